@@ -1,0 +1,79 @@
+#ifndef CUV_SHIM_H
+#define CUV_SHIM_H
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <uv.h>
+
+// What Swift cannot import from C: packed unions, variadic calls and macros. Every function returns 0 (or a
+// count) on success and a negated errno otherwise, as libuv does.
+
+static inline int cuv_epoll_control(int epoll, int operation, int descriptor, uint32_t events) {
+    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+    return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
+}
+
+static inline int cuv_epoll_add(int epoll, int descriptor, uint32_t events) {
+    return cuv_epoll_control(epoll, EPOLL_CTL_ADD, descriptor, events);
+}
+
+static inline int cuv_epoll_modify(int epoll, int descriptor, uint32_t events) {
+    return cuv_epoll_control(epoll, EPOLL_CTL_MOD, descriptor, events);
+}
+
+static inline int cuv_epoll_delete(int epoll, int descriptor) {
+    return cuv_epoll_control(epoll, EPOLL_CTL_DEL, descriptor, 0);
+}
+
+static inline int cuv_epoll_create(void) {
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    return epoll >= 0 ? epoll : -errno;
+}
+
+static inline int cuv_timer_create(void) {
+    int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return descriptor >= 0 ? descriptor : -errno;
+}
+
+// Arms for an absolute moment of CLOCK_MONOTONIC in nanoseconds; 0 disarms.
+static inline int cuv_timer_set(int descriptor, int64_t nanoseconds) {
+    struct itimerspec moment = {
+        .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
+    return timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &moment, NULL) == 0 ? 0 : -errno;
+}
+
+static inline int cuv_unread_bytes(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -errno;
+}
+
+// The condition of a descriptor at this moment, as poll(2)'s revents, or a negated errno.
+static inline int cuv_condition(int descriptor) {
+    struct pollfd state = {.fd = descriptor, .events = POLLIN | POLLOUT | EPOLLRDHUP};
+    return poll(&state, 1, 0) >= 0 ? state.revents : -errno;
+}
+
+static inline pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
+
+static inline int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
+
+// Whether a thread of this process has left the system. One that has taken its number since counts as itself.
+static inline int cuv_is_thread_gone(pid_t thread) {
+    return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+}
+
+enum {
+    cuv_poll_in = POLLIN,
+    cuv_poll_out = POLLOUT,
+    cuv_poll_error = POLLERR,
+    cuv_poll_hang_up = POLLHUP,
+    cuv_poll_invalid = POLLNVAL,
+    cuv_poll_peer_hang_up = EPOLLRDHUP,
+};
+
+#endif

@@ -1,0 +1,34 @@
+extension UVRunLoop {
+    /// The points of a run at which observers are called.
+    ///
+    /// An observer is made for a set of them; each call names exactly one. The raw values are those of
+    /// `CFRunLoopActivity`.
+    ///
+    /// > Threading: Any thread.
+    public struct Activities: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// Makes a set of raw bits.
+        ///
+        /// - Parameter rawValue: The bits.
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// Step 1: a run begins.
+        public static let entry = Activities(rawValue: 1)
+        /// Step 2: timers that are ready are about to fire.
+        public static let beforeTimers = Activities(rawValue: 2)
+        /// Step 3: sources that are not port-based are about to fire.
+        public static let beforeSources = Activities(rawValue: 4)
+        /// Step 6: the thread is about to sleep.
+        public static let beforeWaiting = Activities(rawValue: 32)
+        /// Step 8: the thread has just woken up, and has not yet handled what woke it.
+        public static let afterWaiting = Activities(rawValue: 64)
+        /// Step 10: a run ends.
+        public static let exit = Activities(rawValue: 128)
+        /// All of them, and whatever may be added.
+        public static let all = Activities(rawValue: 0x0FFF_FFFF)
+    }
+}

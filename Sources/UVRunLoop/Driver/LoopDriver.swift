@@ -1,0 +1,54 @@
+/// What a loop needs from the world: to look, to sleep and to have descriptors watched.
+///
+/// `UVDriver` gives it by libuv. Tests put a virtual clock in its place. Every call is made on the loop's thread and
+/// none of them runs user code; what happened is told by ``forEachReady(_:)`` and ``WakeWord``.
+package protocol LoopDriver: AnyObject {
+    typealias Events = UVRunLoop.DescriptorSource.Events
+
+    /// What other threads may use of the driver.
+    var remote: any LoopRemote { get }
+
+    /// Asks what is ready, without waiting.
+    func look()
+
+    /// Waits until a descriptor is ready, the word is changed, or the moment has come; may return for nothing.
+    ///
+    /// - Parameter now: The time as the loop knows it, at most a little in the past.
+    func wait(until moment: Moment?, now: Int64)
+
+    /// Names what the latest look or wait found ready.
+    func forEachReady(_ body: (CInt, Events) -> Void)
+
+    /// Has the kernel report what the orders say, from now on.
+    ///
+    /// - Parameters:
+    ///   - isCurrent: Asked where no other thread can withdraw the descriptor meanwhile.
+    ///   - refused: Told of every descriptor that the kernel would not watch.
+    func watch(
+        _ orders: [WatchOrder], ifCurrent isCurrent: (WatchOrder) -> Bool,
+        refused: (WatchOrder) -> Void
+    )
+
+    /// Has the kernel report less of a descriptor that is watched.
+    func rearm(_ order: WatchOrder)
+
+    /// Has the kernel report nothing more of a descriptor, until it is watched again.
+    func pause(_ descriptor: CInt)
+
+    /// Gives everything back. Nothing is called afterwards.
+    func close()
+}
+
+/// What any thread may ask of a loop's driver.
+package protocol LoopRemote: AnyObject, Sendable {
+    /// Nanoseconds of the loop's clock.
+    var now: Int64 { get }
+
+    /// Makes the loop's wait return.
+    func kick()
+
+    /// Ends the watch on a descriptor for good, before the call returns: its owner may close it then.
+    ///
+    /// - Parameter isWanted: Asked where the loop cannot begin to watch the descriptor anew meanwhile.
+    func release(_ descriptor: CInt, unless isWanted: () -> Bool)
+}

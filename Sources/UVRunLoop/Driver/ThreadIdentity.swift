@@ -1,0 +1,37 @@
+import CUV
+import Glibc
+import Synchronization
+
+/// Tells one thread from every other of this process, past and future ones and those of forked children included.
+///
+/// `pthread_self()` cannot: the system uses its values again.
+struct ThreadIdentity: Hashable, Sendable {
+    private let number: UInt64
+
+    private static let count = Atomic<UInt64>(0)
+    /// How many forks lie between this process and the one that loaded the library.
+    private static let forks = Atomic<UInt64>(0)
+
+    /// A number for a thread that has none yet.
+    static func next() -> ThreadIdentity {
+        if cuv_is_main_thread() != 0 { return .main }
+        return ThreadIdentity(number: count.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// The thread whose id is the process's. After a fork that is another one.
+    static var main: ThreadIdentity { ThreadIdentity(number: .max - generation) }
+
+    /// Grows by one in every forked child.
+    static var generation: UInt64 { forks.load(ordering: .relaxed) }
+
+    /// Has forked children count themselves.
+    static func watchForks() {
+        let status = unsafe pthread_atfork(nil, nil) {
+            ThreadIdentity.forks.add(1, ordering: .relaxed)
+        }
+        precondition(status == 0, "UVRunLoop could not register for forks: no memory.")
+    }
+
+    /// The calling thread's.
+    static var current: ThreadIdentity { ThreadRecord.current.identity }
+}

@@ -1,0 +1,99 @@
+import CUV
+import Glibc
+import Synchronization
+
+/// What the library knows about one thread, kept in a slot of the thread's own.
+final class ThreadRecord {
+    let identity: ThreadIdentity
+    /// The thread's loop, once it was asked for.
+    var loop: UVRunLoop?
+    private let generation: UInt64
+    private var destructorRounds = 0
+
+    private init(identity: ThreadIdentity, loop: UVRunLoop? = nil) {
+        self.identity = identity
+        self.loop = loop
+        generation = ThreadIdentity.generation
+    }
+
+    /// The calling thread's record.
+    ///
+    /// A forked child finds its parent's and leaves it where it is: nothing of the parent's is touched, not even to
+    /// release it.
+    static var current: ThreadRecord {
+        if let found = unsafe pthread_getspecific(key) {
+            let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
+            if record.generation == ThreadIdentity.generation { return record }
+        }
+        let record = ThreadRecord(identity: .next())
+        record.keep()
+        return record
+    }
+
+    private func keep() {
+        unsafe Self.put(Unmanaged.passRetained(self).toOpaque())
+    }
+
+    private static func put(_ pointer: UnsafeMutableRawPointer) {
+        let status = unsafe pthread_setspecific(key, pointer)
+        precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+    }
+
+    // MARK: The end of a thread
+
+    private static let key: pthread_key_t = {
+        ThreadIdentity.watchForks()
+        var key = pthread_key_t()
+        let status = unsafe pthread_key_create(&key) { pointer in
+            guard let pointer = unsafe pointer else { return }
+            unsafe ThreadRecord.threadIsEnding(pointer)
+        }
+        precondition(
+            status == 0,
+            "UVRunLoop found no thread-specific key left (PTHREAD_KEYS_MAX). Create fewer keys."
+        )
+        return key
+    }()
+
+    /// The rounds in which the system calls destructors: `PTHREAD_DESTRUCTOR_ITERATIONS` of glibc and POSIX.
+    private static let lastRound = 4
+
+    /// Called once per round. Other destructors may still use the loop, so it is torn down late. The record stays in
+    /// the thread's slot to the end, so that `current` does not make a second loop even in the last round.
+    private static func threadIsEnding(_ pointer: UnsafeMutableRawPointer) {
+        let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).takeUnretainedValue()
+        let isInherited = record.generation != ThreadIdentity.generation
+        guard !isInherited, record.identity != .main else { return }
+        unsafe put(pointer)
+        record.destructorRounds += 1
+        if record.destructorRounds == lastRound - 1 { record.loop?.tearDown() }
+        if record.destructorRounds == lastRound { unsafe Graveyard.bury(pointer) }
+    }
+}
+
+/// Keeps the records of ending threads until the threads are gone.
+private enum Graveyard {
+    private struct Grave {
+        let thread: pid_t
+        /// A retained record; a number, because nobody may touch it but to release it.
+        let record: UInt
+    }
+
+    private static let graves = Mutex<[Grave]>([])
+
+    /// Takes over a thread's record, and releases those whose threads are gone by now.
+    static func bury(_ pointer: UnsafeMutableRawPointer) {
+        let grave = unsafe Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
+        let gone = graves.withLock { graves in
+            // Oldest first; a thread that is still there keeps those after it waiting, for the next one to end.
+            let gone = Array(graves.prefix { cuv_is_thread_gone($0.thread) != 0 })
+            graves.removeFirst(gone.count)
+            graves.append(grave)
+            return gone
+        }
+        for grave in gone {
+            guard let pointer = UnsafeRawPointer(bitPattern: grave.record) else { continue }
+            unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).release()
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import CUV
+import Glibc
+
+/// Ends a loop's sleep at a moment: coarsely by a `uv_timer`, finely by a timerfd under a `uv_poll`.
+///
+/// It remembers what is armed, because most sleeps need no change. The timerfd is never read: setting it anew takes
+/// its readiness away, and so it has to be set or disarmed before the next sleep once its date has passed, or
+/// it would end every sleep at once.
+struct UVAlarm: ~Copyable {
+    private let loop: UnsafeMutablePointer<uv_loop_t>
+    private let coarse: UVHandle<uv_timer_t>
+    private var coarseDate: Int64?
+    private var fine: FineTimer?
+    private var fineDate: Int64?
+    /// No descriptor was left for a timerfd: every date is met coarsely from then on.
+    private var hasNoFine = false
+
+    init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
+        unsafe self.loop = unsafe loop
+        coarse = try UVHandle { raw in unsafe uv_timer_init(loop, raw) }
+    }
+
+    /// Whether libuv has to know the time exactly before it sleeps.
+    var isCoarse: Bool { coarseDate != nil }
+
+    mutating func set(for moment: Moment?, now: Int64) {
+        guard let moment else {
+            stopCoarse()
+            return quietFine(now: now)
+        }
+        if !moment.isCoarse, setFine(moment.date, now: now) { return stopCoarse() }
+        quietFine(now: now)
+        setCoarse(moment.date)
+    }
+
+    // MARK: Coarse
+
+    /// Arms the `uv_timer` for the first whole millisecond that is not before the date.
+    ///
+    /// libuv adds the difference to its own idea of the time, so that idea need not be right here.
+    private mutating func setCoarse(_ date: Int64) {
+        // A look without waiting may have consumed the timer: what libuv says counts, not what was armed.
+        let isArmed = unsafe uv_is_active(coarse.generic) != 0
+        guard coarseDate != date || !isArmed else { return }
+        coarseDate = date
+        let milliseconds = UInt64(date.roundedUpToMilliseconds)
+        let delay = milliseconds - min(milliseconds, unsafe uv_now(loop))
+        let noteDate: uv_timer_cb = { handle in
+            guard let handle = unsafe handle else { return }
+            unsafe uv_stop(handle.pointee.loop)
+        }
+        let status = unsafe uv_timer_start(coarse.raw, noteDate, delay, 0)
+        assert(status == 0, "Bug in UVRunLoop: a uv_timer could not be started.")
+    }
+
+    private mutating func stopCoarse() {
+        guard coarseDate != nil else { return }
+        coarseDate = nil
+        _ = unsafe uv_timer_stop(coarse.raw)
+    }
+
+    // MARK: Fine
+
+    private mutating func setFine(_ date: Int64, now: Int64) -> Bool {
+        guard openFine() else { return false }
+        // An earlier date that is still to come may stay: that sleep ends early, once, and goes on.
+        if let fineDate, fineDate > now, fineDate <= date { return true }
+        fineDate = date
+        return fine?.set(to: max(date, 1)) ?? false
+    }
+
+    private mutating func quietFine(now: Int64) {
+        guard let date = fineDate, date <= now else { return }
+        fineDate = nil
+        _ = fine?.set(to: 0)
+    }
+
+    private mutating func openFine() -> Bool {
+        guard fine == nil, !hasNoFine else { return !hasNoFine }
+        do {
+            fine = try FineTimer(loop: loop)
+            return true
+        } catch {
+            hasNoFine = true
+            return false
+        }
+    }
+
+    consuming func close() {
+        coarse.close()
+        fine?.close()
+    }
+}
+
+/// A timerfd and the `uv_poll` that watches it.
+struct FineTimer: ~Copyable {
+    private let descriptor: CInt
+    private let poll: UVHandle<uv_poll_t>
+
+    init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
+        let descriptor = try accepted(cuv_timer_create())
+        do {
+            poll = try UVHandle { raw in unsafe uv_poll_init(loop, raw, descriptor) }
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        poll.unreference()
+        let readable = CInt(bitPattern: UV_READABLE.rawValue)
+        let status = unsafe uv_poll_start(poll.raw, readable) { handle, _, _ in
+            guard let handle = unsafe handle else { return }
+            unsafe uv_stop(handle.pointee.loop)
+        }
+        assert(status == 0, "Bug in UVRunLoop: a timerfd could not be watched.")
+    }
+
+    func set(to date: Int64) -> Bool { cuv_timer_set(descriptor, date) == 0 }
+
+    consuming func close() {
+        let descriptor = descriptor
+        poll.close()
+        Glibc.close(descriptor)
+    }
+}
+
+extension Int64 {
+    /// Whole milliseconds, rounded up so that a timer never fires early. The number is nanoseconds, and not negative.
+    fileprivate var roundedUpToMilliseconds: Int64 {
+        let (whole, rest) = Swift.max(self, 0).quotientAndRemainder(dividingBy: 1_000_000)
+        return rest == 0 ? whole : whole + 1
+    }
+}

@@ -1,0 +1,35 @@
+import CUV
+
+/// A failure as libuv and the system report it.
+///
+/// > Threading: Any thread.
+public struct UVError: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// libuv's status, which on Linux is the negated `errno`.
+    public let rawValue: CInt
+
+    /// Makes an error of a libuv status.
+    ///
+    /// - Parameter rawValue: The status, a negative number.
+    public init(rawValue: CInt) {
+        self.rawValue = rawValue
+    }
+
+    /// libuv's name for the failure and its explanation, such as `EMFILE: too many open files`.
+    public var description: String {
+        "\(Self.text(rawValue, unsafe uv_err_name_r)): \(Self.text(rawValue, unsafe uv_strerror_r))"
+    }
+
+    private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) -> UnsafeMutablePointer<CChar>?
+
+    private static func text(_ status: CInt, _ describe: Describe) -> String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let text = unsafe describe(status, buffer.baseAddress, buffer.count) else { return "" }
+            return unsafe String(cString: text)
+        }
+    }
+
+    static let tooManyOpenFiles = UVError(rawValue: UV_EMFILE.rawValue)
+    static let tooManyOpenFilesInSystem = UVError(rawValue: UV_ENFILE.rawValue)
+    static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
+    static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
+}

@@ -1,0 +1,89 @@
+import CUV
+import Synchronization
+
+/// The part of a loop's driver that other threads may use: its clock, its one `uv_async`, its set of descriptors.
+///
+/// Whatever touches the kernel's objects does so under one lock, and closing takes the same lock: nobody ever writes
+/// to a descriptor number that is not the loop's any more.
+final class UVRemote: LoopRemote {
+    private struct State: ~Copyable {
+        var async: UnsafeMutablePointer<uv_async_t>?
+        var descriptors = WatchedDescriptors()
+    }
+
+    private let state = Mutex(unsafe State())
+
+    var now: Int64 { monotonicNow() }
+
+    func open(async: UnsafeMutablePointer<uv_async_t>, epoll: CInt) {
+        let async = unsafe SendablePointer(async)
+        state.withLock { state in
+            unsafe state.async = unsafe async.raw
+            unsafe state.descriptors.epoll = epoll
+        }
+    }
+
+    /// From when this returns nobody reaches the loop's libuv handles or its epoll set any more.
+    func close() {
+        state.withLock { state in
+            unsafe state.async = nil
+            unsafe state.descriptors.releaseAll()
+        }
+    }
+
+    func kick() {
+        state.withLock { state in
+            guard let async = unsafe state.async else { return }
+            let status = unsafe uv_async_send(async)
+            assert(status == 0, "Bug in UVRunLoop: a wake-up could not be sent.")
+        }
+    }
+
+    func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
+        state.withLock { state in
+            if !isWanted() { unsafe state.descriptors.release(descriptor) }
+        }
+    }
+
+    /// Changes the epoll set while no other thread can; does nothing once closed.
+    func withDescriptors(_ body: (inout WatchedDescriptors) -> Void) {
+        state.withLock { state in
+            guard unsafe state.descriptors.epoll >= 0 else { return }
+            unsafe body(&state.descriptors)
+        }
+    }
+}
+
+/// A loop's epoll set and which descriptors it has been in, so that each is given back exactly once.
+struct WatchedDescriptors {
+    /// Negative once closed.
+    var epoll: CInt = -1
+    private var descriptors: Set<CInt> = []
+
+    mutating func take(_ descriptor: CInt) {
+        if descriptors.insert(descriptor).inserted { BlockingFlags.take(descriptor) }
+    }
+
+    mutating func release(_ descriptor: CInt) {
+        guard descriptors.remove(descriptor) != nil else { return }
+        // The kernel may have dropped a closed descriptor on its own: any answer is fine.
+        _ = cuv_epoll_delete(epoll, descriptor)
+        BlockingFlags.giveBack(descriptor)
+    }
+
+    mutating func releaseAll() {
+        for descriptor in descriptors { release(descriptor) }
+        epoll = -1
+    }
+}
+
+/// Carries a pointer across the closure of a lock. What it points to is libuv's; `UVRemote` says who may use it when.
+@safe
+private struct SendablePointer<Pointee>: @unchecked Sendable {
+    let raw: UnsafeMutablePointer<Pointee>
+
+    init(_ raw: UnsafeMutablePointer<Pointee>) { unsafe self.raw = raw }
+}
+
+/// The clock of every loop on libuv: nanoseconds of `CLOCK_MONOTONIC`, which stops while the system is suspended.
+func monotonicNow() -> Int64 { Int64(bitPattern: uv_hrtime()) }

@@ -1,0 +1,151 @@
+import CUV
+
+/// What libuv's callbacks wrote down since the loop last asked. They do nothing else.
+final class ReadyNotes {
+    struct Note {
+        let watch: UVWatch
+        let events: CInt
+        let status: CInt
+    }
+
+    private(set) var notes: [Note] = []
+    /// libuv only works off its own queue at the moment; what it finds ready it will find again.
+    var isMuted = false
+
+    func note(_ watch: UVWatch, events: CInt, status: CInt) {
+        guard !isMuted else { return }
+        notes.append(Note(watch: watch, events: events, status: status))
+    }
+
+    func clear() { notes.removeAll(keepingCapacity: true) }
+}
+
+/// One watched descriptor: its `uv_poll`, and what the kernel is asked to report.
+///
+/// libuv is told once that everything about the descriptor is wanted. What the kernel really reports is set beside
+/// it, directly in libuv's epoll set: that takes one call instead of two, and a descriptor that its owner closed
+/// gives an error where libuv would abort the process.
+final class UVWatch {
+    typealias Events = UVRunLoop.DescriptorSource.Events
+
+    let descriptor: CInt
+    /// Tells this use of the number from earlier ones.
+    let registration: UInt64
+    private let notes: ReadyNotes
+    private var handle: UVHandle<uv_poll_t>?
+    private var wanted: Events = []
+    /// The other side sends no more. The kernel would report that for ever, so it is not asked again.
+    private var peerIsDone = false
+
+    init(
+        _ descriptor: CInt, registration: UInt64, loop: UnsafeMutablePointer<uv_loop_t>,
+        notes: ReadyNotes
+    ) throws(UVError) {
+        self.descriptor = descriptor
+        self.registration = registration
+        self.notes = notes
+        let created = try UVHandle<uv_poll_t> { raw in
+            unsafe uv_poll_init(loop, raw, descriptor)
+        }
+        created.unreference()
+        unsafe created.setData(Unmanaged.passUnretained(self).toOpaque())
+        handle = consume created
+    }
+
+    func close() { handle.take()?.close() }
+
+    // MARK: Asking
+
+    /// Whether libuv has to be told of the descriptor: it never was, or it stopped after an error.
+    var needsStart: Bool {
+        guard let raw = unsafe handle?.generic else { return false }
+        return unsafe uv_is_active(raw) == 0
+    }
+
+    /// Tells libuv of the descriptor; it takes effect in its next pass.
+    func start(epoll: CInt) throws(UVError) {
+        // libuv aborts the process when the kernel refuses; asking first finds out.
+        let status = cuv_epoll_add(epoll, descriptor, 0)
+        if status < 0, status != UV_EEXIST.rawValue { throw UVError(rawValue: status) }
+        guard let raw = unsafe handle?.raw else { return }
+        let everything = CInt(bitPattern: UV_READABLE.rawValue | UV_WRITABLE.rawValue | UV_DISCONNECT.rawValue)
+        try accepted(
+            unsafe uv_poll_start(raw, everything) { handle, status, events in
+                guard let handle = unsafe handle, let data = unsafe handle.pointee.data else { return }
+                let watch = unsafe Unmanaged<UVWatch>.fromOpaque(data).takeUnretainedValue()
+                watch.notes.note(watch, events: events, status: status)
+                unsafe uv_stop(handle.pointee.loop)
+            })
+    }
+
+    /// Has the kernel report exactly these events.
+    func arm(_ events: Events, epoll: CInt) throws(UVError) {
+        wanted = events
+        let mask = kernelMask
+        let status = cuv_epoll_modify(epoll, descriptor, mask)
+        guard status == UV_ENOENT.rawValue else {
+            try accepted(status)
+            return
+        }
+        try accepted(cuv_epoll_add(epoll, descriptor, mask))
+    }
+
+    /// Has the kernel report nothing, errors and hang-ups included, which no mask holds back.
+    func pause(epoll: CInt) {
+        wanted = []
+        // Whatever the kernel answers, it reports nothing more.
+        _ = cuv_epoll_delete(epoll, descriptor)
+    }
+
+    private var kernelMask: UInt32 {
+        var mask: CInt = 0
+        if wanted.contains(.readable) { mask |= CInt(cuv_poll_in) }
+        if wanted.contains(.writable) { mask |= CInt(cuv_poll_out) }
+        if !peerIsDone { mask |= CInt(cuv_poll_peer_hang_up) }
+        return UInt32(mask)
+    }
+
+    // MARK: Reading what was noted
+
+    /// What a note of libuv's means.
+    ///
+    /// libuv reports a bare hang-up as everything that was asked for, and an error as a closed descriptor. Only then is the
+    /// kernel asked once more what is the case.
+    func meaning(of note: ReadyNotes.Note, epoll: CInt) -> Events {
+        let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
+        guard note.status < 0 || note.events & disconnect != 0 else {
+            return Events(uv: note.events)
+        }
+        return inspect(epoll: epoll)
+    }
+
+    private func inspect(epoll: CInt) -> Events {
+        let condition = cuv_condition(descriptor)
+        let isBroken = CInt(cuv_poll_error | cuv_poll_invalid)
+        guard condition >= 0, condition & isBroken == 0 else { return .hangUp }
+        let plain = Events(condition: condition)
+        if condition & CInt(cuv_poll_hang_up) != 0 {
+            let hasUnread = plain.contains(.readable) && cuv_unread_bytes(descriptor) > 0
+            return hasUnread ? plain : .hangUp
+        }
+        if condition & CInt(cuv_poll_peer_hang_up) != 0, !peerIsDone {
+            peerIsDone = true
+            _ = cuv_epoll_modify(epoll, descriptor, kernelMask)
+        }
+        return plain
+    }
+}
+
+extension UVRunLoop.DescriptorSource.Events {
+    fileprivate init(uv events: CInt) {
+        self = []
+        if events & CInt(bitPattern: UV_READABLE.rawValue) != 0 { insert(.readable) }
+        if events & CInt(bitPattern: UV_WRITABLE.rawValue) != 0 { insert(.writable) }
+    }
+
+    fileprivate init(condition: CInt) {
+        self = []
+        if condition & CInt(cuv_poll_in) != 0 { insert(.readable) }
+        if condition & CInt(cuv_poll_out) != 0 { insert(.writable) }
+    }
+}

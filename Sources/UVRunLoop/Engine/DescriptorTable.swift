@@ -1,0 +1,38 @@
+/// The descriptors that the sources of a loop watch.
+struct DescriptorTable {
+    /// What a loop keeps about one descriptor, which any number of sources may share.
+    struct Group {
+        /// Tells this use of the number from an earlier one.
+        let registration: UInt64
+        var sources: [Ticket] = []
+        /// What the kernel reports; `nil` while the descriptor is not in its set.
+        var armed: UVRunLoop.DescriptorSource.Events?
+    }
+
+    private var groups: [CInt: Group] = [:]
+
+    subscript(descriptor: CInt) -> Group? { groups[descriptor] }
+
+    mutating func insert(_ ticket: Ticket, for descriptor: CInt, serial: UInt64) {
+        groups[descriptor, default: Group(registration: serial)].sources.append(ticket)
+    }
+
+    /// Takes a source off its descriptor; the last one takes the descriptor with it.
+    mutating func remove(_ ticket: Ticket, from descriptor: CInt) {
+        groups[descriptor]?.sources.removeAll { $0 == ticket }
+        if groups[descriptor]?.sources.isEmpty == true { groups[descriptor] = nil }
+    }
+
+    mutating func setArmed(_ events: UVRunLoop.DescriptorSource.Events?, for descriptor: CInt) {
+        groups[descriptor]?.armed = events
+    }
+}
+
+/// What is to be asked of the kernel about a descriptor.
+package struct WatchOrder: Sendable {
+    package var descriptor: CInt
+    /// Tells this use of the number from earlier ones.
+    package var registration: UInt64
+    /// `nil`: nothing at all, errors and hang-ups included.
+    package var events: UVRunLoop.DescriptorSource.Events?
+}

@@ -1,0 +1,71 @@
+/// What a loop keeps about a custom source.
+struct SourceRecord: ItemRecord {
+    let source: UVRunLoop.Source
+    var attachment = Attachment()
+    /// When it was signalled first since it fired last; `nil` when it is not signalled.
+    fileprivate var signal: UInt64?
+
+    init(source: UVRunLoop.Source) { self.source = source }
+
+    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
+        mode.sourceCount += 1
+        let place = mode.signalled.places.take(for: slot)
+        if signal != nil { queue(place, in: &mode) }
+        return place
+    }
+
+    func leave(_ mode: inout ModeContents, place: Place) {
+        mode.sourceCount -= 1
+        mode.signalled.remove(place)
+        mode.signalled.places.give(back: place)
+    }
+
+    fileprivate func queue(_ place: Place, in mode: inout ModeContents) {
+        guard let signal else { return }
+        mode.signalled.insert(place, rank: Int64(source.order), serial: signal)
+    }
+}
+
+extension Engine {
+    mutating func add(
+        _ ticket: Ticket, sourceTo mode: UVRunLoop.Mode, isSignalled: Bool
+    ) -> JoinedModes {
+        noteChange()
+        let joined = sources.add(ticket, to: mode, in: &modes)
+        if isSignalled { noteSignal(ticket) }
+        return joined
+    }
+
+    /// Puts a source among those to be fired, in every mode it is in.
+    mutating func noteSignal(_ ticket: Ticket) {
+        guard let known = sources[ticket], known.signal == nil else { return }
+        let serial = nextSerial()
+        sources.modify(ticket) { $0.signal = serial }
+        signalledCount += 1
+        guard let record = sources[ticket] else { return }
+        record.attachment.forEach { record.queue($0.place, in: &modes[$0.mode]) }
+    }
+
+    /// Takes a source out of those to be fired: this loop, or another one, is about to fire it.
+    mutating func clearSignal(_ ticket: Ticket) {
+        guard let record = sources[ticket], record.signal != nil else { return }
+        sources.modify(ticket) { $0.signal = nil }
+        signalledCount -= 1
+        record.attachment.forEach { modes[$0.mode].signalled.remove($0.place) }
+    }
+
+    /// Forgets a source that left; a signal it had is forgotten by this loop too.
+    mutating func didDrop(_ record: SourceRecord) {
+        if record.signal != nil { signalledCount -= 1 }
+    }
+
+    /// The source of the mode that is to be fired first.
+    func firstSignalled(in mode: Int) -> UVRunLoop.Source? {
+        modes[mode].signalled.first.flatMap { sources[sources.ticket(at: $0)]?.source }
+    }
+
+    /// The signalled sources of the mode, in the order in which they fire.
+    func signalledSources(in mode: Int) -> [UVRunLoop.Source] {
+        modes[mode].signalled.inOrder.compactMap { sources[sources.ticket(at: $0)]?.source }
+    }
+}

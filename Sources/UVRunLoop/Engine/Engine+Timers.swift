@@ -1,0 +1,144 @@
+/// What a loop keeps about a timer.
+struct TimerRecord: ItemRecord {
+    let timer: UVRunLoop.Timer
+    var series: FireSeries
+    var tolerance: Int64
+    var attachment = Attachment()
+    /// When it was scheduled last, which settles the order among equal dates.
+    fileprivate var serial: UInt64 = 0
+    /// How many of its calls are on the stack; a timer that is being fired is in no queue.
+    fileprivate var callDepth = 0
+    fileprivate var wasRedated = false
+
+    init(timer: UVRunLoop.Timer, series: FireSeries, tolerance: Int64) {
+        self.timer = timer
+        self.series = series
+        self.tolerance = tolerance
+    }
+
+    private var latest: Int64 { series.date.addingSaturating(tolerance) }
+
+    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
+        let place = mode.timers.places.take(for: slot)
+        mode.timerCount += 1
+        if callDepth == 0 { queue(place, in: &mode) }
+        return place
+    }
+
+    func leave(_ mode: inout ModeContents, place: Place) {
+        mode.timers.unschedule(place)
+        mode.timers.places.give(back: place)
+        mode.timerCount -= 1
+    }
+
+    fileprivate func queue(_ place: Place, in mode: inout ModeContents) {
+        mode.timers.schedule(place, date: series.date, latest: latest, serial: serial)
+    }
+}
+
+/// A timer taken out of its queues to be fired.
+struct Firing {
+    var timer: UVRunLoop.Timer
+    var ticket: Ticket
+    /// How many dates this fire stands for beside its own.
+    var missed: Int
+}
+
+extension Engine {
+    mutating func add(_ ticket: Ticket, timerTo mode: UVRunLoop.Mode) {
+        let serial = nextSerial()
+        timers.modify(ticket) { $0.serial = serial }
+        noteChange()
+        _ = timers.add(ticket, to: mode, in: &modes)
+    }
+
+    mutating func setDate(_ date: Int64, of ticket: Ticket) {
+        let serial = nextSerial()
+        reschedule(ticket) {
+            $0.series.restart(at: date)
+            $0.serial = serial
+            $0.wasRedated = true
+        }
+    }
+
+    mutating func setTolerance(_ tolerance: Int64, of ticket: Ticket) {
+        reschedule(ticket) { $0.tolerance = tolerance }
+    }
+
+    private mutating func reschedule(_ ticket: Ticket, _ change: (inout TimerRecord) -> Void) {
+        unschedule(ticket)
+        timers.modify(ticket, change)
+        schedule(ticket)
+    }
+
+    private mutating func unschedule(_ ticket: Ticket) {
+        timers[ticket]?.attachment.forEach { modes[$0.mode].timers.unschedule($0.place) }
+    }
+
+    private mutating func schedule(_ ticket: Ticket) {
+        guard let record = timers[ticket], record.callDepth == 0 else { return }
+        record.attachment.forEach { record.queue($0.place, in: &modes[$0.mode]) }
+    }
+
+    /// The soonest date on which a valid timer of the mode fires, the timers being fired included.
+    func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
+        guard let index = modes.index(of: mode) else { return nil }
+        let fired = firing.compactMap { timers[$0] }
+            .filter { $0.attachment.place(in: index) != nil }
+            .map(\.series.date)
+        return (fired + [modes[index].timers.soonest].compactMap(\.self)).min()
+    }
+
+    /// How long the mode's timers let the loop sleep.
+    func deadline(in mode: Int) -> Deadline? {
+        modes[mode].timers.deadline { slot in timers[timers.ticket(at: slot)]?.series.date ?? .min }
+    }
+
+    // MARK: Firing
+
+    mutating func beginBatch(in mode: Int, now: Int64) -> TimerQueue.Batch {
+        let serial = nextSerial()
+        return modes[mode].timers.beginBatch(now: now, serial: serial)
+    }
+
+    mutating func takeNext(of batch: TimerQueue.Batch, in mode: Int) -> Firing? {
+        guard let slot = modes[mode].timers.takeNext(of: batch) else { return nil }
+        let ticket = timers.ticket(at: slot)
+        let missed = timers.modify(ticket) { $0.series.fire(at: batch.now) }
+        guard let missed, let timer = timers[ticket]?.timer else { return nil }
+        beginCall(ticket)
+        return Firing(timer: timer, ticket: ticket, missed: missed)
+    }
+
+    /// Takes a timer out of its queues while its handler runs.
+    mutating func beginCall(_ ticket: Ticket) {
+        unschedule(ticket)
+        timers.modify(ticket) {
+            $0.callDepth += 1
+            $0.wasRedated = false
+        }
+        firing.append(ticket)
+    }
+
+    /// Decides what follows a call, which may itself have set another date or invalidated the timer.
+    ///
+    /// - Parameter now: The time after the call; `nil` leaves a repeating timer's date as it is.
+    /// - Returns: The record of a one-shot timer, which is done.
+    mutating func endCall(_ ticket: Ticket, now: Int64?) -> TimerRecord? {
+        if let index = firing.lastIndex(of: ticket) { firing.remove(at: index) }
+        guard timers[ticket]?.series.interval != nil else {
+            noteChange()
+            return timers.removeEverywhere(ticket, in: &modes)?.record
+        }
+        let serial = nextSerial()
+        timers.modify(ticket) {
+            $0.callDepth -= 1
+            if let now, !$0.wasRedated {
+                $0.series.advance(past: now)
+                $0.serial = serial
+            }
+        }
+        schedule(ticket)
+        return nil
+    }
+}

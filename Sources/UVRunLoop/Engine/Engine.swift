@@ -1,0 +1,129 @@
+/// What one loop knows: its modes, the items in them, and what is ready to be served.
+///
+/// The engine is a value. It reads no clock, takes no lock and calls nobody: it is told the time and what the kernel
+/// reported, and answers what is to be done. Whatever leaves it is handed to the caller, who lets go of it where no
+/// lock is held, because releasing an item may run code that uses the loop.
+struct Engine: ~Copyable {
+    var modes = ModeTable()
+    var timers = ItemTable<TimerRecord>()
+    var sources = ItemTable<SourceRecord>()
+    var observers = ItemTable<ObserverRecord>()
+    var ports = ItemTable<PortRecord>()
+    var descriptors = DescriptorTable()
+    /// Timers whose handlers are running, innermost last.
+    var firing: [Ticket] = []
+    /// How many sources are signalled, in any mode.
+    var signalledCount = 0
+    /// How often the kernel was asked for ready descriptors.
+    var look: Int64 = 0
+    /// The loop's thread has ended: nothing is accepted any more.
+    private(set) var isClosed = false
+    /// Grows with every change of what the modes hold.
+    private(set) var version: UInt64 = 0
+    private var serial: UInt64 = 0
+
+    /// A number never given before; what happens later has the larger one.
+    mutating func nextSerial() -> UInt64 {
+        serial += 1
+        return serial
+    }
+
+    mutating func noteChange() { version += 1 }
+
+    // MARK: Modes
+
+    /// What a run needs to know about its mode, and keeps until the version changes.
+    struct View {
+        var version: UInt64
+        var observers = ObserverLists()
+        var holdsItems = false
+        var holdsPorts = false
+        var holdsTimers = false
+        var isCommon = false
+
+        /// Whether an observer is told of sleeping or waking.
+        var isSleepObserved: Bool {
+            !observers[.beforeWaiting].isEmpty || !observers[.afterWaiting].isEmpty
+        }
+    }
+
+    func view(of mode: Int) -> View {
+        View(
+            version: version,
+            observers: modes[mode].observers,
+            holdsItems: modes[mode].holdsItems,
+            holdsPorts: modes[mode].portCount > 0,
+            holdsTimers: modes[mode].timerCount > 0,
+            isCommon: modes[mode].isCommon
+        )
+    }
+
+    /// Makes a mode one of the common ones, which brings it every item recorded as common.
+    ///
+    /// - Returns: The sources that joined it, whose clients are to be told.
+    mutating func addCommonMode(_ mode: UVRunLoop.Mode) -> [UVRunLoop.Source] {
+        guard !isClosed, let index = modes.insertCommon(mode) else { return [] }
+        noteChange()
+        _ = observers.addCommonItems(to: index, in: &modes)
+        for ticket in timers.addCommonItems(to: index, in: &modes) where timers[ticket] == nil {
+            assertionFailure("Bug in UVRunLoop: a timer vanished while it joined a mode.")
+        }
+        for ticket in ports.addCommonItems(to: index, in: &modes) { watchAgain(ticket) }
+        return sources.addCommonItems(to: index, in: &modes).compactMap { sources[$0]?.source }
+    }
+
+    // MARK: The end
+
+    /// What a loop held when its thread ended.
+    struct Remains {
+        var timers: [TimerRecord] = []
+        var observers: [ObserverRecord] = []
+        var sources: [(record: SourceRecord, left: JoinedModes)] = []
+        var ports: [PortRecord] = []
+    }
+
+    /// Empties every mode for good.
+    mutating func close() -> Remains {
+        isClosed = true
+        noteChange()
+        firing = []
+        signalledCount = 0
+        var remains = Remains()
+        for ticket in timers.tickets {
+            if let (record, _) = timers.removeEverywhere(ticket, in: &modes) {
+                remains.timers.append(record)
+            }
+        }
+        for ticket in observers.tickets {
+            if let (record, _) = observers.removeEverywhere(ticket, in: &modes) {
+                remains.observers.append(record)
+            }
+        }
+        for ticket in sources.tickets {
+            if let found = sources.removeEverywhere(ticket, in: &modes) {
+                remains.sources.append(found)
+            }
+        }
+        for ticket in ports.tickets {
+            if let (record, _) = ports.removeEverywhere(ticket, in: &modes) {
+                remains.ports.append(record)
+            }
+        }
+        return remains
+    }
+}
+
+/// What a loop keeps about an observer.
+struct ObserverRecord: ItemRecord {
+    let observer: UVRunLoop.Observer
+    var attachment = Attachment()
+
+    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
+        mode.observers.insert(observer)
+        return 0
+    }
+
+    func leave(_ mode: inout ModeContents, place: Place) {
+        mode.observers.remove(observer)
+    }
+}

@@ -1,0 +1,63 @@
+/// The dates on which a timer fires: a first one, and, for a repeating timer, one every interval after it.
+///
+/// All dates are nanoseconds of the loop's clock. The arithmetic saturates: a date too far to be written down is
+/// never reached.
+struct FireSeries {
+    /// The next date to fire on.
+    private(set) var date: Int64
+    /// `nil` for a timer that fires once.
+    let interval: Int64?
+    /// The first date of the series that no fire has stood for yet; never later than `date`.
+    private var unaccounted: Int64
+
+    init(date: Int64, interval: Int64?) {
+        self.date = date
+        self.interval = interval
+        unaccounted = date
+    }
+
+    /// Begins the series anew.
+    mutating func restart(at date: Int64) {
+        self.date = date
+        unaccounted = date
+    }
+
+    /// Accounts for every date up to `now` with one fire.
+    ///
+    /// - Returns: How many dates beyond the first this fire stands for.
+    mutating func fire(at now: Int64) -> Int {
+        guard let interval, now >= unaccounted else { return 0 }
+        let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
+        guard !overflow else { return 0 }
+        let missed = elapsed / interval
+        unaccounted = unaccounted.adding(missed + 1, times: interval)
+        return Int(missed)
+    }
+
+    /// Moves on to the first date after `now`.
+    mutating func advance(past now: Int64) {
+        guard let interval else { return }
+        guard unaccounted <= now else {
+            date = unaccounted
+            return
+        }
+        let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
+        guard !overflow else { return }
+        date = unaccounted.adding(elapsed / interval + 1, times: interval)
+    }
+}
+
+extension Int64 {
+    /// The sum of this and `count` times `step`, or the largest number when that is less.
+    fileprivate func adding(_ count: Int64, times step: Int64) -> Int64 {
+        let (product, tooLarge) = count.multipliedReportingOverflow(by: step)
+        return tooLarge ? .max : addingSaturating(product)
+    }
+
+    /// The sum, or the nearest number there is.
+    func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        guard overflow else { return sum }
+        return other < 0 ? .min : .max
+    }
+}

@@ -1,0 +1,164 @@
+/// A block as it is queued; it runs on the loop's thread, wherever it came from.
+typealias Block = @Sendable () -> Void
+
+/// The blocks handed to a loop, in the order they came.
+///
+/// A block for one mode waits in that mode's queue, one for `.common` in the common queue, which is looked at
+/// whenever a common mode runs. A block for several modes is kept once and has an entry in the queue of each:
+/// whichever mode runs first takes it, and the other entries are passed over.
+struct Inbox: ~Copyable {
+    struct Entry {
+        fileprivate var serial: UInt64
+        fileprivate var content: Content
+
+        fileprivate enum Content {
+            case block(Block)
+            case shared(Ticket)
+        }
+
+        /// The block, which is not held any more afterwards; every entry that was taken from the inbox has one.
+        mutating func takeBlock() -> Block? {
+            guard case .block(let block) = content else { return nil }
+            content = .shared(.none)
+            return block
+        }
+
+        fileprivate var block: Block? {
+            guard case .block(let block) = content else { return nil }
+            return block
+        }
+
+        fileprivate func isLive(in shared: SlotMap<Shared>) -> Bool {
+            guard case .shared(let ticket) = content else { return true }
+            return shared.holds(ticket)
+        }
+    }
+
+    fileprivate struct Shared {
+        var block: Block
+        var modes: [Int]
+    }
+
+    private struct Queue {
+        var entries: [Entry] = []
+        /// Entries whose blocks have not run through another mode.
+        var live = 0
+        var holdsShared = false
+
+        /// Forgets entries whose blocks ran elsewhere, when they are the most of it.
+        mutating func compact(_ isLive: (Entry) -> Bool) {
+            guard entries.count > 2 * live + 16 else { return }
+            entries.removeAll { !isLive($0) }
+        }
+    }
+
+    private var queues: [Queue] = []
+    private var modes: [UVRunLoop.Mode?] = []
+    private var shared = SlotMap<Shared>()
+    private var serial: UInt64 = 0
+    private(set) var isClosed = false
+    /// How many blocks wait, for any mode.
+    private(set) var count = 0
+
+    /// Queues a block for one mode; answers `false` when the loop has ended.
+    mutating func post(_ block: @escaping Block, to mode: UVRunLoop.Mode) -> Bool {
+        guard !isClosed else { return false }
+        append(.block(block), to: mode)
+        count += 1
+        serial += 1
+        return true
+    }
+
+    /// Queues a block for the first of several modes to run; answers `false` when the loop has ended.
+    mutating func post(_ block: @escaping Block, to targets: [UVRunLoop.Mode]) -> Bool {
+        let modes = targets.reduce(into: [UVRunLoop.Mode]()) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+        if let mode = modes.first, modes.count == 1 { return post(block, to: mode) }
+        guard !isClosed else { return false }
+        let ticket = shared.insert(Shared(block: block, modes: modes.map(\.number)))
+        for mode in modes {
+            append(.shared(ticket), to: mode)
+            queues[mode.number].holdsShared = true
+            queues[mode.number].compact { [shared] in $0.isLive(in: shared) }
+        }
+        count += 1
+        serial += 1
+        return true
+    }
+
+    private mutating func append(_ content: Entry.Content, to mode: UVRunLoop.Mode) {
+        while queues.count <= mode.number {
+            queues.append(Queue())
+            modes.append(nil)
+        }
+        modes[mode.number] = mode
+        queues[mode.number].entries.append(Entry(serial: serial, content: content))
+        queues[mode.number].live += 1
+    }
+
+    /// The modes that blocks were ever queued for.
+    var knownModes: [UVRunLoop.Mode] { modes.compactMap(\.self) }
+
+    /// Whether a block waits that may run in the mode.
+    func holdsBlock(for mode: UVRunLoop.Mode, isCommon: Bool) -> Bool {
+        live(mode.number) > 0 || (isCommon && live(UVRunLoop.Mode.common.number) > 0)
+    }
+
+    private func live(_ number: Int) -> Int {
+        number < queues.count ? queues[number].live : 0
+    }
+
+    /// Takes every block that may run in the mode, oldest first.
+    ///
+    /// - Parameter batch: An empty array, whose storage the queue takes over for what comes next.
+    mutating func take(for mode: UVRunLoop.Mode, isCommon: Bool, into batch: inout [Entry]) {
+        let common = UVRunLoop.Mode.common.number
+        if live(mode.number) > 0 { takeQueue(mode.number, into: &batch) }
+        guard isCommon, live(common) > 0 else { return }
+        var commonBatch: [Entry] = []
+        takeQueue(common, into: &commonBatch)
+        if batch.isEmpty {
+            swap(&batch, &commonBatch)
+        } else {
+            // Two queues in order make one in order.
+            batch = (batch + commonBatch).sorted { $0.serial < $1.serial }
+        }
+    }
+
+    private mutating func takeQueue(_ number: Int, into batch: inout [Entry]) {
+        swap(&queues[number].entries, &batch)
+        guard queues[number].holdsShared else {
+            count -= batch.count
+            queues[number].live = 0
+            return
+        }
+        queues[number].holdsShared = false
+        batch = batch.compactMap { take($0, from: number) }
+    }
+
+    /// Takes one entry, with the block itself where the entry stands for a shared one.
+    private mutating func take(_ entry: Entry, from number: Int) -> Entry? {
+        switch entry.content {
+        case .block:
+            queues[number].live -= 1
+            count -= 1
+            return entry
+        case .shared(let ticket):
+            guard let found = shared.remove(ticket) else { return nil }
+            for mode in found.modes { queues[mode].live -= 1 }
+            count -= 1
+            return Entry(serial: entry.serial, content: .block(found.block))
+        }
+    }
+
+    /// Refuses blocks from now on; hands over those that wait, to be released.
+    mutating func close() -> [Block] {
+        isClosed = true
+        count = 0
+        let blocks = queues.flatMap(\.entries).compactMap(\.block)
+        let others = shared.tickets.compactMap { shared.remove($0)?.block }
+        queues = []
+        return blocks + others
+    }
+}

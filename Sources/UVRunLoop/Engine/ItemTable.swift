@@ -1,0 +1,180 @@
+/// In which modes an item is, and whether it was added to the common ones.
+struct Attachment {
+    struct Membership {
+        var mode: Int
+        var place: Place
+    }
+
+    var isCommon = false
+    /// Nearly every item is in one mode: that one costs no array.
+    private var first: Membership?
+    private var others: [Membership] = []
+
+    var isEmpty: Bool { first == nil }
+    /// Whether the loop still has a reason to know the item.
+    var holdsItem: Bool { isCommon || first != nil }
+
+    mutating func insert(_ membership: Membership) {
+        if first == nil { first = membership } else { others.append(membership) }
+    }
+
+    mutating func remove(from mode: Int) -> Membership? {
+        if let found = first, found.mode == mode {
+            first = others.popLast()
+            return found
+        }
+        guard let index = others.firstIndex(where: { $0.mode == mode }) else { return nil }
+        return others.remove(at: index)
+    }
+
+    func place(in mode: Int) -> Place? {
+        if let first, first.mode == mode { return first.place }
+        return others.first { $0.mode == mode }?.place
+    }
+
+    func forEach(_ body: (Membership) -> Void) {
+        guard let first else { return }
+        body(first)
+        for other in others { body(other) }
+    }
+}
+
+/// What a loop keeps about one item: each kind of item says what joining and leaving a mode means for it.
+protocol ItemRecord {
+    var attachment: Attachment { get set }
+
+    /// Enters the item in a mode's queues and lists; answers its place there.
+    func join(_ mode: inout ModeContents, slot: UInt32) -> Place
+    func leave(_ mode: inout ModeContents, place: Place)
+}
+
+/// All items of one kind in a loop, and their membership in modes, `.common` included.
+struct ItemTable<Record: ItemRecord> {
+    private var records = SlotMap<Record>()
+
+    var tickets: [Ticket] { records.tickets }
+
+    subscript(ticket: Ticket) -> Record? { records[ticket] }
+
+    func ticket(at slot: UInt32) -> Ticket { records.ticket(at: slot) }
+
+    @discardableResult
+    mutating func modify<Result>(
+        _ ticket: Ticket, _ change: (inout Record) -> Result
+    ) -> Result? {
+        records.modify(ticket, change)
+    }
+
+    mutating func insert(_ record: Record) -> Ticket { records.insert(record) }
+
+    /// Adds an item to a mode, or to every common one; answers the modes that it joined.
+    mutating func add(
+        _ ticket: Ticket, to mode: UVRunLoop.Mode, in modes: inout ModeTable
+    ) -> JoinedModes {
+        guard mode == .common else { return join(ticket, modes.makeIndex(of: mode), in: &modes) }
+        records.modify(ticket) { $0.attachment.isCommon = true }
+        var joined = JoinedModes()
+        for index in modes.common { joined.append(join(ticket, index, in: &modes)) }
+        return joined
+    }
+
+    /// Gives a mode that has just become a common one the items that are recorded as common.
+    ///
+    /// - Complexity: O(number of items); adding a common mode is rare, and needs no index of its own.
+    mutating func addCommonItems(
+        to index: Int, in modes: inout ModeTable
+    ) -> [Ticket] {
+        records.tickets.filter { ticket in
+            records[ticket]?.attachment.isCommon == true
+                && !join(ticket, index, in: &modes).isEmpty
+        }
+    }
+
+    private mutating func join(
+        _ ticket: Ticket, _ index: Int, in modes: inout ModeTable
+    ) -> JoinedModes {
+        guard let record = records[ticket], record.attachment.place(in: index) == nil else {
+            return JoinedModes()
+        }
+        let place = record.join(&modes[index], slot: ticket.slot)
+        records.modify(ticket) {
+            $0.attachment.insert(Attachment.Membership(mode: index, place: place))
+        }
+        return JoinedModes(modes[index].mode)
+    }
+
+    /// Removes an item from a mode, or, when it was added to `.common`, from every common one.
+    ///
+    /// - Returns: The modes it left. The record stays; see ``dropIfUnused(_:)``.
+    mutating func remove(
+        _ ticket: Ticket, from mode: UVRunLoop.Mode, in modes: inout ModeTable
+    ) -> JoinedModes {
+        guard mode == .common else {
+            guard let index = modes.index(of: mode) else { return JoinedModes() }
+            return leave(ticket, index, in: &modes)
+        }
+        var left = JoinedModes()
+        guard records[ticket]?.attachment.isCommon == true else { return left }
+        records.modify(ticket) { $0.attachment.isCommon = false }
+        for index in modes.common { left.append(leave(ticket, index, in: &modes)) }
+        return left
+    }
+
+    private mutating func leave(
+        _ ticket: Ticket, _ index: Int, in modes: inout ModeTable
+    ) -> JoinedModes {
+        let membership = records.modify(ticket) { $0.attachment.remove(from: index) }
+        guard let membership, let membership, let record = records[ticket] else {
+            return JoinedModes()
+        }
+        record.leave(&modes[index], place: membership.place)
+        return JoinedModes(modes[index].mode)
+    }
+
+    /// Takes an item out of every mode and out of the loop.
+    mutating func removeEverywhere(
+        _ ticket: Ticket, in modes: inout ModeTable
+    ) -> (record: Record, left: JoinedModes)? {
+        guard let record = records.remove(ticket) else { return nil }
+        var left = JoinedModes()
+        record.attachment.forEach {
+            record.leave(&modes[$0.mode], place: $0.place)
+            left.append(JoinedModes(modes[$0.mode].mode))
+        }
+        return (record, left)
+    }
+
+    /// Forgets an item that is in no mode and not recorded as common.
+    mutating func dropIfUnused(_ ticket: Ticket) -> Record? {
+        guard let record = records[ticket], !record.attachment.holdsItem else { return nil }
+        return records.remove(ticket)
+    }
+
+    func contains(_ ticket: Ticket, in mode: UVRunLoop.Mode, of modes: ModeTable) -> Bool {
+        guard let record = records[ticket] else { return false }
+        if mode == .common { return record.attachment.isCommon }
+        return modes.index(of: mode).flatMap { record.attachment.place(in: $0) } != nil
+    }
+}
+
+/// A few modes; one costs no array.
+struct JoinedModes {
+    private var first: UVRunLoop.Mode?
+    private var others: [UVRunLoop.Mode] = []
+
+    init(_ mode: UVRunLoop.Mode? = nil) { first = mode }
+
+    var isEmpty: Bool { first == nil }
+
+    mutating func append(_ more: JoinedModes) {
+        more.forEach { mode in
+            if first == nil { first = mode } else { others.append(mode) }
+        }
+    }
+
+    func forEach(_ body: (UVRunLoop.Mode) -> Void) {
+        guard let first else { return }
+        body(first)
+        for other in others { body(other) }
+    }
+}

@@ -1,0 +1,63 @@
+/// What one mode of one loop holds.
+struct ModeContents {
+    let mode: UVRunLoop.Mode
+    var isCommon = false
+    var sourceCount = 0
+    var portCount = 0
+    /// Valid timers, the ones whose handlers are running included.
+    var timerCount = 0
+    var timers = TimerQueue()
+    var signalled = ReadyQueue()
+    var ready = ReadyQueue()
+    var observers = ObserverLists()
+    /// Descriptors that the kernel may not be watching for all that this mode's sources ask.
+    var unwatched: Set<CInt> = []
+
+    /// Whether the mode has something that can produce an event.
+    var holdsItems: Bool { sourceCount > 0 || portCount > 0 || timerCount > 0 }
+}
+
+/// The modes that a loop knows, reached by a small index.
+struct ModeTable {
+    private var contents: [ModeContents] = []
+    private var indices: [Int32] = []
+    private(set) var common: [Int] = []
+
+    private static let unknown: Int32 = -1
+
+    init() {
+        insertCommon(.default)
+    }
+
+    subscript(index: Int) -> ModeContents {
+        _read { yield contents[index] }
+        _modify { yield &contents[index] }
+    }
+
+    /// Where the mode's contents are, if the loop knows the mode.
+    func index(of mode: UVRunLoop.Mode) -> Int? {
+        guard mode.number < indices.count, indices[mode.number] != Self.unknown else { return nil }
+        return Int(indices[mode.number])
+    }
+
+    /// Where the mode's contents are, from now on at the latest.
+    mutating func makeIndex(of mode: UVRunLoop.Mode) -> Int {
+        if let index = index(of: mode) { return index }
+        while indices.count <= mode.number { indices.append(Self.unknown) }
+        indices[mode.number] = Int32(contents.count)
+        contents.append(ModeContents(mode: mode))
+        return contents.count - 1
+    }
+
+    /// Makes a mode one of the common ones; answers where it is, or `nil` if it was one already.
+    @discardableResult
+    mutating func insertCommon(_ mode: UVRunLoop.Mode) -> Int? {
+        let index = makeIndex(of: mode)
+        guard !contents[index].isCommon else { return nil }
+        contents[index].isCommon = true
+        common.append(index)
+        return index
+    }
+
+    var names: [UVRunLoop.Mode] { contents.map(\.mode) }
+}

@@ -1,0 +1,26 @@
+/// The members of one mode that have something to be served, and in which order.
+///
+/// One queue holds a mode's signalled custom sources, another its ready ports.
+struct ReadyQueue {
+    var places = Places()
+    private var heap = OrderedHeap()
+
+    var isEmpty: Bool { heap.isEmpty }
+    var count: Int { heap.count }
+
+    mutating func insert(_ place: Place, rank: Int64, serial: UInt64) {
+        heap.insert(place, OrderedHeap.Key(rank: rank, serial: serial))
+    }
+
+    mutating func remove(_ place: Place) { heap.remove(place) }
+
+    func contains(_ place: Place) -> Bool { heap.contains(place) }
+
+    /// The slot of the member whose turn it is.
+    var first: UInt32? { heap.first.map { places[$0.place] } }
+
+    /// The slots of all members, in the order of their turns.
+    var inOrder: [UInt32] {
+        heap.unordered.sorted { $0.key < $1.key }.map { places[$0.place] }
+    }
+}

@@ -1,0 +1,68 @@
+/// Names one registration: a slot, and which of the slot's tenants is meant.
+struct Ticket: Hashable, Sendable {
+    var slot: UInt32
+    var generation: UInt32
+
+    /// No tenant ever has this ticket.
+    static let none = Ticket(slot: .max, generation: 0)
+}
+
+/// Items in numbered slots, each reached by the ticket it was given or not at all.
+///
+/// A slot's generation grows whenever its tenant leaves, so that an old ticket finds nothing rather than a stranger.
+struct SlotMap<Item> {
+    private struct Slot {
+        var generation: UInt32 = 1
+        var item: Item?
+    }
+
+    private var slots: [Slot] = []
+    private var vacant: [UInt32] = []
+
+    var isEmpty: Bool { vacant.count == slots.count }
+
+    mutating func insert(_ item: Item) -> Ticket {
+        if let slot = vacant.popLast() {
+            slots[Int(slot)].item = item
+            return Ticket(slot: slot, generation: slots[Int(slot)].generation)
+        }
+        slots.append(Slot(item: item))
+        return Ticket(slot: UInt32(slots.count - 1), generation: 1)
+    }
+
+    mutating func remove(_ ticket: Ticket) -> Item? {
+        guard holds(ticket) else { return nil }
+        slots[Int(ticket.slot)].generation &+= 1
+        vacant.append(ticket.slot)
+        return slots[Int(ticket.slot)].item.take()
+    }
+
+    func holds(_ ticket: Ticket) -> Bool {
+        Int(ticket.slot) < slots.count && slots[Int(ticket.slot)].generation == ticket.generation
+    }
+
+    /// The item the ticket was issued for, or `nil` once it has been removed.
+    subscript(ticket: Ticket) -> Item? {
+        holds(ticket) ? slots[Int(ticket.slot)].item : nil
+    }
+
+    /// The ticket of a slot's present tenant.
+    func ticket(at slot: UInt32) -> Ticket {
+        Ticket(slot: slot, generation: slots[Int(slot)].generation)
+    }
+
+    /// Changes the ticket's item in place; does nothing once it has been removed.
+    @discardableResult
+    mutating func modify<Result>(
+        _ ticket: Ticket, _ change: (inout Item) -> Result
+    ) -> Result? {
+        guard holds(ticket) else { return nil }
+        // A slot whose generation is the ticket's has its tenant, and only `!` reaches it without a copy.
+        // swift-format-ignore: NeverForceUnwrap
+        return change(&slots[Int(ticket.slot)].item!)
+    }
+
+    var tickets: [Ticket] {
+        slots.indices.lazy.filter { slots[$0].item != nil }.map { ticket(at: UInt32($0)) }
+    }
+}

@@ -1,0 +1,45 @@
+import Synchronization
+
+extension UVRunLoop {
+    /// An input source that the kernel signals: Apple's port-based input source.
+    ///
+    /// ``DescriptorSource`` is one. The protocol is closed: only this library can make a ``PortLink``.
+    ///
+    /// > Threading: Any thread.
+    public protocol PortSource: AnyObject, Sendable {
+        /// What a loop knows the port by.
+        var link: PortLink { get }
+    }
+
+    /// What connects a port-based source with its loop.
+    ///
+    /// > Threading: Any thread.
+    public final class PortLink: Sendable {
+        struct State {
+            var loop: UVRunLoop?
+            var ticket = Ticket.none
+        }
+
+        let descriptor: CInt
+        let events: DescriptorSource.Events
+        let order: Int
+        let state = Mutex(State())
+        let validity = Atomic<Bool>(true)
+        /// Whether the port's handler may be called on a thread.
+        let isAtHome: @Sendable (ThreadIdentity) -> Bool
+        /// Calls the port's handler.
+        let deliver: @Sendable (any PortSource, DescriptorSource.Events) -> Void
+
+        init(
+            descriptor: CInt, events: DescriptorSource.Events, order: Int,
+            isAtHome: @escaping @Sendable (ThreadIdentity) -> Bool,
+            deliver: @escaping @Sendable (any PortSource, DescriptorSource.Events) -> Void
+        ) {
+            self.descriptor = descriptor
+            self.events = events
+            self.order = order
+            self.isAtHome = isAtHome
+            self.deliver = deliver
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Synchronization
+
+extension UVRunLoop {
+    /// An input source that somebody signals by hand: Apple's custom input source.
+    ///
+    /// ``signal()`` marks it, from any thread, and the next pass of a run in one of its modes performs it. Several
+    /// signals before that are one. Signalling does not wake a sleeping loop; ``UVRunLoop/wakeUp()`` does.
+    ///
+    /// A source may be in any number of modes and of loops; whichever loop comes first takes the signal.
+    ///
+    /// See *Custom Input Sources* and *Defining a Custom Input Source* in Apple's guide.
+    ///
+    /// > Threading: Any thread, except where a member says otherwise.
+    public final class Source: Sendable {
+        /// Called with a loop and a mode that the source has joined, or left.
+        public typealias Change = @Sendable (UVRunLoop, Mode) -> Void
+
+        struct Link {
+            let loop: UVRunLoop
+            let ticket: Ticket
+        }
+
+        struct State {
+            var isValid = true
+            var isSignalled = false
+            var links: [Link] = []
+        }
+
+        let handler: ThreadBound<(Source) -> Void>
+        let schedule: Change?
+        let cancel: Change?
+        let state = Mutex(State())
+        /// Its turn among the sources that are signalled at the same time; lower ones are performed first.
+        public let order: Int
+
+        /// Makes a source; add it to a loop with ``UVRunLoop/add(_:forMode:)-(Source,_)``.
+        ///
+        /// > Threading: The thread whose loop is to perform the source, because `perform` stays on it.
+        ///
+        /// - Parameters:
+        ///   - order: The turn among sources signalled at the same time; lower ones first.
+        ///   - schedule: Called once for each mode the source joins, on the thread that adds it, before `add`
+        ///     returns.
+        ///   - cancel: Called once for each mode it leaves, on the thread that removes or invalidates it, or on
+        ///     the loop's when that ends.
+        ///   - perform: Called on the loop's thread after a signal.
+        public convenience init(
+            order: Int = 0, schedule: Change? = nil, cancel: Change? = nil,
+            perform: @escaping (Source) -> Void
+        ) {
+            self.init(order, schedule, cancel, ThreadBound(perform))
+        }
+
+        /// Makes a source whose perform handler may be called on any thread.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameters:
+        ///   - order: The turn among sources signalled at the same time; lower ones first.
+        ///   - schedule: Called once for each mode the source joins, on the thread that adds it, before `add`
+        ///     returns.
+        ///   - cancel: Called once for each mode it leaves, on the thread that removes or invalidates it, or on
+        ///     the loop's when that ends.
+        ///   - sendablePerform: Called on the loop's thread after a signal.
+        @_disfavoredOverload
+        public convenience init(
+            order: Int = 0, schedule: Change? = nil, cancel: Change? = nil,
+            sendablePerform: @escaping @Sendable (Source) -> Void
+        ) {
+            self.init(order, schedule, cancel, ThreadBound(sendable: sendablePerform))
+        }
+
+        private init(
+            _ order: Int, _ schedule: Change?, _ cancel: Change?,
+            _ handler: ThreadBound<(Source) -> Void>
+        ) {
+            self.order = order
+            self.schedule = schedule
+            self.cancel = cancel
+            self.handler = handler
+        }
+
+        /// Marks the source, to be performed by the next pass of a run in one of its modes.
+        ///
+        /// Does not wake a loop: call ``UVRunLoop/wakeUp()`` after it. A signal given while `perform` runs is kept
+        /// for the next pass; one given before the source is added to a loop is kept too.
+        ///
+        /// Not for use in a signal handler, which may hold the very locks this needs.
+        public func signal() {
+            state.withLock { state in
+                guard state.isValid, !state.isSignalled else { return }
+                state.isSignalled = true
+                for link in state.links { link.loop.withEngine { $0.noteSignal(link.ticket) } }
+            }
+        }
+
+        /// Whether the source was signalled and not performed since.
+        public var isSignalled: Bool { state.withLock(\.isSignalled) }
+
+        /// Whether the source may still be performed: it was not invalidated.
+        public var isValid: Bool { state.withLock(\.isValid) }
+
+        /// Takes the source out of all its loops for good, and calls `cancel` for each mode it was in.
+        public func invalidate() {
+            UVRunLoop.invalidate(self)
+        }
+
+        /// Takes the signal, for whoever performs the source now; answers `false` if there is none any more.
+        func takeSignal() -> Bool {
+            state.withLock { state in
+                guard state.isValid, state.isSignalled else { return false }
+                state.isSignalled = false
+                for link in state.links { link.loop.withEngine { $0.clearSignal(link.ticket) } }
+                return true
+            }
+        }
+
+        /// Calls `perform`.
+        ///
+        /// Stays out of line so that backtraces and profiles show whose turn it was.
+        @inline(never)
+        func callOut() { handler.value(self) }
+    }
+}

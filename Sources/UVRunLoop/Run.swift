@@ -1,0 +1,29 @@
+/// What one run knows about itself. It lives on the stack of the run and is nobody else's.
+struct Run {
+    let mode: UVRunLoop.Mode
+    let modeIndex: Int
+    let driver: any LoopDriver
+    /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
+    let limit: Int64?
+    /// Whether the limit had come before the run began: such a run is one pass that does not wait.
+    let limitWasPast: Bool
+    let returnsAfterSource: Bool
+    /// What the mode holds, as of the version in it.
+    var view: Engine.View
+    /// Whether wake-ups were forgotten that may have been meant for an outer run.
+    var forgotWakeUp = false
+    /// The latest look at the kernel; `nil` before the first.
+    var latestLook: Look?
+
+    /// When, and over what contents, a run asked the kernel what is ready.
+    struct Look {
+        var date: Int64
+        var version: UInt64
+        var passes = 0
+    }
+}
+
+/// What a pass found to handle.
+enum PassEvent {
+    case port, timers, nothing
+}

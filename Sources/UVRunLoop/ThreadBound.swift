@@ -1,0 +1,38 @@
+/// A handler that need not be `Sendable`, because it is only ever called on the thread that made it.
+///
+/// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any thread while its
+/// handler stays at home. The loop an item is added to asks ``isAtHome(on:)``, and every call asks again.
+struct ThreadBound<Handler>: @unchecked Sendable {
+    private let handler: Handler
+    /// `nil` for a handler that may run on any thread.
+    private let home: ThreadIdentity?
+
+    /// Binds a handler to the calling thread.
+    init(_ handler: Handler) {
+        self.handler = handler
+        home = .current
+    }
+
+    /// Keeps a handler that is `Sendable` by its type.
+    ///
+    /// `Handler` cannot say so, since it is the type of the plain handlers too; whoever calls this does.
+    init(sendable handler: Handler) {
+        self.handler = handler
+        home = nil
+    }
+
+    func isAtHome(on thread: ThreadIdentity) -> Bool { home == nil || home == thread }
+
+    /// The handler, for a call on the thread it belongs to.
+    var value: Handler {
+        precondition(home == nil || home == .current, Self.rule)
+        return handler
+    }
+
+    static var rule: String {
+        """
+        This item's handler is not @Sendable, so it belongs to the thread that made the item. \
+        Make the item on the thread whose loop serves it, or use the initialiser with a sendable handler.
+        """
+    }
+}

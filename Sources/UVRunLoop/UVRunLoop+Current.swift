@@ -1,0 +1,113 @@
+import Synchronization
+
+extension UVRunLoop {
+    /// The calling thread's loop, made when it is first asked for.
+    ///
+    /// A loop takes four file descriptors. When none are left the process traps; ``prepareCurrent()`` throws
+    /// instead.
+    ///
+    /// > Threading: Any thread; each has its own.
+    @available(*, noasync, message: "A task may go on on another thread.")
+    public static var current: UVRunLoop {
+        do {
+            return try prepareCurrent()
+        } catch {
+            preconditionFailure(
+                """
+                No run loop could be made for this thread: \(error). Raise the limit on open files (ulimit -n, \
+                RLIMIT_NOFILE), or call UVRunLoop.prepareCurrent() first, which throws.
+                """)
+        }
+    }
+
+    /// Makes the calling thread's loop, if it has none yet.
+    ///
+    /// > Threading: Any thread; each has its own.
+    ///
+    /// - Returns: The same loop as ``current``.
+    /// - Throws: ``RunLoopError`` when the system has no descriptors or no memory left.
+    @available(*, noasync, message: "A task may go on on another thread.")
+    @discardableResult
+    public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
+        let record = ThreadRecord.current
+        if let loop = record.loop { return loop }
+        let loop = record.identity == .main ? try prepareMain() : try make(for: record.identity)
+        record.loop = loop
+        return loop
+    }
+
+    /// The main thread's loop: that of the thread whose id is the process's.
+    ///
+    /// > Threading: Any thread.
+    public static var main: UVRunLoop {
+        do {
+            return try prepareMain()
+        } catch {
+            preconditionFailure(
+                """
+                No run loop could be made for the main thread: \(error). Raise the limit on open files \
+                (ulimit -n, RLIMIT_NOFILE).
+                """)
+        }
+    }
+
+    /// The loop of the main thread, which whoever asks first makes. A forked child makes its own.
+    private static let mainLoop = Mutex<UVRunLoop?>(nil)
+
+    private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
+        try mainLoop.withLock { loop throws(RunLoopError) in
+            if let loop, loop.generation == ThreadIdentity.generation { return loop }
+            let made = try make(for: .main)
+            // A parent's loop stays where it is: letting go of it must not touch what the parent still uses.
+            if let inherited = loop { Inherited.keep(inherited) }
+            loop = made
+            return made
+        }
+    }
+
+    private static func make(for thread: ThreadIdentity) throws(RunLoopError) -> UVRunLoop {
+        let word = WakeWord()
+        do {
+            return UVRunLoop(thread: thread, word: word, driver: try UVDriver(word: word))
+        } catch {
+            throw RunLoopError(error)
+        }
+    }
+
+    /// The clock by which the calling thread reckons: its loop's, if it has one.
+    static var currentClock: any LoopRemote {
+        ThreadRecord.current.loop?.remote ?? MonotonicClock.shared
+    }
+
+    // MARK: Another driver
+
+    /// Gives the calling thread another loop, on another driver, for as long as the body runs.
+    ///
+    /// The loop is torn down afterwards as at the end of a thread.
+    package static func withLoop<Result>(
+        on makeDriver: (WakeWord) throws -> any LoopDriver, _ body: (UVRunLoop) throws -> Result
+    ) rethrows -> Result {
+        let record = ThreadRecord.current
+        let word = WakeWord()
+        let loop = UVRunLoop(thread: record.identity, word: word, driver: try makeDriver(word))
+        let outer = record.loop
+        record.loop = loop
+        defer {
+            loop.tearDown()
+            record.loop = outer
+        }
+        return try body(loop)
+    }
+
+    /// Makes a driver on libuv, as every thread's own loop has.
+    package static func makeUVDriver(_ word: WakeWord) throws(UVError) -> any LoopDriver {
+        try UVDriver(word: word)
+    }
+}
+
+/// Loops of a parent process, kept for ever because nothing of theirs may be closed here.
+private enum Inherited {
+    private static let loops = Mutex<[UVRunLoop]>([])
+
+    static func keep(_ loop: UVRunLoop) { loops.withLock { $0.append(loop) } }
+}

@@ -1,0 +1,77 @@
+extension UVRunLoop {
+    // Each kind of item is first made invalid, so that nothing begins any more, and then taken out of its loop. The
+    // item's own lock is held over both and the loop's only inside it, in this order everywhere.
+
+    static func invalidate(_ timer: Timer) {
+        let (loop, record) = timer.state.withLock { state -> (UVRunLoop?, TimerRecord?) in
+            guard timer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
+                return (nil, nil)
+            }
+            let loop = exchange(&state.loop, with: nil)
+            let record = loop?.withEngine { engine -> TimerRecord? in
+                engine.noteChange()
+                return engine.timers.removeEverywhere(state.ticket, in: &engine.modes)?.record
+            }
+            if let record { state.date = record.series.date }
+            return (loop, record)
+        }
+        loop?.contentsDidChange()
+        withExtendedLifetime(record) {}
+    }
+
+    static func invalidate(_ observer: Observer) {
+        let record = observer.state.withLock { state -> ObserverRecord? in
+            guard observer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
+                return nil
+            }
+            return exchange(&state.loop, with: nil)?.withEngine { engine -> ObserverRecord? in
+                engine.noteChange()
+                return engine.observers.removeEverywhere(state.ticket, in: &engine.modes)?.record
+            }
+        }
+        withExtendedLifetime(record) {}
+    }
+
+    static func invalidate(_ source: Source) {
+        let links = source.state.withLock { state -> [(link: Source.Link, left: JoinedModes)] in
+            guard state.isValid else { return [] }
+            state.isValid = false
+            state.isSignalled = false
+            return exchange(&state.links, with: []).map { link in
+                let left = link.loop.withEngine { engine -> JoinedModes in
+                    engine.noteChange()
+                    let found = engine.sources.removeEverywhere(link.ticket, in: &engine.modes)
+                    guard let found else { return JoinedModes() }
+                    engine.didDrop(found.record)
+                    return found.left
+                }
+                return (link, left)
+            }
+        }
+        for (link, left) in links {
+            left.forEach { source.cancel?(link.loop, $0) }
+            link.loop.contentsDidChange()
+        }
+    }
+
+    static func invalidate(_ port: any PortSource) {
+        let link = port.link
+        let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord?) in
+            guard link.validity.exchange(false, ordering: .acquiringAndReleasing) else {
+                return (nil, nil)
+            }
+            let loop = exchange(&state.loop, with: nil)
+            let record = loop?.withEngine { engine -> PortRecord? in
+                engine.noteChange()
+                let found = engine.ports.removeEverywhere(state.ticket, in: &engine.modes)
+                guard let found else { return nil }
+                engine.didDrop(found.record, state.ticket)
+                return found.record
+            }
+            return (loop, record)
+        }
+        guard let loop, let record else { return }
+        loop.didDrop(record)
+        loop.contentsDidChange()
+    }
+}

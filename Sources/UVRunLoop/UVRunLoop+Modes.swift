@@ -1,0 +1,36 @@
+extension UVRunLoop {
+    /// Makes a mode one of the common ones, for good.
+    ///
+    /// It gets every item that was added to ``Mode/common``; sources among them are told by their `schedule` handlers
+    /// before this returns.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameter mode: The mode. One that is common already, and ``Mode/common`` itself, are left alone.
+    /// - Complexity: O(number of items in the loop).
+    public func addCommonMode(_ mode: Mode) {
+        guard mode != .common else { return }
+        let joined = withEngine { $0.addCommonMode(mode) }
+        for source in joined { source.schedule?(self, mode) }
+        if !joined.isEmpty, !isOnOwnThread { wakeUp() } else { contentsDidChange() }
+    }
+
+    /// The modes that something was added to or queued for, and the common ones; never ``Mode/common`` itself.
+    ///
+    /// > Threading: Any thread.
+    public var modes: Set<Mode> {
+        let names = withEngine { $0.modes.names } + withInbox { $0.knownModes }
+        return Set(names).subtracting([.common])
+    }
+
+    /// The date of a mode's soonest timer; `nil` when the mode has none.
+    ///
+    /// A timer whose handler is running counts with the date that its ``Timer/nextFireDate`` shows.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameter mode: The mode.
+    public func nextFireDate(forMode mode: Mode) -> Instant? {
+        withEngine { $0.soonestDate(in: mode) }.map { Instant(nanoseconds: $0) }
+    }
+}

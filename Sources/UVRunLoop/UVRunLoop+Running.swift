@@ -1,0 +1,242 @@
+extension UVRunLoop {
+    // MARK: Running
+
+    /// Runs in the default mode until the mode is empty or the run is stopped.
+    ///
+    /// See *Starting the Run Loop* in Apple's guide.
+    ///
+    /// > Threading: The loop's own thread; traps elsewhere.
+    @available(*, noasync, message: "A run keeps its thread.")
+    public func run() {
+        run(mode: .default, for: nil)
+    }
+
+    /// Runs in a mode for a while.
+    ///
+    /// Returns at once, without telling any observer, when the mode is empty. A limit of zero or less makes exactly
+    /// one pass that does not wait.
+    ///
+    /// See *Starting the Run Loop* and *Exiting the Run Loop* in Apple's guide.
+    ///
+    /// > Threading: The loop's own thread, from within a handler too; traps elsewhere.
+    ///
+    /// - Parameters:
+    ///   - mode: What to serve.
+    ///   - limit: How long to run; `nil` for as long as there is something to wait for. It is tested at the end of a
+    ///     pass, and ends a sleep at most 2 ms late.
+    ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or port-based source.
+    /// - Returns: Why the run ended.
+    @available(*, noasync, message: "A run keeps its thread.")
+    @discardableResult
+    public func run(
+        mode: Mode = .default, for limit: Duration?, returnAfterSourceHandled: Bool = false
+    ) -> RunResult {
+        checkThread()
+        guard let limit else { return run(mode, nil, false, returnAfterSourceHandled) }
+        guard limit > .zero else { return run(mode, .min, true, returnAfterSourceHandled) }
+        let date = remote.now.addingSaturating(limit.nanosecondsRoundedUp)
+        return run(mode, date, false, returnAfterSourceHandled)
+    }
+
+    /// Runs in a mode until a moment of the loop's clock. Otherwise as ``run(mode:for:returnAfterSourceHandled:)``.
+    ///
+    /// > Threading: The loop's own thread, from within a handler too; traps elsewhere.
+    ///
+    /// - Parameters:
+    ///   - mode: What to serve.
+    ///   - limit: When to end; `nil` for never. One that is past makes exactly one pass that does not wait.
+    ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or port-based source.
+    /// - Returns: Why the run ended.
+    @available(*, noasync, message: "A run keeps its thread.")
+    @discardableResult
+    public func run(
+        mode: Mode = .default, until limit: Instant?, returnAfterSourceHandled: Bool = false
+    ) -> RunResult {
+        checkThread()
+        guard let limit else { return run(mode, nil, false, returnAfterSourceHandled) }
+        let date = limit.nanoseconds
+        return run(mode, date, date <= remote.now, returnAfterSourceHandled)
+    }
+
+    /// The mode of the innermost run; `nil` when the loop does not run.
+    ///
+    /// > Threading: The loop's own thread; traps elsewhere.
+    public var currentMode: Mode? {
+        checkThread()
+        return local.withValue(\.mode)
+    }
+
+    /// How many runs are on the stack: 0 when the loop does not run, 1 in an outermost run.
+    ///
+    /// > Threading: The loop's own thread; traps elsewhere.
+    public var nestingLevel: Int {
+        checkThread()
+        return local.withValue(\.nestingLevel)
+    }
+
+    /// The present moment of the loop's clock.
+    ///
+    /// > Threading: The loop's own thread; traps elsewhere.
+    public var now: Instant {
+        checkThread()
+        return Instant(nanoseconds: remote.now)
+    }
+
+    // MARK: Stopping and waking
+
+    /// Ends the innermost run at the end of its present pass; does nothing when the loop does not run.
+    ///
+    /// It counts up to the moment at which the run is taken off, and is gone with the run.
+    ///
+    /// Not for use in a signal handler.
+    ///
+    /// > Threading: Any thread.
+    public func stop() {
+        checkProcess()
+        guard innermostRun.stop() else { return }
+        if word.noteChange() { remote.kick() }
+    }
+
+    /// Ends the loop's present sleep, or the coming one.
+    ///
+    /// The loop then makes another pass, and so finds sources that were signalled. A wake-up asked for before a
+    /// pass has begun is forgotten by it, because that pass finds whatever it could announce.
+    ///
+    /// Not for use in a signal handler.
+    ///
+    /// > Threading: Any thread. While the loop is awake it costs no system call.
+    public func wakeUp() {
+        checkProcess()
+        if word.noteWakeUp() { remote.kick() }
+    }
+
+    /// Whether the loop sleeps, waiting for something to happen.
+    ///
+    /// > Threading: Any thread.
+    public var isWaiting: Bool { word.isAsleep }
+
+    // MARK: A run
+
+    private func run(
+        _ mode: Mode, _ limit: Int64?, _ limitWasPast: Bool, _ returnsAfterSource: Bool
+    ) -> RunResult {
+        guard let start = start(mode) else { return .finished }
+        let (outerMode, driver) = local.withValue { local in
+            local.nestingLevel += 1
+            return (exchange(&local.mode, with: mode), local.driver)
+        }
+        let outerRun = innermostRun.exchange(.running)
+        var run = Run(
+            mode: mode, modeIndex: start.index, driver: driver, limit: limit,
+            limitWasPast: limitWasPast, returnsAfterSource: returnsAfterSource, view: start.view)
+
+        notify(.entry, &run)
+        var result = RunResult.stopped
+        while !innermostRun.isStopped {
+            guard let reason = runOnePass(&run) else { continue }
+            result = reason
+            break
+        }
+        notify(.exit, &run)
+
+        if innermostRun.exchange(outerRun).isStopped { result = .stopped }
+        let isNested = local.withValue { local in
+            local.nestingLevel -= 1
+            local.mode = outerMode
+            return local.nestingLevel > 0
+        }
+        // What this run forgot may have been meant for the outer one. What it did not come to is still in the word.
+        if isNested, run.forgotWakeUp { _ = word.noteWakeUp() }
+        return result
+    }
+
+    /// Whether there is something to run the mode for, and what.
+    private func start(_ mode: Mode) -> (index: Int, view: Engine.View)? {
+        guard mode != .common else { return nil }
+        return withEngine { engine -> (Int, Engine.View)? in
+            guard !engine.isClosed else { return nil }
+            let known = engine.modes.index(of: mode)
+            let isCommon = known.map { engine.modes[$0].isCommon } ?? false
+            let holdsItems = known.map { engine.modes[$0].holdsItems } ?? false
+            guard holdsItems || holdsBlocks(for: mode, isCommon: isCommon) else { return nil }
+            let index = engine.modes.makeIndex(of: mode)
+            return (index, engine.view(of: index))
+        }
+    }
+
+    // MARK: A pass
+
+    /// Makes one pass: the guide's steps 2 to 9.
+    ///
+    /// - Returns: Why the run ends, if it does.
+    private func runOnePass(_ run: inout Run) -> RunResult? {
+        if word.forgetWakeUp() { run.forgotWakeUp = true }
+        notify(.beforeTimers, &run)
+        notify(.beforeSources, &run)
+        performBlocks(&run)
+        let handledSignal = fireSignalledSources(&run)
+        if handledSignal { performBlocks(&run) }
+
+        if handledSignal || run.limitWasPast {
+            look(&run)
+        } else if !isPortReady(&run) {
+            notify(.beforeWaiting, &run)
+            sleep(&run)
+            notify(.afterWaiting, &run)
+        }
+
+        let handledPort = process(pendingEvent(&run), &run)
+        performBlocks(&run)
+        return decide(&run, handledSource: handledSignal || handledPort)
+    }
+
+    /// Step 9: port first, unless the previous pass served one and a timer is due.
+    private func pendingEvent(_ run: inout Run) -> PassEvent {
+        refresh(&run)
+        guard run.view.holdsPorts || run.view.holdsTimers else { return .nothing }
+        let mode = run.modeIndex
+        let (isPortReady, soonest) = withEngine { engine in
+            (engine.hasReadyPort(in: mode), engine.modes[mode].timers.soonest)
+        }
+        let isTimerDue = soonest.map { $0 <= remote.now } ?? false
+        if isPortReady, !(isTimerDue && servedPort.load(ordering: .relaxed)) { return .port }
+        return isTimerDue ? .timers : .nothing
+    }
+
+    /// - Returns: Whether a port-based source was handled.
+    private func process(_ event: PassEvent, _ run: inout Run) -> Bool {
+        servedPort.store(event == .port, ordering: .relaxed)
+        switch event {
+        case .port: servePort(&run)
+        case .timers: fireDueTimers(&run)
+        case .nothing: break
+        }
+        servedPort.store(event == .port, ordering: .relaxed)
+        return event == .port
+    }
+
+    /// Whether the run ends, and why: the first reason that applies.
+    private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
+        if innermostRun.isStopped { return .stopped }
+        if run.returnsAfterSource, handledSource { return .handledSource }
+        if run.limitWasPast { return .timedOut }
+        if let limit = run.limit, remote.now >= limit { return .timedOut }
+        refresh(&run)
+        let isEmpty =
+            !run.view.holdsItems && !holdsBlocks(for: run.mode, isCommon: run.view.isCommon)
+        return isEmpty ? .finished : nil
+    }
+
+    // MARK: What a run looks at
+
+    /// Brings the run's idea of its mode up to date.
+    func refresh(_ run: inout Run) {
+        guard publishedVersion != run.view.version else { return }
+        let mode = run.modeIndex
+        run.view = withEngine { $0.view(of: mode) }
+    }
+
+    func holdsBlocks(for mode: Mode, isCommon: Bool) -> Bool {
+        mayHoldBlocks && withInbox { $0.holdsBlock(for: mode, isCommon: isCommon) }
+    }
+}

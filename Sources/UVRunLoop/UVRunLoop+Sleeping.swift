@@ -1,0 +1,119 @@
+extension UVRunLoop {
+    /// How far a run may go on serving what it knows to be ready before it asks the kernel again.
+    private static let passesWithoutLook = 64
+    private static let timeWithoutLook: Int64 = 1_000_000
+
+    // MARK: Steps 5 and 7
+
+    /// Step 5: whether a port-based source of the mode is ready.
+    ///
+    /// When nobody is told of sleeping, the sleep itself asks this: a ready port ends it at once, and one call to the
+    /// kernel does for both.
+    func isPortReady(_ run: inout Run) -> Bool {
+        refresh(&run)
+        guard run.view.holdsPorts else { return false }
+        let mode = run.modeIndex
+        if mayLeaveOutLook(&run), withEngine({ $0.hasReadyPort(in: mode) }) { return true }
+        guard run.view.isSleepObserved else { return false }
+        look(&run)
+        return withEngine { $0.hasReadyPort(in: mode) }
+    }
+
+    /// Asks the kernel what is ready, without waiting.
+    func look(_ run: inout Run) {
+        guard !mayLeaveOutLook(&run) else { return }
+        armDescriptors(&run)
+        run.driver.look()
+        noteReadyPorts(&run)
+    }
+
+    /// Step 7: sleeps until there is something to do for the run.
+    ///
+    /// The mark in the word is removed before the contents are looked at, and the driver falls asleep only if it is
+    /// still not there: whatever comes meanwhile is seen by the look or keeps the driver awake. What changes
+    /// nothing for this run, such as another thread's new timer, is taken into account without leaving.
+    func sleep(_ run: inout Run) {
+        var hasLooked = false
+        while true {
+            word.beginLook()
+            armDescriptors(&run)
+            guard case .sleep(let moment, let now) = outlook(&run) else { break }
+            run.driver.wait(until: moment, now: now)
+            noteReadyPorts(&run)
+            hasLooked = true
+        }
+        if !hasLooked { look(&run) }
+    }
+
+    /// What a look at the contents says about the coming sleep.
+    private enum Outlook {
+        case somethingToDo
+        case sleep(until: Moment?, now: Int64)
+    }
+
+    private func outlook(_ run: inout Run) -> Outlook {
+        if word.isWoken || innermostRun.isStopped { return .somethingToDo }
+        let mode = run.modeIndex
+        let (hasWork, deadline, isCommon, holdsItems) = withEngine { engine in
+            (
+                !engine.modes[mode].signalled.isEmpty || engine.hasReadyPort(in: mode),
+                engine.deadline(in: mode), engine.modes[mode].isCommon,
+                engine.modes[mode].holdsItems
+            )
+        }
+        let name = run.mode
+        let hasBlock = withInbox { $0.holdsBlock(for: name, isCommon: isCommon) }
+        if hasWork || hasBlock || !holdsItems { return .somethingToDo }
+        guard deadline != nil || run.limit != nil else { return .sleep(until: nil, now: 0) }
+        let now = remote.now
+        if let deadline, deadline.earliest <= now { return .somethingToDo }
+        if let limit = run.limit, limit <= now { return .somethingToDo }
+        return .sleep(
+            until: .earlier(deadline.map(Moment.init), run.limit.map { Moment(limit: $0, now: now) }),
+            now: now)
+    }
+
+    // MARK: The kernel
+
+    /// Whether the latest look of this run is recent enough to speak for the present pass too.
+    private func mayLeaveOutLook(_ run: inout Run) -> Bool {
+        guard var latest = run.latestLook, latest.version == publishedVersion,
+            latest.passes < Self.passesWithoutLook,
+            remote.now - latest.date < Self.timeWithoutLook
+        else { return false }
+        latest.passes += 1
+        run.latestLook = latest
+        return true
+    }
+
+    /// Has the kernel watch what this run may serve and it does not watch yet: usually nothing.
+    private func armDescriptors(_ run: inout Run) {
+        refresh(&run)
+        guard run.view.holdsPorts else { return }
+        let mode = run.modeIndex
+        let orders = withEngine { $0.takeWatchOrders(for: mode) }
+        guard !orders.isEmpty else { return }
+        run.driver.watch(orders) { order in
+            withEngine { $0.isCurrent(order) }
+        } refused: { order in
+            withEngine { $0.noteRefusal(of: order, in: mode) }
+        }
+    }
+
+    /// Takes down which ports the kernel found ready, and has it keep quiet about those this run may not serve.
+    private func noteReadyPorts(_ run: inout Run) {
+        let mode = run.modeIndex
+        if run.view.holdsPorts { withEngine { $0.look += 1 } }
+        run.driver.forEachReady { descriptor, events in
+            let order = withEngine { $0.note(descriptor, events, in: mode) }
+            guard let order else { return }
+            if order.events == nil {
+                run.driver.pause(order.descriptor)
+            } else {
+                run.driver.rearm(order)
+            }
+        }
+        guard !run.limitWasPast else { return }
+        run.latestLook = Run.Look(date: remote.now, version: publishedVersion)
+    }
+}

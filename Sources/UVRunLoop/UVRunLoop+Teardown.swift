@@ -1,0 +1,49 @@
+extension UVRunLoop {
+    /// Ends the loop together with its thread, on that thread.
+    ///
+    /// Sources are told that they left, blocks that wait are dropped, handles are closed. From then on calls from any
+    /// thread do nothing.
+    func tearDown() {
+        let remains = withEngine { $0.close() }
+        let blocks = withInbox { $0.close() }
+        for record in remains.timers { record.timer.didLeave(self) }
+        for record in remains.observers { record.observer.didLeave(self) }
+        for record in remains.ports { record.port.link.didLeave(self) }
+        for (record, left) in remains.sources {
+            record.source.didLeave(self)
+            left.forEach { record.source.cancel?(self, $0) }
+        }
+        let ended = EndedDriver(clock: remote)
+        let driver = local.withValue { local -> any LoopDriver in
+            local.spareBatch = []
+            return exchange(&local.driver, with: ended)
+        }
+        driver.close()
+        // Released last and here: a block's captures may use the loop, which accepts nothing any more.
+        withExtendedLifetime(blocks) {}
+    }
+}
+
+extension UVRunLoop.Timer {
+    fileprivate func didLeave(_ loop: UVRunLoop) {
+        state.withLock { if $0.loop === loop { $0.loop = nil } }
+    }
+}
+
+extension UVRunLoop.Observer {
+    fileprivate func didLeave(_ loop: UVRunLoop) {
+        state.withLock { if $0.loop === loop { $0.loop = nil } }
+    }
+}
+
+extension UVRunLoop.PortLink {
+    fileprivate func didLeave(_ loop: UVRunLoop) {
+        state.withLock { if $0.loop === loop { $0.loop = nil } }
+    }
+}
+
+extension UVRunLoop.Source {
+    fileprivate func didLeave(_ loop: UVRunLoop) {
+        state.withLock { $0.links.removeAll { $0.loop === loop } }
+    }
+}

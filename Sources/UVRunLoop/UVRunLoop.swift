@@ -1,0 +1,113 @@
+import Synchronization
+
+/// Waits for input sources and timers of one thread and handles what they report, in a fixed order.
+///
+/// Every thread has one loop, made when it is first asked for: ``current`` is the calling thread's, ``main`` the
+/// main thread's. Add sources, timers and observers to modes of it, and run it in one of them; a run serves what its
+/// mode holds, pass by pass, and sleeps while there is nothing to do. Any handler may run the loop again.
+///
+/// See *Anatomy of a Run Loop* in Apple's guide.
+///
+/// > Threading: Running is for the loop's own thread and traps elsewhere. Adding, removing, waking, stopping and
+/// handing over blocks is for any thread. After a `fork`, a child must not use a loop of its parent's, and traps
+/// when it does; its ``current`` is a new one.
+public final class UVRunLoop: Sendable {
+    /// Whose loop it is.
+    let thread: ThreadIdentity
+    /// In which of a family of forked processes it was made.
+    let generation = ThreadIdentity.generation
+
+    /// What the loop knows, for any thread.
+    private let engine: Mutex<Engine>
+    /// The engine's version and whether a source is signalled, for a look without the lock.
+    private let publishedState = Atomic<UInt64>(0)
+    /// Blocks that wait.
+    private let inbox = Mutex(Inbox())
+    /// How many they are, for a look without the lock.
+    private let blockCount = Atomic<Int>(0)
+    /// The innermost run, as far as other threads may touch it.
+    let innermostRun = RunWord()
+    /// Where sleeping and waking meet.
+    let word: WakeWord
+    /// The driver, for any thread.
+    let remote: any LoopRemote
+    /// Whether the latest pass, of whatever run, served a port. Only the loop's thread asks, once per pass.
+    let servedPort = Atomic<Bool>(false)
+    /// What only the loop's thread touches.
+    let local: LoopBound<LocalState>
+
+    /// What a loop remembers from one run to the next.
+    struct LocalState {
+        var driver: any LoopDriver
+        var mode: Mode?
+        var nestingLevel = 0
+        /// Storage for the next batch of blocks.
+        var spareBatch: [Inbox.Entry] = []
+    }
+
+    init(thread: ThreadIdentity, word: WakeWord, driver: any LoopDriver) {
+        self.thread = thread
+        self.word = word
+        remote = driver.remote
+        engine = Mutex(Engine())
+        local = LoopBound(LocalState(driver: driver), owner: thread)
+    }
+
+    // MARK: Behind the locks
+
+    /// Lends the engine. The body calls nobody; what it takes out of the engine is released after the lock.
+    func withEngine<Result>(_ body: (inout Engine) -> sending Result) -> sending Result {
+        checkProcess()
+        return engine.withLock { engine in
+            let result = body(&engine)
+            let state = engine.version << 1 | (engine.signalledCount > 0 ? 1 : 0)
+            if publishedState.load(ordering: .relaxed) != state {
+                publishedState.store(state, ordering: .releasing)
+            }
+            return result
+        }
+    }
+
+    /// Lends the inbox, on the same terms.
+    func withInbox<Result>(_ body: (inout Inbox) -> sending Result) -> sending Result {
+        checkProcess()
+        return inbox.withLock { inbox in
+            let result = body(&inbox)
+            blockCount.store(inbox.count, ordering: .relaxed)
+            return result
+        }
+    }
+
+    /// Whether a block waits, for whatever mode.
+    var mayHoldBlocks: Bool { blockCount.load(ordering: .relaxed) > 0 }
+
+    /// Whether a source is signalled, in whatever mode.
+    var mayHoldSignals: Bool { publishedState.load(ordering: .acquiring) & 1 != 0 }
+
+    /// Grows with every change of what the modes hold.
+    var publishedVersion: UInt64 { publishedState.load(ordering: .acquiring) >> 1 }
+
+    /// To be called after the contents were changed under a lock: a sleeping loop adjusts to it.
+    func contentsDidChange() {
+        if word.noteChangeMadeUnderLock() { remote.kick() }
+    }
+
+    // MARK: The rules
+
+    var isOnOwnThread: Bool { thread == .current }
+
+    func checkThread() {
+        checkProcess()
+        precondition(
+            isOnOwnThread,
+            "This run loop belongs to another thread, and only that thread may run it. Reach it with perform(_:)."
+        )
+    }
+
+    func checkProcess() {
+        precondition(
+            generation == ThreadIdentity.generation,
+            "This run loop belongs to the process that forked this one. Use UVRunLoop.current, which is a new one."
+        )
+    }
+}

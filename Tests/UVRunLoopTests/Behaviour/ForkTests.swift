@@ -1,0 +1,100 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// A process that forks: each test runs in a process of its own, so that little else goes on in it.
+@Suite struct ForkTests {
+    @Test func theChildsCurrentLoopIsFreshAndTheParentNoticesNothing() async {
+        await #expect(processExitsWith: .success) { forkAndUseAFreshLoop() }
+    }
+
+    @Test func aThreadThatEndsInTheChildLeavesTheParentsRegistrationsAlone() async {
+        await #expect(processExitsWith: .success) { forkAndEndTheChildsThread() }
+    }
+
+    @Test func usingTheParentsLoopInTheChildTraps() async {
+        await #expect(processExitsWith: .success) { forkAndUseTheParentsLoop() }
+    }
+}
+
+private func forkAndUseAFreshLoop() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let log = EventLog()
+        let pipe = watchedPipe(loop, log)
+
+        let child = fork()
+        precondition(child >= 0)
+        if child == 0 {
+            let fresh = UVRunLoop.current
+            guard fresh !== loop, fresh === UVRunLoop.current else { _exit(2) }
+            fresh.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in }, forMode: .default)
+            guard fresh.run(mode: .default, for: .seconds(5)) == .finished else { _exit(3) }
+            _exit(0)
+        }
+        precondition(status(ofChild: child) == 0, "The child found something wrong.")
+        expectService(loop, log, pipe)
+    }
+}
+
+private func forkAndEndTheChildsThread() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let log = EventLog()
+        let pipe = watchedPipe(loop, log)
+
+        let child = fork()
+        precondition(child >= 0)
+        // In the child the thread ends here and takes the process with it.
+        if child == 0 { pthread_exit(nil) }
+        _ = status(ofChild: child)
+        expectService(loop, log, pipe)
+    }
+}
+
+private func forkAndUseTheParentsLoop() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let log = EventLog()
+        let pipe = watchedPipe(loop, log)
+
+        let child = fork()
+        precondition(child >= 0)
+        if child == 0 {
+            loop.run(mode: .default, for: .zero)
+            _exit(0)
+        }
+        let endedBySignal = status(ofChild: child) & 0x7f != 0
+        precondition(endedBySignal, "The child used its parent's loop.")
+        expectService(loop, log, pipe)
+    }
+}
+
+/// A pipe that the loop watches, as the kernel knows.
+private func watchedPipe(_ loop: UVRunLoop, _ log: EventLog) -> Pipe {
+    let pipe = Pipe()
+    let source = try? UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+        log.note("read \(pipe.read() ?? "nothing")")
+    }
+    guard let source else { preconditionFailure("A pipe can be watched.") }
+    loop.add(source, forMode: .default)
+    loop.add(UVRunLoop.Timer(after: .microseconds(200)) { _ in loop.stop() }, forMode: .default)
+    precondition(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+    return pipe
+}
+
+private func expectService(_ loop: UVRunLoop, _ log: EventLog, _ pipe: Pipe) {
+    pipe.write("x")
+    let result = loop.run(mode: .default, for: .seconds(30), returnAfterSourceHandled: true)
+    precondition(result == .handledSource && log.entries == ["read x"], "The port was not served.")
+
+    let fired = UVRunLoop.Timer(after: .microseconds(300)) { _ in loop.stop() }
+    loop.add(fired, forMode: .default)
+    precondition(loop.run(mode: .default, for: .seconds(30)) == .stopped, "No timer fired.")
+}
+
+private func status(ofChild child: pid_t) -> CInt {
+    var status: CInt = -1
+    while waitpid(child, &status, 0) == -1, errno == EINTR {}
+    return status
+}

@@ -1,0 +1,165 @@
+import Testing
+import UVRunLoop
+
+/// Neither ports, dates, blocks nor custom sources can starve one another.
+@Suite struct PortFairnessTests {
+    @Test(arguments: DriverKind.allCases)
+    func aReadyPortComesFirstAndTheDueTimerInTheNextPass(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            loop.add(try hotPort(pipe, log, as: "port"), forMode: .default)
+            loop.add(UVRunLoop.Timer(after: .zero) { _ in log.note("timer") }, forMode: .default)
+            letTimePass(.milliseconds(1), loop)
+            for _ in 1...4 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries == ["port", "timer", "port", "port"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatIsAlwaysReadyAndATimerThatIsAlwaysDueTakeTurns(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            loop.add(try hotPort(pipe, log, as: "port"), forMode: .default)
+            let timer = UVRunLoop.Timer(after: .zero, interval: .zero) { _ in log.note("timer") }
+            loop.add(timer, forMode: .default)
+            for _ in 1...6 {
+                letTimePass(.milliseconds(1), loop)
+                loop.run(mode: .default, for: .zero)
+            }
+            #expect(log.entries == ["port", "timer", "port", "timer", "port", "timer"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func portAndTimerTakeTurnsWithinOneRunToo(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("port")
+                letTimePass(.milliseconds(1), loop)
+                withExtendedLifetime(pipe) {}
+            }
+            pipe.write("x")
+            loop.add(source, forMode: .default)
+            let timer = UVRunLoop.Timer(after: .zero, interval: .microseconds(200)) { _ in
+                log.note("timer")
+                letTimePass(.milliseconds(1), loop)
+                if log.entries.count == 6 { loop.stop() }
+            }
+            loop.add(timer, forMode: .default)
+            letTimePass(.milliseconds(1), loop)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(log.entries == ["port", "timer", "port", "timer", "port", "timer"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func portsAreServedInTurn(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            for name in ["A", "B", "C"] {
+                loop.add(try hotPort(Pipe(), log, as: name), forMode: .default)
+            }
+            for _ in 1...9 { loop.run(mode: .default, for: .zero) }
+            let firstRound = Array(log.entries.prefix(3))
+            #expect(firstRound.sorted() == ["A", "B", "C"])
+            #expect(log.entries == firstRound + firstRound + firstRound)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatIsAlwaysReadyDoesNotStarveALateOne(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let late = Pipe()
+            loop.add(try hotPort(Pipe(), log, as: "hot"), forMode: .default)
+            let source = try UVRunLoop.DescriptorSource(late.readEnd, events: .readable) { _, _ in
+                log.note("late \(late.read() ?? "nothing")")
+            }
+            loop.add(source, forMode: .default)
+            for _ in 1...3 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries == ["hot", "hot", "hot"])
+            log.clear()
+            late.write("x")
+            for _ in 1...3 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries.sorted() == ["hot", "hot", "late x"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func blocksAndCustomSourcesRunInEveryPassBesideAPortThatIsAlwaysReady(
+        kind: DriverKind
+    ) throws {
+        try withLoop(kind) { loop, log in
+            loop.add(try hotPort(Pipe(), log, as: "port"), forMode: .default)
+            let source = UVRunLoop.Source { _ in log.note("source") }
+            loop.add(source, forMode: .default)
+            for _ in 1...2 {
+                source.signal()
+                loop.performLocally { log.note("block") }
+                loop.run(mode: .default, for: .zero)
+            }
+            let pass = ["block", "source", "port"]
+            #expect(log.entries == pass + pass)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortIsServedBesideACustomSourceThatIsAlwaysSignalled(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let source = UVRunLoop.Source { source in
+                log.note("source")
+                source.signal()
+            }
+            loop.add(source, forMode: .default)
+            source.signal()
+            loop.add(try hotPort(Pipe(), log, as: "port"), forMode: .default)
+            for _ in 1...3 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries == ["source", "port", "source", "port", "source", "port"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aDueTimerFiresBesideACustomSourceThatIsAlwaysSignalled(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let source = UVRunLoop.Source { source in
+                log.note("source")
+                source.signal()
+            }
+            loop.add(source, forMode: .default)
+            source.signal()
+            loop.add(UVRunLoop.Timer(after: .zero) { _ in log.note("timer") }, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["source", "timer"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatIsAlwaysReadyDoesNotHoldUpTheLimit(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            pipe.write("x")
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("port")
+                letTimePass(.milliseconds(1), loop)
+                withExtendedLifetime(pipe) {}
+            }
+            loop.add(source, forMode: .default)
+            let limit = loop.now + .milliseconds(5)
+            #expect(loop.run(mode: .default, until: limit) == .timedOut)
+            #expect(loop.now >= limit)
+            #expect(!log.entries.isEmpty)
+        }
+    }
+}
+
+/// A source that is always ready, because it never reads.
+private func hotPort(
+    _ pipe: Pipe,
+    _ log: EventLog,
+    as name: String
+) throws -> UVRunLoop.DescriptorSource {
+    pipe.write("x")
+    return try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+        log.note(name)
+        withExtendedLifetime(pipe) {}
+    }
+}

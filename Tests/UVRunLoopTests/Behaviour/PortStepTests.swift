@@ -1,0 +1,208 @@
+import Testing
+import UVRunLoop
+
+/// Port-based sources in a pass: one event of one source, with or without a sleep before it.
+@Suite struct PortStepTests {
+    @Test(arguments: DriverKind.allCases)
+    func aHandledSourceIsFollowedByALookForAReadyPort(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("port") }
+            pipe.write("x")
+            log.observe(loop)
+            addSignalledSource(to: loop) { log.note("source") }
+            let result = loop.run(
+                mode: .default,
+                for: .seconds(5),
+                returnAfterSourceHandled: true
+            )
+            #expect(result == .handledSource)
+            #expect(
+                log.entries == [
+                    "entry", "beforeTimers", "beforeSources", "source", "port", "exit",
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatIsReadyIsServedWithoutTheWaitingNotifications(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("port") }
+            pipe.write("x")
+            log.observe(loop)
+            let result = loop.run(
+                mode: .default,
+                for: .seconds(5),
+                returnAfterSourceHandled: true
+            )
+            #expect(result == .handledSource)
+            #expect(log.entries == ["entry", "beforeTimers", "beforeSources", "port", "exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func afterAPortTheLoopGoesBackToTheSecondStep(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("port") }
+            pipe.write("x")
+            log.observe(loop)
+            stop(loop, inPass: 2)
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(
+                log.entries == ["entry", "beforeTimers", "beforeSources", "port"]
+                    + sleepingPass + ["exit"]
+            )
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatBecomesReadyDuringTheSleepEndsItAndIsServed(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("port") }
+            log.observe(loop)
+            let observer = UVRunLoop.Observer(activities: .beforeWaiting, repeats: false) { _, _ in
+                elsewhere(after: .milliseconds(5), loop) { pipe.write("x") }
+            }
+            loop.add(observer, forMode: .default)
+            let result = loop.run(
+                mode: .default,
+                for: .seconds(5),
+                returnAfterSourceHandled: true
+            )
+            #expect(result == .handledSource)
+            #expect(log.entries == ["entry"] + sleepingPass + ["port", "exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func onePassServesOnePort(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipes = [Pipe(), Pipe()]
+            var served: Set<Int> = []
+            for (index, pipe) in pipes.enumerated() {
+                try addReader(of: pipe, to: loop) {
+                    log.note("port")
+                    served.insert(index)
+                    if served.count == 2 { loop.stop() }
+                }
+                pipe.write("x")
+            }
+            log.observe(loop)
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(
+                log.entries == [
+                    "entry", "beforeTimers", "beforeSources", "port",
+                    "beforeTimers", "beforeSources", "port", "exit",
+                ]
+            )
+            #expect(served == [0, 1])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortComesBeforeADueTimerAndTheTimerBeforeTheNextPort(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop, count: 1) {
+                log.note("port")
+                if log.entries.count == 3 { loop.stop() }
+            }
+            pipe.write("ab")
+            addTimer(to: loop, after: .milliseconds(1)) { log.note("timer") }
+            letTimePass(.milliseconds(2), loop)
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["port", "timer", "port"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func portsAndTimersTakeTurnsInALoopOfOnePassRunsToo(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop, count: 1) { log.note("port") }
+            pipe.write("ab")
+            addTimer(to: loop, after: .milliseconds(1)) { log.note("timer") }
+            letTimePass(.milliseconds(2), loop)
+            for _ in 1...3 {
+                loop.run(mode: .default, for: .zero)
+                log.note("returned")
+            }
+            #expect(
+                log.entries == ["port", "returned", "timer", "returned", "port", "returned"]
+            )
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aRunWhoseLimitIsPastServesAReadyPort(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("port") }
+            pipe.write("x")
+            log.observe(loop)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["entry", "beforeTimers", "beforeSources", "port", "exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func blocksOfAPortHandlerRunInItsPass(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) {
+                log.note("port")
+                loop.perform { log.note("block") }
+            }
+            pipe.write("x")
+            log.observe(loop)
+            loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            #expect(
+                log.entries == [
+                    "entry", "beforeTimers", "beforeSources", "port", "block", "exit",
+                ]
+            )
+        }
+    }
+}
+
+private let sleepingPass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting"]
+
+private func addTimer(to loop: UVRunLoop, after delay: Duration, _ action: @escaping () -> Void) {
+    loop.add(UVRunLoop.Timer(after: delay) { _ in action() }, forMode: .default)
+}
+
+private func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
+    let source = UVRunLoop.Source { _ in action() }
+    loop.add(source, forMode: .default)
+    source.signal()
+}
+
+private func addReader(
+    of pipe: Pipe,
+    to loop: UVRunLoop,
+    count: Int = 4096,
+    _ action: @escaping () -> Void
+) throws {
+    let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+        _ = pipe.read(count)
+        action()
+    }
+    loop.add(source, forMode: .default)
+}
+
+/// Stops the run from the `beforeTimers` notification of its pass with that number.
+private func stop(_ loop: UVRunLoop, inPass number: Int) {
+    var passes = 0
+    let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
+        passes += 1
+        if passes == number { loop.stop() }
+    }
+    loop.add(observer, forMode: .default)
+}

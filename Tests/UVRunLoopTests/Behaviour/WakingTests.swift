@@ -1,0 +1,319 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// What ends a sleep, what makes it zero long, and what does neither.
+@Suite struct WakingTests {
+    // MARK: Wake-ups
+
+    @Test(arguments: DriverKind.allCases)
+    func aWakeUpFromAnotherThreadEndsTheSleepAndStartsAnotherPass(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            stop(loop, inPass: 2)
+            duringSleep(of: loop) { loop.wakeUp() }
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func wakeUpsBeforeTheRunAreForgotten(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            loop.wakeUp()
+            onAnotherThread { loop.wakeUp() }
+            let start = loop.now
+            let result = loop.run(mode: .default, for: .milliseconds(5))
+            #expect(result == .timedOut)
+            #expect(log.entries == ["entry"] + sleepingPass + ["exit"])
+            #expect(start.duration(to: loop.now) >= .milliseconds(5))
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aWakeUpFromAnEntryObserverIsForgotten(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            atFirst(.entry, of: loop) { loop.wakeUp() }
+            let result = loop.run(mode: .default, for: .milliseconds(5))
+            #expect(result == .timedOut)
+            #expect(log.entries == ["entry"] + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases, [UVRunLoop.Activities.beforeSources, .beforeWaiting])
+    func aWakeUpFromAnObserverAheadOfTheSleepEndsItAtOnce(
+        kind: DriverKind,
+        moment: UVRunLoop.Activities
+    ) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            stop(loop, inPass: 2)
+            atFirst(moment, of: loop) { loop.wakeUp() }
+            let start = loop.now
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+            if kind == .manual { #expect(loop.now == start) }
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aWakeUpFromABlockAheadOfTheSleepEndsItAtOnce(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            stop(loop, inPass: 2)
+            loop.perform { loop.wakeUp() }
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func manyWakeUpsAheadOfOneSleepAreOne(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            atFirst(.beforeSources, of: loop) {
+                for _ in 1...3 { loop.wakeUp() }
+                onAnotherThread { loop.wakeUp() }
+            }
+            duringSleep(2, of: loop) { loop.stop() }
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aWakeUpFromATimerIsForgottenByTheNextPass(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
+                log.note("timer")
+                loop.wakeUp()
+            }
+            loop.add(timer, forMode: .default)
+            letTimePass(.milliseconds(2), loop)
+            duringSleep(2, of: loop) { loop.stop() }
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(log.entries == ["entry"] + sleepingPass + ["timer"] + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aWakeUpFromASourceIsForgottenByTheNextPass(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            log.observe(loop)
+            let source = UVRunLoop.Source { _ in
+                log.note("source")
+                loop.wakeUp()
+            }
+            loop.add(source, forMode: .default)
+            source.signal()
+            duringSleep(of: loop) { loop.stop() }
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(
+                log.entries == ["entry", "beforeTimers", "beforeSources", "source"]
+                    + sleepingPass + ["exit"]
+            )
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aNestedRunGivesTheOuterRunItsWakeUpBack(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let inner = UVRunLoop.Mode(rawValue: "inner")
+            addFarTimer(to: loop)
+            addFarTimer(to: loop, in: inner)
+            log.observe(loop)
+            stop(loop, inPass: 2)
+            atFirst(.beforeSources, of: loop) {
+                loop.wakeUp()
+                loop.run(mode: inner, for: .zero)
+            }
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func theLoopIsWaitingInItsSleepOnly(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            #expect(!loop.isWaiting)
+            addFarTimer(to: loop)
+            let observer = UVRunLoop.Observer(activities: .all) { _, _ in
+                #expect(!loop.isWaiting)
+            }
+            loop.add(observer, forMode: .default)
+            duringSleep(of: loop) {
+                // A loaded machine may run this thread before the loop has reached its sleep.
+                var looks = 0
+                while !loop.isWaiting, looks < 1_000_000 {
+                    looks += 1
+                    sched_yield()
+                }
+                log.note(loop.isWaiting ? "waiting" : "awake")
+                loop.stop()
+            }
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(log.entries == ["waiting"])
+            #expect(!loop.isWaiting)
+        }
+    }
+
+    // MARK: Work known before the sleep makes it zero long
+
+    @Test(arguments: DriverKind.allCases)
+    func aBlockQueuedJustBeforeTheSleepMakesItZeroLong(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            atFirst(.beforeWaiting, of: loop) {
+                loop.perform {
+                    log.note("block")
+                    loop.stop()
+                }
+            }
+            let start = loop.now
+            loop.run(mode: .default, for: nil)
+            #expect(log.entries == ["entry"] + sleepingPass + ["block", "exit"])
+            if kind == .manual { #expect(loop.now == start) }
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aSignalJustBeforeTheSleepMakesItZeroLong(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let source = UVRunLoop.Source { _ in log.note("source") }
+            loop.add(source, forMode: .default)
+            log.observe(loop)
+            atFirst(.beforeWaiting, of: loop) { source.signal() }
+            let start = loop.now
+            let result = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+            #expect(
+                log.entries == ["entry"] + sleepingPass
+                    + ["beforeTimers", "beforeSources", "source", "exit"]
+            )
+            if kind == .manual { #expect(loop.now == start) }
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func removingTheLastItemJustBeforeTheSleepMakesItZeroLong(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let source = UVRunLoop.Source { _ in }
+            loop.add(source, forMode: .default)
+            log.observe(loop)
+            atFirst(.beforeWaiting, of: loop) { loop.remove(source, forMode: .default) }
+            let result = loop.run(mode: .default, for: nil)
+            #expect(result == .finished)
+            #expect(log.entries == ["entry"] + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aDueTimerAddedJustBeforeTheSleepMakesItZeroLong(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            atFirst(.beforeWaiting, of: loop) {
+                addStoppingTimer(to: loop, at: loop.now, log)
+            }
+            let start = loop.now
+            loop.run(mode: .default, for: nil)
+            #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
+            if kind == .manual { #expect(loop.now == start) }
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aTimerThatBecomesDueJustBeforeTheSleepMakesItZeroLong(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addStoppingTimer(to: loop, at: loop.now + .milliseconds(2), log)
+            log.observe(loop)
+            var due = loop.now
+            atFirst(.beforeWaiting, of: loop) {
+                letTimePass(.milliseconds(3), loop)
+                due = loop.now
+            }
+            loop.run(mode: .default, for: nil)
+            #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
+            if kind == .manual { #expect(loop.now == due) }
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func theLoopsOwnAddJustBeforeTheSleepIsNoWakeUp(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            atFirst(.beforeWaiting, of: loop) {
+                addStoppingTimer(to: loop, at: loop.now + .milliseconds(5), log)
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            }
+            let start = loop.now
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
+            #expect(start.duration(to: loop.now) >= .milliseconds(5))
+        }
+    }
+}
+
+private let sleepingPass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting"]
+
+private func addFarTimer(to loop: UVRunLoop, in mode: UVRunLoop.Mode = .default) {
+    loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: mode)
+}
+
+private func addStoppingTimer(to loop: UVRunLoop, at date: UVRunLoop.Instant, _ log: EventLog) {
+    let timer = UVRunLoop.Timer(at: date) { _ in
+        log.note("timer")
+        loop.stop()
+    }
+    loop.add(timer, forMode: .default)
+}
+
+private func atFirst(
+    _ moment: UVRunLoop.Activities,
+    of loop: UVRunLoop,
+    _ action: @escaping () -> Void
+) {
+    let observer = UVRunLoop.Observer(activities: moment, repeats: false) { _, _ in action() }
+    loop.add(observer, forMode: .default)
+}
+
+/// Lets another thread act once the loop has gone to sleep for that time.
+private func duringSleep(
+    _ number: Int = 1,
+    of loop: UVRunLoop,
+    _ action: @escaping @Sendable () -> Void
+) {
+    var sleeps = 0
+    let observer = UVRunLoop.Observer(activities: .beforeWaiting) { _, _ in
+        sleeps += 1
+        if sleeps == number { elsewhere(after: .milliseconds(5), loop, action) }
+    }
+    loop.add(observer, forMode: .default)
+}
+
+/// Stops the run from the `beforeTimers` notification of its pass with that number.
+private func stop(_ loop: UVRunLoop, inPass number: Int) {
+    var passes = 0
+    let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
+        passes += 1
+        if passes == number { loop.stop() }
+    }
+    loop.add(observer, forMode: .default)
+}

@@ -1,0 +1,157 @@
+import Glibc
+import Synchronization
+
+@testable import UVRunLoop
+
+/// What a behaviour test runs its loop on.
+enum DriverKind: CaseIterable, Sendable {
+    /// Virtual time.
+    case manual
+    /// libuv and real time.
+    case uv
+}
+
+/// Runs a test's body with a fresh loop as the calling thread's current one, and tears the loop down afterwards.
+func withLoop<Result>(
+    _ kind: DriverKind, _ body: (UVRunLoop, EventLog) throws -> Result
+) rethrows -> Result {
+    try UVRunLoop.withLoop { word in
+        switch kind {
+        case .manual: ManualDriver(word: word)
+        case .uv: try UVRunLoop.makeUVDriver(word)
+        }
+    } _: { loop in
+        try body(loop, EventLog())
+    }
+}
+
+/// What happened, in order.
+final class EventLog: Sendable {
+    private let log = Mutex<[String]>([])
+
+    var entries: [String] { log.withLock { $0 } }
+
+    func note(_ entry: String) { log.withLock { $0.append(entry) } }
+
+    func clear() { log.withLock { $0 = [] } }
+
+    /// Adds an observer that notes every activity it is told of.
+    func observe(
+        _ loop: UVRunLoop, _ activities: UVRunLoop.Activities = .all,
+        in mode: UVRunLoop.Mode = .default, order: Int = 0, as name: String = ""
+    ) {
+        let observer = UVRunLoop.Observer(activities: activities, order: order) { _, activity in
+            self.note(name + activity.name)
+        }
+        loop.add(observer, forMode: mode)
+    }
+}
+
+extension UVRunLoop.Activities {
+    /// The name of a single activity.
+    var name: String {
+        switch self {
+        case .entry: "entry"
+        case .beforeTimers: "beforeTimers"
+        case .beforeSources: "beforeSources"
+        case .beforeWaiting: "beforeWaiting"
+        case .afterWaiting: "afterWaiting"
+        case .exit: "exit"
+        default: "several activities at once: \(rawValue)"
+        }
+    }
+}
+
+/// Has another thread do something when the loop's clock has advanced.
+func elsewhere(after delay: Duration, _ loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) {
+    if let remote = loop.remote as? ManualRemote {
+        remote.plan(after: delay.nanosecondsRoundedUp, action)
+    } else {
+        startThread {
+            usleep(UInt32(delay.nanosecondsRoundedUp / 1000))
+            action()
+        }
+    }
+}
+
+/// Has another thread do something, and waits for it.
+func onAnotherThread(_ action: @escaping @Sendable () -> Void) {
+    pthread_join(startThread(action), nil)
+}
+
+/// Lets the loop's clock move on without a run.
+func letTimePass(_ duration: Duration, _ loop: UVRunLoop) {
+    let nanoseconds = duration.nanosecondsRoundedUp
+    if let remote = loop.remote as? ManualRemote {
+        remote.advance(to: remote.now + nanoseconds)
+    } else {
+        let end = loop.remote.now + nanoseconds
+        while loop.remote.now < end { usleep(UInt32(max(0, end - loop.remote.now) / 1000 + 1)) }
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+}
+
+@discardableResult
+func startThread(_ action: @escaping @Sendable () -> Void) -> pthread_t {
+    var thread = pthread_t()
+    let body = Unmanaged.passRetained(ThreadBody(action)).toOpaque()
+    let status = pthread_create(&thread, nil, { body in
+        if let body { Unmanaged<ThreadBody>.fromOpaque(body).takeRetainedValue().action() }
+        return nil
+    }, body)
+    precondition(status == 0, "No thread could be started.")
+    return thread
+}
+
+/// A mutable value behind a reference.
+final class Box<Value> {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// A pipe whose ends are closed at the latest when it is gone.
+final class Pipe: Sendable {
+    let readEnd: CInt
+    let writeEnd: CInt
+    private let isOpen = Mutex((read: true, write: true))
+
+    init() {
+        var ends: [CInt] = [-1, -1]
+        precondition(pipe(&ends) == 0, "No pipe could be opened.")
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+
+    func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        precondition(Glibc.write(writeEnd, bytes, bytes.count) == bytes.count)
+    }
+
+    /// What there is to read; `nil` when there is nothing, and empty at the end.
+    func read(_ count: Int = 4096) -> String? {
+        let flags = fcntl(readEnd, F_GETFL)
+        _ = fcntl(readEnd, F_SETFL, flags | O_NONBLOCK)
+        defer { _ = fcntl(readEnd, F_SETFL, flags) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = Glibc.read(readEnd, &bytes, count)
+        return length < 0 ? nil : String(decoding: bytes[..<length], as: UTF8.self)
+    }
+
+    func closeWriteEnd() {
+        if isOpen.withLock({ exchange(&$0.write, with: false) }) { close(writeEnd) }
+    }
+
+    func closeReadEnd() {
+        if isOpen.withLock({ exchange(&$0.read, with: false) }) { close(readEnd) }
+    }
+
+    deinit {
+        closeWriteEnd()
+        closeReadEnd()
+    }
+}
