@@ -13,7 +13,8 @@ public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The descriptor is of a kind whose readiness the system does not report: a regular file or a directory,
         /// which are always ready (`EPERM`).
         public static let descriptorNotWatchable = Code(
-            text: "the descriptor is of a kind that cannot be watched, such as a regular file")
+            text: "the descriptor is of a kind that cannot be watched, such as a regular file"
+        )
         /// The system refused for another reason, which ``RunLoopError/underlying`` names.
         public static let refusedBySystem = Code(text: "the system refused")
 

@@ -20,8 +20,10 @@ final class RunWord: Sendable {
     /// Stops the innermost run; answers `false` if none runs.
     func stop() -> Bool {
         let (_, old) = word.compareExchange(
-            expected: Value.running.bits, desired: Value.stopped.bits,
-            ordering: .acquiringAndReleasing)
+            expected: Value.running.bits,
+            desired: Value.stopped.bits,
+            ordering: .acquiringAndReleasing
+        )
         return old != Value.idle.bits
     }
 

@@ -53,7 +53,11 @@ extension UVRunLoop {
         while let firing = withEngine({ $0.takeNext(of: batch, in: mode) }) {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
             firing.timer.callOut()
-            endCall(of: firing.timer, firing.ticket, now: firing.timer.period.map { _ in remote.now })
+            endCall(
+                of: firing.timer,
+                firing.ticket,
+                now: firing.timer.period.map { _ in remote.now }
+            )
         }
         withEngine { $0.modes[mode].timers.end(batch) }
     }
@@ -109,7 +113,10 @@ extension UVRunLoop.PortLink {
     ///
     /// Stays out of line so that backtraces and profiles show whose turn it was.
     @inline(never)
-    fileprivate func callOut(_ port: any UVRunLoop.PortSource, _ events: UVRunLoop.DescriptorSource.Events) {
+    fileprivate func callOut(
+        _ port: any UVRunLoop.PortSource,
+        _ events: UVRunLoop.DescriptorSource.Events
+    ) {
         deliver(port, events)
     }
 }

@@ -22,7 +22,10 @@ extension UVRunLoop {
                 if state.loop == nil {
                     let series = FireSeries(date: state.date, interval: timer.period)
                     let record = TimerRecord(
-                        timer: timer, series: series, tolerance: state.tolerance)
+                        timer: timer,
+                        series: series,
+                        tolerance: state.tolerance
+                    )
                     state.ticket = engine.timers.insert(record)
                     state.loop = self
                 }

@@ -16,7 +16,8 @@ extension UVRunLoop {
                 """
                 No run loop could be made for this thread: \(error). Raise the limit on open files (ulimit -n, \
                 RLIMIT_NOFILE), or call UVRunLoop.prepareCurrent() first, which throws.
-                """)
+                """
+            )
         }
     }
 
@@ -47,7 +48,8 @@ extension UVRunLoop {
                 """
                 No run loop could be made for the main thread: \(error). Raise the limit on open files \
                 (ulimit -n, RLIMIT_NOFILE).
-                """)
+                """
+            )
         }
     }
 
@@ -85,7 +87,8 @@ extension UVRunLoop {
     ///
     /// The loop is torn down afterwards as at the end of a thread.
     package static func withLoop<Result>(
-        on makeDriver: (WakeWord) throws -> any LoopDriver, _ body: (UVRunLoop) throws -> Result
+        on makeDriver: (WakeWord) throws -> any LoopDriver,
+        _ body: (UVRunLoop) throws -> Result
     ) rethrows -> Result {
         let record = ThreadRecord.current
         let word = WakeWord()

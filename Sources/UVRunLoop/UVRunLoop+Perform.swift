@@ -24,7 +24,9 @@ extension UVRunLoop {
     ///   - block: The work.
     public func perform(inModes modes: [Mode], _ block: @escaping @Sendable () -> Void) {
         precondition(
-            !modes.isEmpty, "A block for no mode would never run. Name at least one mode.")
+            !modes.isEmpty,
+            "A block for no mode would never run. Name at least one mode."
+        )
         post { $0.post(block, to: modes) }
     }
 
@@ -65,7 +67,9 @@ extension UVRunLoop {
     }
 
     private func takeBlocks(
-        for mode: Mode, isCommon: Bool, into storage: consuming [Inbox.Entry]
+        for mode: Mode,
+        isCommon: Bool,
+        into storage: consuming [Inbox.Entry]
     ) -> [Inbox.Entry] {
         var batch = storage
         withInbox { $0.take(for: mode, isCommon: isCommon, into: &batch) }

@@ -29,7 +29,9 @@ extension UVRunLoop {
     @available(*, noasync, message: "A run keeps its thread.")
     @discardableResult
     public func run(
-        mode: Mode = .default, for limit: Duration?, returnAfterSourceHandled: Bool = false
+        mode: Mode = .default,
+        for limit: Duration?,
+        returnAfterSourceHandled: Bool = false
     ) -> RunResult {
         checkThread()
         guard let limit else { return run(mode, nil, false, returnAfterSourceHandled) }
@@ -50,7 +52,9 @@ extension UVRunLoop {
     @available(*, noasync, message: "A run keeps its thread.")
     @discardableResult
     public func run(
-        mode: Mode = .default, until limit: Instant?, returnAfterSourceHandled: Bool = false
+        mode: Mode = .default,
+        until limit: Instant?,
+        returnAfterSourceHandled: Bool = false
     ) -> RunResult {
         checkThread()
         guard let limit else { return run(mode, nil, false, returnAfterSourceHandled) }
@@ -118,7 +122,10 @@ extension UVRunLoop {
     // MARK: A run
 
     private func run(
-        _ mode: Mode, _ limit: Int64?, _ limitWasPast: Bool, _ returnsAfterSource: Bool
+        _ mode: Mode,
+        _ limit: Int64?,
+        _ limitWasPast: Bool,
+        _ returnsAfterSource: Bool
     ) -> RunResult {
         guard let start = start(mode) else { return .finished }
         let (outerMode, driver) = local.withValue { local in
@@ -127,8 +134,14 @@ extension UVRunLoop {
         }
         let outerRun = innermostRun.exchange(.running)
         var run = Run(
-            mode: mode, modeIndex: start.index, driver: driver, limit: limit,
-            limitWasPast: limitWasPast, returnsAfterSource: returnsAfterSource, view: start.view)
+            mode: mode,
+            modeIndex: start.index,
+            driver: driver,
+            limit: limit,
+            limitWasPast: limitWasPast,
+            returnsAfterSource: returnsAfterSource,
+            view: start.view
+        )
 
         notify(.entry, &run)
         var result = RunResult.stopped

@@ -69,8 +69,12 @@ extension UVRunLoop {
         if let deadline, deadline.earliest <= now { return .somethingToDo }
         if let limit = run.limit, limit <= now { return .somethingToDo }
         return .sleep(
-            until: .earlier(deadline.map(Moment.init), run.limit.map { Moment(limit: $0, now: now) }),
-            now: now)
+            until: .earlier(
+                deadline.map(Moment.init),
+                run.limit.map { Moment(limit: $0, now: now) }
+            ),
+            now: now
+        )
     }
 
     // MARK: The kernel

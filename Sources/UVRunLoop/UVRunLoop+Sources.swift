@@ -22,7 +22,9 @@ extension UVRunLoop {
                 let ticket = known ?? engine.sources.insert(SourceRecord(source: source))
                 return (ticket, engine.add(ticket, sourceTo: mode, isSignalled: isSignalled))
             }
-            if known == nil, let ticket { state.links.append(Source.Link(loop: self, ticket: ticket)) }
+            if known == nil, let ticket {
+                state.links.append(Source.Link(loop: self, ticket: ticket))
+            }
             return joined
         }
         joined.forEach { source.schedule?(self, $0) }

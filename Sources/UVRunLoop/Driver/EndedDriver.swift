@@ -13,7 +13,8 @@ final class EndedDriver: LoopDriver, LoopRemote {
     }
     func forEachReady(_ body: (CInt, Events) -> Void) {}
     func watch(
-        _ orders: [WatchOrder], ifCurrent isCurrent: (WatchOrder) -> Bool,
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     ) {}
     func rearm(_ order: WatchOrder) {}

@@ -25,7 +25,8 @@ package protocol LoopDriver: AnyObject {
     ///   - isCurrent: Asked where no other thread can withdraw the descriptor meanwhile.
     ///   - refused: Told of every descriptor that the kernel would not watch.
     func watch(
-        _ orders: [WatchOrder], ifCurrent isCurrent: (WatchOrder) -> Bool,
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     )
 

@@ -26,7 +26,7 @@ struct ThreadIdentity: Hashable, Sendable {
 
     /// Has forked children count themselves.
     static func watchForks() {
-        let status = unsafe pthread_atfork(nil, nil) {
+        let status = pthread_atfork(nil, nil) {
             ThreadIdentity.forks.add(1, ordering: .relaxed)
         }
         precondition(status == 0, "UVRunLoop could not register for forks: no memory.")

@@ -83,7 +83,7 @@ private enum Graveyard {
 
     /// Takes over a thread's record, and releases those whose threads are gone by now.
     static func bury(_ pointer: UnsafeMutableRawPointer) {
-        let grave = unsafe Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
+        let grave = Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
         let gone = graves.withLock { graves in
             // Oldest first; a thread that is still there keeps those after it waiting, for the next one to end.
             let gone = Array(graves.prefix { cuv_is_thread_gone($0.thread) != 0 })
@@ -92,7 +92,7 @@ private enum Graveyard {
             return gone
         }
         for grave in gone {
-            guard let pointer = UnsafeRawPointer(bitPattern: grave.record) else { continue }
+            guard let pointer = unsafe UnsafeRawPointer(bitPattern: grave.record) else { continue }
             unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).release()
         }
     }

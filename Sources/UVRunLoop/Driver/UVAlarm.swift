@@ -6,6 +6,7 @@ import Glibc
 /// It remembers what is armed, because most sleeps need no change. The timerfd is never read: setting it anew takes
 /// its readiness away, and so it has to be set or disarmed before the next sleep once its date has passed, or
 /// it would end every sleep at once.
+@safe
 struct UVAlarm: ~Copyable {
     private let loop: UnsafeMutablePointer<uv_loop_t>
     private let coarse: UVHandle<uv_timer_t>
@@ -17,7 +18,7 @@ struct UVAlarm: ~Copyable {
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
         unsafe self.loop = unsafe loop
-        coarse = try UVHandle { raw in unsafe uv_timer_init(loop, raw) }
+        unsafe coarse = try UVHandle { raw in unsafe uv_timer_init(loop, raw) }
     }
 
     /// Whether libuv has to know the time exactly before it sleeps.
@@ -78,7 +79,7 @@ struct UVAlarm: ~Copyable {
     private mutating func openFine() -> Bool {
         guard fine == nil, !hasNoFine else { return !hasNoFine }
         do {
-            fine = try FineTimer(loop: loop)
+            fine = try unsafe FineTimer(loop: loop)
             return true
         } catch {
             hasNoFine = true
@@ -87,12 +88,13 @@ struct UVAlarm: ~Copyable {
     }
 
     consuming func close() {
-        coarse.close()
+        unsafe coarse.close()
         fine?.close()
     }
 }
 
 /// A timerfd and the `uv_poll` that watches it.
+@safe
 struct FineTimer: ~Copyable {
     private let descriptor: CInt
     private let poll: UVHandle<uv_poll_t>
@@ -100,13 +102,13 @@ struct FineTimer: ~Copyable {
     init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
         let descriptor = try accepted(cuv_timer_create())
         do {
-            poll = try UVHandle { raw in unsafe uv_poll_init(loop, raw, descriptor) }
+            unsafe poll = try UVHandle { raw in unsafe uv_poll_init(loop, raw, descriptor) }
         } catch {
             Glibc.close(descriptor)
             throw error
         }
         self.descriptor = descriptor
-        poll.unreference()
+        unsafe poll.unreference()
         let readable = CInt(bitPattern: UV_READABLE.rawValue)
         let status = unsafe uv_poll_start(poll.raw, readable) { handle, _, _ in
             guard let handle = unsafe handle else { return }
@@ -119,7 +121,7 @@ struct FineTimer: ~Copyable {
 
     consuming func close() {
         let descriptor = descriptor
-        poll.close()
+        unsafe poll.close()
         Glibc.close(descriptor)
     }
 }

@@ -6,6 +6,7 @@ import Glibc
 /// libuv's callbacks take notes and stop libuv's loop; what they mean is settled after `uv_run` has returned. A
 /// prepare and a check handle are the edges of a sleep, an async handle ends it from other threads, and
 /// `UVAlarm` at a given time.
+@safe
 final class UVDriver: LoopDriver {
     private let loop: UnsafeMutablePointer<uv_loop_t>
     private let word: WakeWord
@@ -25,7 +26,7 @@ final class UVDriver: LoopDriver {
     init(word: WakeWord) throws(UVError) {
         try DescriptorReserve.ensure()
         self.word = word
-        let loop = unsafe UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+        let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let status = unsafe uv_loop_init(loop)
         guard status >= 0 else {
             unsafe loop.deallocate()
@@ -43,37 +44,42 @@ final class UVDriver: LoopDriver {
 
     private func openHandles() throws(UVError) {
         let loop = unsafe loop
-        let async = try UVHandle<uv_async_t> { raw in unsafe uv_async_init(loop, raw) { _ in } }
+        let async = try unsafe UVHandle<uv_async_t> { raw in
+            unsafe uv_async_init(loop, raw) { _ in }
+        }
         unsafe uvRemote.open(async: async.raw, epoll: epoll)
-        self.async = consume async
-        let prepare = try UVHandle<uv_prepare_t> { raw in unsafe uv_prepare_init(loop, raw) }
+        unsafe self.async = consume async
+        let prepare = try unsafe UVHandle<uv_prepare_t> { raw in unsafe uv_prepare_init(loop, raw) }
         unsafe prepare.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_prepare_start(prepare.raw) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
             unsafe Unmanaged<UVDriver>.fromOpaque(data).takeUnretainedValue().isAboutToPoll()
         }
-        prepare.unreference()
-        self.prepare = consume prepare
-        let check = try UVHandle<uv_check_t> { raw in unsafe uv_check_init(loop, raw) }
+        unsafe prepare.unreference()
+        unsafe self.prepare = consume prepare
+        let check = try unsafe UVHandle<uv_check_t> { raw in unsafe uv_check_init(loop, raw) }
         unsafe check.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_check_start(check.raw) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
             unsafe Unmanaged<UVDriver>.fromOpaque(data).takeUnretainedValue().hasPolled()
         }
-        check.unreference()
-        self.check = consume check
-        alarm = try UVAlarm(loop: loop)
+        unsafe check.unreference()
+        unsafe self.check = consume check
+        alarm = try unsafe UVAlarm(loop: loop)
     }
 
     // MARK: Sleeping
 
     func look() {
-        notes.clear()
+        _ = notes.begin()
         _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
     }
 
     func wait(until moment: Moment?, now: Int64) {
-        notes.clear()
+        guard !notes.begin() else {
+            _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
+            return
+        }
         alarm?.set(for: moment, now: now)
         mayBlock = true
         _ = unsafe uv_run(loop, UV_RUN_ONCE)
@@ -103,7 +109,8 @@ final class UVDriver: LoopDriver {
     }
 
     func watch(
-        _ orders: [WatchOrder], ifCurrent isCurrent: (WatchOrder) -> Bool,
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     ) {
         // Other threads wait while this lasts, so that none withdraws and closes a descriptor which libuv has
@@ -130,7 +137,8 @@ final class UVDriver: LoopDriver {
     }
 
     private func giveUp(
-        _ order: WatchOrder, _ descriptors: inout WatchedDescriptors,
+        _ order: WatchOrder,
+        _ descriptors: inout WatchedDescriptors,
         _ refused: (WatchOrder) -> Void
     ) {
         watches.removeValue(forKey: order.descriptor)?.close()
@@ -140,7 +148,8 @@ final class UVDriver: LoopDriver {
 
     /// Makes sure that libuv knows the descriptor, by a `uv_poll` of this registration.
     private func start(
-        _ order: WatchOrder, _ descriptors: inout WatchedDescriptors
+        _ order: WatchOrder,
+        _ descriptors: inout WatchedDescriptors
     ) throws(UVError) {
         let descriptor = order.descriptor
         if let watch = watches[descriptor], watch.registration != order.registration {
@@ -149,8 +158,12 @@ final class UVDriver: LoopDriver {
         }
         if watches[descriptor] == nil {
             descriptors.take(descriptor)
-            watches[descriptor] = try UVWatch(
-                descriptor, registration: order.registration, loop: loop, notes: notes)
+            watches[descriptor] = try unsafe UVWatch(
+                descriptor,
+                registration: order.registration,
+                loop: loop,
+                notes: notes
+            )
         }
         guard let watch = watches[descriptor], watch.needsStart else { return }
         try watch.start(epoll: descriptors.epoll)
@@ -186,9 +199,9 @@ final class UVDriver: LoopDriver {
         for watch in watches.values { watch.close() }
         watches = [:]
         alarm.take()?.close()
-        async.take()?.close()
-        prepare.take()?.close()
-        check.take()?.close()
+        unsafe async.take()?.close()
+        unsafe prepare.take()?.close()
+        unsafe check.take()?.close()
         while unsafe uv_loop_close(loop) == UV_EBUSY.rawValue {
             _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
         }

@@ -16,14 +16,18 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable, CustomString
 
     /// libuv's name for the failure and its explanation, such as `EMFILE: too many open files`.
     public var description: String {
-        "\(Self.text(rawValue, unsafe uv_err_name_r)): \(Self.text(rawValue, unsafe uv_strerror_r))"
+        unsafe "\(Self.text(rawValue, unsafe uv_err_name_r)): \(Self.text(rawValue, unsafe uv_strerror_r))"
     }
 
-    private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) -> UnsafeMutablePointer<CChar>?
+    private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) -> UnsafeMutablePointer<
+        CChar
+    >?
 
     private static func text(_ status: CInt, _ describe: Describe) -> String {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
-            guard let text = unsafe describe(status, buffer.baseAddress, buffer.count) else { return "" }
+            guard let text = unsafe describe(status, buffer.baseAddress, buffer.count) else {
+                return ""
+            }
             return unsafe String(cString: text)
         }
     }

@@ -11,7 +11,7 @@ struct UVHandle<Raw>: ~Copyable {
     ///
     /// - Throws: What the initialiser answered; there is no handle then.
     init(_ initialise: (UnsafeMutablePointer<Raw>) -> CInt) throws(UVError) {
-        let memory = unsafe UnsafeMutablePointer<Raw>.allocate(capacity: 1)
+        let memory = UnsafeMutablePointer<Raw>.allocate(capacity: 1)
         let status = unsafe initialise(memory)
         guard status >= 0 else {
             unsafe memory.deallocate()

@@ -6,12 +6,13 @@ import Synchronization
 /// Whatever touches the kernel's objects does so under one lock, and closing takes the same lock: nobody ever writes
 /// to a descriptor number that is not the loop's any more.
 final class UVRemote: LoopRemote {
+    @safe
     private struct State: ~Copyable {
         var async: UnsafeMutablePointer<uv_async_t>?
         var descriptors = WatchedDescriptors()
     }
 
-    private let state = Mutex(unsafe State())
+    private let state = Mutex(State())
 
     var now: Int64 { monotonicNow() }
 
@@ -19,7 +20,7 @@ final class UVRemote: LoopRemote {
         let async = unsafe SendablePointer(async)
         state.withLock { state in
             unsafe state.async = unsafe async.raw
-            unsafe state.descriptors.epoll = epoll
+            state.descriptors.epoll = epoll
         }
     }
 
@@ -27,7 +28,7 @@ final class UVRemote: LoopRemote {
     func close() {
         state.withLock { state in
             unsafe state.async = nil
-            unsafe state.descriptors.releaseAll()
+            state.descriptors.releaseAll()
         }
     }
 
@@ -41,15 +42,15 @@ final class UVRemote: LoopRemote {
 
     func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
         state.withLock { state in
-            if !isWanted() { unsafe state.descriptors.release(descriptor) }
+            if !isWanted() { state.descriptors.release(descriptor) }
         }
     }
 
     /// Changes the epoll set while no other thread can; does nothing once closed.
     func withDescriptors(_ body: (inout WatchedDescriptors) -> Void) {
         state.withLock { state in
-            guard unsafe state.descriptors.epoll >= 0 else { return }
-            unsafe body(&state.descriptors)
+            guard state.descriptors.epoll >= 0 else { return }
+            body(&state.descriptors)
         }
     }
 }

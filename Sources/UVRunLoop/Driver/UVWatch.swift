@@ -9,12 +9,27 @@ final class ReadyNotes {
     }
 
     private(set) var notes: [Note] = []
-    /// libuv only works off its own queue at the moment; what it finds ready it will find again.
+    /// Errors that came up while libuv only worked off its own queue.
+    private var early: [Note] = []
+    /// libuv only works off its own queue at the moment. What it finds ready it will find again, but not errors:
+    /// after one it stops watching.
     var isMuted = false
 
     func note(_ watch: UVWatch, events: CInt, status: CInt) {
-        guard !isMuted else { return }
-        notes.append(Note(watch: watch, events: events, status: status))
+        let note = Note(watch: watch, events: events, status: status)
+        if !isMuted {
+            notes.append(note)
+        } else if status < 0 {
+            early.append(note)
+        }
+    }
+
+    /// Begins anew, with what came up too early; answers whether there was such a thing.
+    func begin() -> Bool {
+        notes.removeAll(keepingCapacity: true)
+        guard !early.isEmpty else { return false }
+        swap(&notes, &early)
+        return true
     }
 
     func clear() { notes.removeAll(keepingCapacity: true) }
@@ -25,6 +40,7 @@ final class ReadyNotes {
 /// libuv is told once that everything about the descriptor is wanted. What the kernel really reports is set beside
 /// it, directly in libuv's epoll set: that takes one call instead of two, and a descriptor that its owner closed
 /// gives an error where libuv would abort the process.
+@safe
 final class UVWatch {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
@@ -38,21 +54,23 @@ final class UVWatch {
     private var peerIsDone = false
 
     init(
-        _ descriptor: CInt, registration: UInt64, loop: UnsafeMutablePointer<uv_loop_t>,
+        _ descriptor: CInt,
+        registration: UInt64,
+        loop: UnsafeMutablePointer<uv_loop_t>,
         notes: ReadyNotes
     ) throws(UVError) {
         self.descriptor = descriptor
         self.registration = registration
         self.notes = notes
-        let created = try UVHandle<uv_poll_t> { raw in
+        let created = try unsafe UVHandle<uv_poll_t> { raw in
             unsafe uv_poll_init(loop, raw, descriptor)
         }
-        created.unreference()
+        unsafe created.unreference()
         unsafe created.setData(Unmanaged.passUnretained(self).toOpaque())
-        handle = consume created
+        unsafe handle = consume created
     }
 
-    func close() { handle.take()?.close() }
+    func close() { unsafe handle.take()?.close() }
 
     // MARK: Asking
 
@@ -68,14 +86,19 @@ final class UVWatch {
         let status = cuv_epoll_add(epoll, descriptor, 0)
         if status < 0, status != UV_EEXIST.rawValue { throw UVError(rawValue: status) }
         guard let raw = unsafe handle?.raw else { return }
-        let everything = CInt(bitPattern: UV_READABLE.rawValue | UV_WRITABLE.rawValue | UV_DISCONNECT.rawValue)
+        let everything = CInt(
+            bitPattern: UV_READABLE.rawValue | UV_WRITABLE.rawValue | UV_DISCONNECT.rawValue
+        )
         try accepted(
             unsafe uv_poll_start(raw, everything) { handle, status, events in
-                guard let handle = unsafe handle, let data = unsafe handle.pointee.data else { return }
+                guard let handle = unsafe handle, let data = unsafe handle.pointee.data else {
+                    return
+                }
                 let watch = unsafe Unmanaged<UVWatch>.fromOpaque(data).takeUnretainedValue()
                 watch.notes.note(watch, events: events, status: status)
                 unsafe uv_stop(handle.pointee.loop)
-            })
+            }
+        )
     }
 
     /// Has the kernel report exactly these events.

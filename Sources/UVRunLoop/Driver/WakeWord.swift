@@ -67,7 +67,9 @@ package final class WakeWord: Sendable {
     /// The loop is about to sleep; answers `false` when it must not.
     package func fallAsleep() -> Bool {
         word.compareExchange(
-            expected: 0, desired: Self.asleep, ordering: .acquiringAndReleasing
+            expected: 0,
+            desired: Self.asleep,
+            ordering: .acquiringAndReleasing
         ).exchanged
     }
 

@@ -96,7 +96,10 @@ extension Engine {
             let events = wanted.union(group.armed ?? [])
             descriptors.setArmed(events, for: descriptor)
             return WatchOrder(
-                descriptor: descriptor, registration: group.registration, events: events)
+                descriptor: descriptor,
+                registration: group.registration,
+                events: events
+            )
         }
     }
 
@@ -133,7 +136,8 @@ extension Engine {
         for ticket in group.sources {
             guard let record = ports[ticket], !record.interest(in: mode).isEmpty else { continue }
             let hasHungUp = reported.contains(.hangUp)
-            let events = hasHungUp ? record.events.union(.hangUp) : reported.intersection(record.events)
+            let events =
+                hasHungUp ? record.events.union(.hangUp) : reported.intersection(record.events)
             guard !events.isEmpty else { continue }
             isForSomebody = true
             queue(ticket, events: events, in: mode)
@@ -143,7 +147,9 @@ extension Engine {
 
     /// Leaves with the kernel only what the running mode can serve; other modes ask again when they run.
     private mutating func reduce(
-        _ group: DescriptorTable.Group, _ descriptor: CInt, for mode: Int
+        _ group: DescriptorTable.Group,
+        _ descriptor: CInt,
+        for mode: Int
     ) -> WatchOrder? {
         let wanted = interest(of: group, in: mode)
         let events = wanted.isEmpty ? nil : wanted
@@ -151,7 +157,10 @@ extension Engine {
         descriptors.setArmed(events, for: descriptor)
         for ticket in group.sources { watchAgain(ticket) }
         return WatchOrder(
-            descriptor: descriptor, registration: group.registration, events: events)
+            descriptor: descriptor,
+            registration: group.registration,
+            events: events
+        )
     }
 
     private mutating func queue(_ ticket: Ticket, events: Events, in mode: Int) {
@@ -210,7 +219,11 @@ extension Engine {
             $0.isOff = events.contains(.hangUp)
         }
         return Delivery(
-            port: record.port, ticket: ticket, events: events, isFinal: record.isRefused)
+            port: record.port,
+            ticket: ticket,
+            events: events,
+            isFinal: record.isRefused
+        )
     }
 
     mutating func endServing(_ ticket: Ticket) {

@@ -28,7 +28,9 @@ struct SourceRecord: ItemRecord {
 
 extension Engine {
     mutating func add(
-        _ ticket: Ticket, sourceTo mode: UVRunLoop.Mode, isSignalled: Bool
+        _ ticket: Ticket,
+        sourceTo mode: UVRunLoop.Mode,
+        isSignalled: Bool
     ) -> JoinedModes {
         noteChange()
         let joined = sources.add(ticket, to: mode, in: &modes)

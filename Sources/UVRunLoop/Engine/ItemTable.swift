@@ -60,7 +60,8 @@ struct ItemTable<Record: ItemRecord> {
 
     @discardableResult
     mutating func modify<Result>(
-        _ ticket: Ticket, _ change: (inout Record) -> Result
+        _ ticket: Ticket,
+        _ change: (inout Record) -> Result
     ) -> Result? {
         records.modify(ticket, change)
     }
@@ -69,7 +70,9 @@ struct ItemTable<Record: ItemRecord> {
 
     /// Adds an item to a mode, or to every common one; answers the modes that it joined.
     mutating func add(
-        _ ticket: Ticket, to mode: UVRunLoop.Mode, in modes: inout ModeTable
+        _ ticket: Ticket,
+        to mode: UVRunLoop.Mode,
+        in modes: inout ModeTable
     ) -> JoinedModes {
         guard mode == .common else { return join(ticket, modes.makeIndex(of: mode), in: &modes) }
         records.modify(ticket) { $0.attachment.isCommon = true }
@@ -82,7 +85,8 @@ struct ItemTable<Record: ItemRecord> {
     ///
     /// - Complexity: O(number of items); adding a common mode is rare, and needs no index of its own.
     mutating func addCommonItems(
-        to index: Int, in modes: inout ModeTable
+        to index: Int,
+        in modes: inout ModeTable
     ) -> [Ticket] {
         records.tickets.filter { ticket in
             records[ticket]?.attachment.isCommon == true
@@ -91,7 +95,9 @@ struct ItemTable<Record: ItemRecord> {
     }
 
     private mutating func join(
-        _ ticket: Ticket, _ index: Int, in modes: inout ModeTable
+        _ ticket: Ticket,
+        _ index: Int,
+        in modes: inout ModeTable
     ) -> JoinedModes {
         guard let record = records[ticket], record.attachment.place(in: index) == nil else {
             return JoinedModes()
@@ -107,7 +113,9 @@ struct ItemTable<Record: ItemRecord> {
     ///
     /// - Returns: The modes it left. The record stays; see ``dropIfUnused(_:)``.
     mutating func remove(
-        _ ticket: Ticket, from mode: UVRunLoop.Mode, in modes: inout ModeTable
+        _ ticket: Ticket,
+        from mode: UVRunLoop.Mode,
+        in modes: inout ModeTable
     ) -> JoinedModes {
         guard mode == .common else {
             guard let index = modes.index(of: mode) else { return JoinedModes() }
@@ -121,7 +129,9 @@ struct ItemTable<Record: ItemRecord> {
     }
 
     private mutating func leave(
-        _ ticket: Ticket, _ index: Int, in modes: inout ModeTable
+        _ ticket: Ticket,
+        _ index: Int,
+        in modes: inout ModeTable
     ) -> JoinedModes {
         let membership = records.modify(ticket) { $0.attachment.remove(from: index) }
         guard let membership, let membership, let record = records[ticket] else {
@@ -133,7 +143,8 @@ struct ItemTable<Record: ItemRecord> {
 
     /// Takes an item out of every mode and out of the loop.
     mutating func removeEverywhere(
-        _ ticket: Ticket, in modes: inout ModeTable
+        _ ticket: Ticket,
+        in modes: inout ModeTable
     ) -> (record: Record, left: JoinedModes)? {
         guard let record = records.remove(ticket) else { return nil }
         var left = JoinedModes()

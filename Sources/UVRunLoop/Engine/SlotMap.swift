@@ -54,7 +54,8 @@ struct SlotMap<Item> {
     /// Changes the ticket's item in place; does nothing once it has been removed.
     @discardableResult
     mutating func modify<Result>(
-        _ ticket: Ticket, _ change: (inout Item) -> Result
+        _ ticket: Ticket,
+        _ change: (inout Item) -> Result
     ) -> Result? {
         guard holds(ticket) else { return nil }
         // A slot whose generation is the ticket's has its tenant, and only `!` reaches it without a copy.

@@ -57,7 +57,9 @@ extension UVRunLoop {
         ///   - handler: Called on the loop's thread with the conditions that hold.
         /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be watched.
         public convenience init(
-            _ descriptor: CInt, events: Events, order: Int = 0,
+            _ descriptor: CInt,
+            events: Events,
+            order: Int = 0,
             handler: @escaping (DescriptorSource, Events) -> Void
         ) throws(RunLoopError) {
             try self.init(descriptor, events, order, ThreadBound(handler))
@@ -75,14 +77,18 @@ extension UVRunLoop {
         /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be watched.
         @_disfavoredOverload
         public convenience init(
-            _ descriptor: CInt, events: Events, order: Int = 0,
+            _ descriptor: CInt,
+            events: Events,
+            order: Int = 0,
             sendableHandler: @escaping @Sendable (DescriptorSource, Events) -> Void
         ) throws(RunLoopError) {
             try self.init(descriptor, events, order, ThreadBound(sendable: sendableHandler))
         }
 
         private init(
-            _ descriptor: CInt, _ events: Events, _ order: Int,
+            _ descriptor: CInt,
+            _ events: Events,
+            _ order: Int,
             _ handler: ThreadBound<(DescriptorSource, Events) -> Void>
         ) throws(RunLoopError) {
             do {
@@ -91,11 +97,14 @@ extension UVRunLoop {
                 throw RunLoopError(error)
             }
             link = PortLink(
-                descriptor: descriptor, events: events, order: order,
+                descriptor: descriptor,
+                events: events,
+                order: order,
                 isAtHome: { handler.isAtHome(on: $0) },
                 deliver: { port, events in
                     if let source = port as? DescriptorSource { handler.value(source, events) }
-                })
+                }
+            )
         }
 
         /// The descriptor that is watched.

@@ -39,7 +39,9 @@ extension UVRunLoop {
         ///   - order: The turn among the observers of a mode; lower ones are called first.
         ///   - handler: Called on the loop's thread with the point that the run has come to.
         public convenience init(
-            activities: Activities, repeats: Bool = true, order: Int = 0,
+            activities: Activities,
+            repeats: Bool = true,
+            order: Int = 0,
             handler: @escaping (Observer, Activities) -> Void
         ) {
             self.init(activities, repeats, order, ThreadBound(handler))
@@ -56,14 +58,18 @@ extension UVRunLoop {
         ///   - sendableHandler: Called on the loop's thread with the point that the run has come to.
         @_disfavoredOverload
         public convenience init(
-            activities: Activities, repeats: Bool = true, order: Int = 0,
+            activities: Activities,
+            repeats: Bool = true,
+            order: Int = 0,
             sendableHandler: @escaping @Sendable (Observer, Activities) -> Void
         ) {
             self.init(activities, repeats, order, ThreadBound(sendable: sendableHandler))
         }
 
         private init(
-            _ activities: Activities, _ repeats: Bool, _ order: Int,
+            _ activities: Activities,
+            _ repeats: Bool,
+            _ order: Int,
             _ handler: ThreadBound<(Observer, Activities) -> Void>
         ) {
             self.activities = activities

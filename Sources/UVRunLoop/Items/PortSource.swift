@@ -31,7 +31,9 @@ extension UVRunLoop {
         let deliver: @Sendable (any PortSource, DescriptorSource.Events) -> Void
 
         init(
-            descriptor: CInt, events: DescriptorSource.Events, order: Int,
+            descriptor: CInt,
+            events: DescriptorSource.Events,
+            order: Int,
             isAtHome: @escaping @Sendable (ThreadIdentity) -> Bool,
             deliver: @escaping @Sendable (any PortSource, DescriptorSource.Events) -> Void
         ) {

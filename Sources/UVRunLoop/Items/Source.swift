@@ -45,7 +45,9 @@ extension UVRunLoop {
         ///     the loop's when that ends.
         ///   - perform: Called on the loop's thread after a signal.
         public convenience init(
-            order: Int = 0, schedule: Change? = nil, cancel: Change? = nil,
+            order: Int = 0,
+            schedule: Change? = nil,
+            cancel: Change? = nil,
             perform: @escaping (Source) -> Void
         ) {
             self.init(order, schedule, cancel, ThreadBound(perform))
@@ -64,14 +66,18 @@ extension UVRunLoop {
         ///   - sendablePerform: Called on the loop's thread after a signal.
         @_disfavoredOverload
         public convenience init(
-            order: Int = 0, schedule: Change? = nil, cancel: Change? = nil,
+            order: Int = 0,
+            schedule: Change? = nil,
+            cancel: Change? = nil,
             sendablePerform: @escaping @Sendable (Source) -> Void
         ) {
             self.init(order, schedule, cancel, ThreadBound(sendable: sendablePerform))
         }
 
         private init(
-            _ order: Int, _ schedule: Change?, _ cancel: Change?,
+            _ order: Int,
+            _ schedule: Change?,
+            _ cancel: Change?,
             _ handler: ThreadBound<(Source) -> Void>
         ) {
             self.order = order

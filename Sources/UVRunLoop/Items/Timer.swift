@@ -40,12 +40,18 @@ extension UVRunLoop {
         ///   - tolerance: How late a fire may be for the sake of fewer wake-ups.
         ///   - handler: Called on the loop's thread.
         public convenience init(
-            at date: Instant, interval: Duration? = nil, tolerance: Duration = .zero,
+            at date: Instant,
+            interval: Duration? = nil,
+            tolerance: Duration = .zero,
             handler: @escaping (Timer) -> Void
         ) {
             self.init(
-                date: date.nanoseconds, interval, tolerance, ThreadBound(handler),
-                clock: UVRunLoop.currentClock)
+                date: date.nanoseconds,
+                interval,
+                tolerance,
+                ThreadBound(handler),
+                clock: UVRunLoop.currentClock
+            )
         }
 
         /// Makes a timer that fires after a while, counted from now by the calling thread's loop.
@@ -58,12 +64,18 @@ extension UVRunLoop {
         ///   - tolerance: How late a fire may be for the sake of fewer wake-ups.
         ///   - handler: Called on the loop's thread.
         public convenience init(
-            after delay: Duration, interval: Duration? = nil, tolerance: Duration = .zero,
+            after delay: Duration,
+            interval: Duration? = nil,
+            tolerance: Duration = .zero,
             handler: @escaping (Timer) -> Void
         ) {
             self.init(
-                after: delay, interval, tolerance, ThreadBound(handler),
-                clock: UVRunLoop.currentClock)
+                after: delay,
+                interval,
+                tolerance,
+                ThreadBound(handler),
+                clock: UVRunLoop.currentClock
+            )
         }
 
         /// Makes a timer for a date, whose handler may be called on any thread.
@@ -77,12 +89,18 @@ extension UVRunLoop {
         ///   - sendableHandler: Called on the loop's thread.
         @_disfavoredOverload
         public convenience init(
-            at date: Instant, interval: Duration? = nil, tolerance: Duration = .zero,
+            at date: Instant,
+            interval: Duration? = nil,
+            tolerance: Duration = .zero,
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
             self.init(
-                date: date.nanoseconds, interval, tolerance, ThreadBound(sendable: sendableHandler),
-                clock: UVRunLoop.currentClock)
+                date: date.nanoseconds,
+                interval,
+                tolerance,
+                ThreadBound(sendable: sendableHandler),
+                clock: UVRunLoop.currentClock
+            )
         }
 
         /// Makes a timer that fires after a while, whose handler may be called on any thread.
@@ -96,32 +114,47 @@ extension UVRunLoop {
         ///   - sendableHandler: Called on the loop's thread.
         @_disfavoredOverload
         public convenience init(
-            after delay: Duration, interval: Duration? = nil, tolerance: Duration = .zero,
+            after delay: Duration,
+            interval: Duration? = nil,
+            tolerance: Duration = .zero,
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
             self.init(
-                after: delay, interval, tolerance, ThreadBound(sendable: sendableHandler),
-                clock: UVRunLoop.currentClock)
+                after: delay,
+                interval,
+                tolerance,
+                ThreadBound(sendable: sendableHandler),
+                clock: UVRunLoop.currentClock
+            )
         }
 
         private convenience init(
-            after delay: Duration, _ interval: Duration?, _ tolerance: Duration,
-            _ handler: ThreadBound<(Timer) -> Void>, clock: any LoopRemote
+            after delay: Duration,
+            _ interval: Duration?,
+            _ tolerance: Duration,
+            _ handler: ThreadBound<(Timer) -> Void>,
+            clock: any LoopRemote
         ) {
             let date = clock.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
             self.init(date: date, interval, tolerance, handler, clock: clock)
         }
 
         private init(
-            date: Int64, _ interval: Duration?, _ tolerance: Duration,
-            _ handler: ThreadBound<(Timer) -> Void>, clock: any LoopRemote
+            date: Int64,
+            _ interval: Duration?,
+            _ tolerance: Duration,
+            _ handler: ThreadBound<(Timer) -> Void>,
+            clock: any LoopRemote
         ) {
             self.handler = handler
             self.clock = clock
             period = interval.map(Self.period)
             state = Mutex(
                 State(
-                    date: max(date, clock.now), tolerance: max(tolerance.nanosecondsRoundedUp, 0)))
+                    date: max(date, clock.now),
+                    tolerance: max(tolerance.nanosecondsRoundedUp, 0)
+                )
+            )
         }
 
         /// Nanoseconds between fires. None at all, or fewer, repeats every 0.1 ms, as NSTimer does.
