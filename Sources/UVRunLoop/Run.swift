@@ -1,4 +1,6 @@
-/// What one run knows about itself. It lives on the stack of the run and is nobody else's.
+/// What one run knows about itself.
+///
+/// It lives on the stack of the run and is nobody else's.
 struct Run {
     let mode: UVRunLoop.Mode
     let modeIndex: Int

@@ -2,7 +2,9 @@
 ///
 /// > Threading: Any thread.
 public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Tells kinds of trouble apart. More kinds may be added.
+    /// Tells kinds of trouble apart.
+    ///
+    /// More kinds may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: String
 

@@ -4,7 +4,9 @@ extension UVRunLoop {
 
     // MARK: Observers
 
-    /// Tells the mode's observers of a step. Those that join meanwhile are not told.
+    /// Tells the mode's observers of a step.
+    ///
+    /// Those that join meanwhile are not told.
     func notify(_ activity: Activities, _ run: inout Run) {
         refresh(&run)
         for observer in run.view.observers[activity] { observer.callOut(activity) }

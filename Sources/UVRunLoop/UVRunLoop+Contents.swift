@@ -35,7 +35,9 @@ extension UVRunLoop {
         contentsDidChange()
     }
 
-    /// Removes a timer from a mode. It stays valid, and in its other modes.
+    /// Removes a timer from a mode.
+    ///
+    /// It stays valid, and in its other modes.
     ///
     /// > Threading: Any thread.
     ///
@@ -103,7 +105,9 @@ extension UVRunLoop {
         }
     }
 
-    /// Removes an observer from a mode. It stays valid; a notification under way still reaches it.
+    /// Removes an observer from a mode.
+    ///
+    /// It stays valid; a notification under way still reaches it.
     ///
     /// > Threading: Any thread.
     ///

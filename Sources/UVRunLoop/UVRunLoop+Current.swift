@@ -53,7 +53,9 @@ extension UVRunLoop {
         }
     }
 
-    /// The loop of the main thread, which whoever asks first makes. A forked child makes its own.
+    /// The loop of the main thread, which whoever asks first makes.
+    ///
+    /// A forked child makes its own.
     private static let mainLoop = Mutex<UVRunLoop?>(nil)
 
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {

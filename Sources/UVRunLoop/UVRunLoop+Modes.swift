@@ -23,13 +23,14 @@ extension UVRunLoop {
         return Set(names).subtracting([.common])
     }
 
-    /// The date of a mode's soonest timer; `nil` when the mode has none.
+    /// The date of a mode's soonest timer.
     ///
     /// A timer whose handler is running counts with the date that its ``Timer/nextFireDate`` shows.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameter mode: The mode.
+    /// - Returns: The date; `nil` when the mode has no timer.
     public func nextFireDate(forMode mode: Mode) -> Instant? {
         withEngine { $0.soonestDate(in: mode) }.map { Instant(nanoseconds: $0) }
     }

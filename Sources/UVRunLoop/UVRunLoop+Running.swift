@@ -40,7 +40,9 @@ extension UVRunLoop {
         return run(mode, date, false, returnAfterSourceHandled)
     }
 
-    /// Runs in a mode until a moment of the loop's clock. Otherwise as ``run(mode:for:returnAfterSourceHandled:)``.
+    /// Runs in a mode until a moment of the loop's clock.
+    ///
+    /// Otherwise as ``run(mode:for:returnAfterSourceHandled:)``.
     ///
     /// > Threading: The loop's own thread, from within a handler too; traps elsewhere.
     ///

@@ -109,7 +109,9 @@ extension UVRunLoop {
         contentsDidChange()
     }
 
-    /// Removes a port-based source from a mode. It stays valid, and what was noted for it is not delivered.
+    /// Removes a port-based source from a mode.
+    ///
+    /// It stays valid, and what was noted for it is not delivered.
     ///
     /// > Threading: Any thread.
     ///

@@ -31,7 +31,9 @@ public final class UVRunLoop: Sendable {
     let word: WakeWord
     /// The driver, for any thread.
     let remote: any LoopRemote
-    /// Whether the latest pass, of whatever run, served a port. Only the loop's thread asks, once per pass.
+    /// Whether the latest pass, of whatever run, served a port.
+    ///
+    /// Only the loop's thread asks, once per pass.
     let servedPort = Atomic<Bool>(false)
     /// What only the loop's thread touches.
     let local: LoopBound<LocalState>
@@ -55,7 +57,9 @@ public final class UVRunLoop: Sendable {
 
     // MARK: Behind the locks
 
-    /// Lends the engine. The body calls nobody; what it takes out of the engine is released after the lock.
+    /// Lends the engine.
+    ///
+    /// The body calls nobody; what it takes out of the engine is released after the lock.
     func withEngine<Result>(_ body: (inout Engine) -> sending Result) -> sending Result {
         checkProcess()
         return engine.withLock { engine in

@@ -13,7 +13,9 @@ package protocol LoopDriver: AnyObject {
 
     /// Waits until a descriptor is ready, the word is changed, or the moment has come; may return for nothing.
     ///
-    /// - Parameter now: The time as the loop knows it, at most a little in the past.
+    /// - Parameters:
+    ///   - moment: When to return at the latest; `nil` for never.
+    ///   - now: The time as the loop knows it, at most a little in the past.
     func wait(until moment: Moment?, now: Int64)
 
     /// Names what the latest look or wait found ready.
@@ -22,6 +24,7 @@ package protocol LoopDriver: AnyObject {
     /// Has the kernel report what the orders say, from now on.
     ///
     /// - Parameters:
+    ///   - orders: What to watch.
     ///   - isCurrent: Asked where no other thread can withdraw the descriptor meanwhile.
     ///   - refused: Told of every descriptor that the kernel would not watch.
     func watch(
@@ -50,6 +53,8 @@ package protocol LoopRemote: AnyObject, Sendable {
 
     /// Ends the watch on a descriptor for good, before the call returns: its owner may close it then.
     ///
-    /// - Parameter isWanted: Asked where the loop cannot begin to watch the descriptor anew meanwhile.
+    /// - Parameters:
+    ///   - descriptor: The descriptor.
+    ///   - isWanted: Asked where the loop cannot begin to watch the descriptor anew meanwhile.
     func release(_ descriptor: CInt, unless isWanted: () -> Bool)
 }

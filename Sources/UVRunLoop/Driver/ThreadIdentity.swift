@@ -18,7 +18,9 @@ struct ThreadIdentity: Hashable, Sendable {
         return ThreadIdentity(number: count.add(1, ordering: .relaxed).newValue)
     }
 
-    /// The thread whose id is the process's. After a fork that is another one.
+    /// The thread whose id is the process's.
+    ///
+    /// After a fork that is another one.
     static var main: ThreadIdentity { ThreadIdentity(number: .max - generation) }
 
     /// Grows by one in every forked child.

@@ -58,8 +58,11 @@ final class ThreadRecord {
     /// The rounds in which the system calls destructors: `PTHREAD_DESTRUCTOR_ITERATIONS` of glibc and POSIX.
     private static let lastRound = 4
 
-    /// Called once per round. Other destructors may still use the loop, so it is torn down late. The record stays in
-    /// the thread's slot to the end, so that `current` does not make a second loop even in the last round.
+    /// Called once per round.
+    ///
+    /// Other destructors may still use the loop, so it is torn down late. The record stays in the
+    /// thread's slot to the end, so that `current` does not make a second loop even in the last
+    /// round.
     private static func threadIsEnding(_ pointer: UnsafeMutableRawPointer) {
         let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).takeUnretainedValue()
         let isInherited = record.generation != ThreadIdentity.generation

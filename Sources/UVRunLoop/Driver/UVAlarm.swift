@@ -127,7 +127,9 @@ struct FineTimer: ~Copyable {
 }
 
 extension Int64 {
-    /// Whole milliseconds, rounded up so that a timer never fires early. The number is nanoseconds, and not negative.
+    /// Whole milliseconds, rounded up so that a timer never fires early.
+    ///
+    /// The number is nanoseconds, and not negative.
     fileprivate var roundedUpToMilliseconds: Int64 {
         let (whole, rest) = Swift.max(self, 0).quotientAndRemainder(dividingBy: 1_000_000)
         return rest == 0 ? whole : whole + 1

@@ -78,7 +78,9 @@ struct WatchedDescriptors {
     }
 }
 
-/// Carries a pointer across the closure of a lock. What it points to is libuv's; `UVRemote` says who may use it when.
+/// Carries a pointer across the closure of a lock.
+///
+/// What it points to is libuv's; `UVRemote` says who may use it when.
 @safe
 private struct SendablePointer<Pointee>: @unchecked Sendable {
     let raw: UnsafeMutablePointer<Pointee>

@@ -1,6 +1,8 @@
 import CUV
 
-/// What libuv's callbacks wrote down since the loop last asked. They do nothing else.
+/// What libuv's callbacks wrote down since the loop last asked.
+///
+/// They do nothing else.
 final class ReadyNotes {
     struct Note {
         let watch: UVWatch
@@ -11,8 +13,9 @@ final class ReadyNotes {
     private(set) var notes: [Note] = []
     /// Errors that came up while libuv only worked off its own queue.
     private var early: [Note] = []
-    /// libuv only works off its own queue at the moment. What it finds ready it will find again, but not errors:
-    /// after one it stops watching.
+    /// libuv only works off its own queue at the moment.
+    ///
+    /// What it finds ready it will find again, but not errors: after one it stops watching.
     var isMuted = false
 
     func note(_ watch: UVWatch, events: CInt, status: CInt) {
@@ -50,7 +53,9 @@ final class UVWatch {
     private let notes: ReadyNotes
     private var handle: UVHandle<uv_poll_t>?
     private var wanted: Events = []
-    /// The other side sends no more. The kernel would report that for ever, so it is not asked again.
+    /// The other side sends no more.
+    ///
+    /// The kernel would report that for ever, so it is not asked again.
     private var peerIsDone = false
 
     init(

@@ -122,7 +122,9 @@ extension Engine {
 
     /// Decides what follows a call, which may itself have set another date or invalidated the timer.
     ///
-    /// - Parameter now: The time after the call; `nil` leaves a repeating timer's date as it is.
+    /// - Parameters:
+    ///   - ticket: The timer.
+    ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
     /// - Returns: The record of a one-shot timer, which is done.
     mutating func endCall(_ ticket: Ticket, now: Int64?) -> TimerRecord? {
         if let index = firing.lastIndex(of: ticket) { firing.remove(at: index) }

@@ -111,7 +111,10 @@ struct Inbox: ~Copyable {
 
     /// Takes every block that may run in the mode, oldest first.
     ///
-    /// - Parameter batch: An empty array, whose storage the queue takes over for what comes next.
+    /// - Parameters:
+    ///   - mode: The mode that runs.
+    ///   - isCommon: Whether it is a common one.
+    ///   - batch: An empty array, whose storage the queue takes over for what comes next.
     mutating func take(for mode: UVRunLoop.Mode, isCommon: Bool, into batch: inout [Entry]) {
         let common = UVRunLoop.Mode.common.number
         if live(mode.number) > 0 { takeQueue(mode.number, into: &batch) }

@@ -1,4 +1,6 @@
-/// When a sleep may end: not before `earliest`, and at the latest at `latest`. Nanoseconds of the loop's clock.
+/// When a sleep may end: not before `earliest`, and at the latest at `latest`.
+///
+/// Nanoseconds of the loop's clock.
 struct Deadline: Equatable {
     var earliest: Int64
     var latest: Int64
@@ -43,6 +45,7 @@ struct TimerQueue {
     /// How long the timers let the loop sleep: until the first window closes.
     ///
     /// - Parameter opening: The date of the timer in a slot, which is when its window opens.
+    /// - Returns: The window that closes first; `nil` when there are no timers.
     func deadline(opening: (UInt32) -> Int64) -> Deadline? {
         let date = strict.first?.key.rank
         guard let window = windows.first, window.key.rank < date ?? .max else {

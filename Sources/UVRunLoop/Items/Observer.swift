@@ -20,7 +20,9 @@ extension UVRunLoop {
         let handler: ThreadBound<(Observer, Activities) -> Void>
         let state = Mutex(State())
         let validity = Atomic<Bool>(true)
-        /// Whether the handler is on the stack. Only the loop's thread looks.
+        /// Whether the handler is on the stack.
+        ///
+        /// Only the loop's thread looks.
         private let isCalled = Atomic<Bool>(false)
         /// The points at which it is called.
         public let activities: Activities

@@ -157,7 +157,9 @@ extension UVRunLoop {
             )
         }
 
-        /// Nanoseconds between fires. None at all, or fewer, repeats every 0.1 ms, as NSTimer does.
+        /// Nanoseconds between fires.
+        ///
+        /// None at all, or fewer, repeats every 0.1 ms, as NSTimer does.
         private static func period(_ interval: Duration) -> Int64 {
             interval > .zero ? interval.nanosecondsRoundedUp : 100_000
         }
@@ -203,7 +205,9 @@ extension UVRunLoop {
             }
         }
 
-        /// How late a fire may be so that one wake-up can serve several timers. Negative ones become zero.
+        /// How late a fire may be so that one wake-up can serve several timers.
+        ///
+        /// Negative ones become zero.
         ///
         /// The loop wakes on its own account neither before the date nor later than the tolerance after it.
         public var tolerance: Duration {
