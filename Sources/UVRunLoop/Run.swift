@@ -21,6 +21,8 @@ struct Run {
     struct Look {
         var date: Int64
         var version: UInt64
+        /// Which of the loop's looks it was; a nested run's comes after it and takes its news away.
+        var number: UInt64
         var passes = 0
     }
 }

@@ -1,11 +1,11 @@
 /// A handler that need not be `Sendable`, because it is only ever called on the thread that made it.
 ///
 /// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any thread while its
-/// handler stays at home. The loop an item is added to asks ``isAtHome(on:)``, and every call asks again.
+/// handler stays at home. The loop that an item is added to checks this, and so does every call.
 struct ThreadBound<Handler>: @unchecked Sendable {
     private let handler: Handler
     /// `nil` for a handler that may run on any thread.
-    private let home: ThreadIdentity?
+    let home: ThreadIdentity?
 
     /// Binds a handler to the calling thread.
     init(_ handler: Handler) {
@@ -20,8 +20,6 @@ struct ThreadBound<Handler>: @unchecked Sendable {
         self.handler = handler
         home = nil
     }
-
-    func isAtHome(on thread: ThreadIdentity) -> Bool { home == nil || home == thread }
 
     /// The handler, for a call on the thread it belongs to.
     var value: Handler {

@@ -65,31 +65,43 @@ extension UVRunLoop {
     }
 
     private func endCall(of timer: Timer, _ ticket: Ticket, now: Int64?) {
-        guard let record = withEngine({ $0.endCall(ticket, now: now) }) else { return }
-        timer.didFireForTheLastTime(in: self, on: record.series.date)
+        timer.callDepth.subtract(1, ordering: .relaxed)
+        switch withEngine({ $0.endCall(ticket, now: now) }) {
+        case .isScheduled: break
+        case .isDone(let record): timer.didFireForTheLastTime(in: self, record.series)
+        case .isElsewhere: timer.endCallElsewhere()
+        }
     }
 
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
         let (loop, ticket) = timer.state.withLock { ($0.loop, $0.ticket) }
-        guard let loop else {
-            timer.callOut()
-            if timer.period == nil { timer.invalidate() }
-            return
-        }
+        guard let loop else { return fireOutside(timer) }
         loop.checkThread()
         loop.withEngine { $0.beginCall(ticket) }
         timer.callOut()
         loop.endCall(of: timer, ticket, now: nil)
     }
 
+    /// Fires a timer that is in no loop.
+    private static func fireOutside(_ timer: Timer) {
+        timer.callDepth.add(1, ordering: .relaxed)
+        timer.callOut()
+        timer.callDepth.subtract(1, ordering: .relaxed)
+        timer.endCallElsewhere()
+    }
+
     /// Delivers one event of one port.
     func servePort(_ run: inout Run) {
         let mode = run.modeIndex
         guard let delivery = withEngine({ $0.takeReadyPort(in: mode) }) else { return }
-        if delivery.isFinal { Self.invalidate(delivery.port) }
-        delivery.port.link.callOut(delivery.port, delivery.events)
-        withEngine { $0.endServing(delivery.ticket) }
+        if delivery.isFinal { Self.takeOut(delivery.port) }
+        let link = delivery.port.link
+        link.callOut(delivery.port, delivery.events)
+        if delivery.isFinal { link.letGo() }
+        // It may be known by another ticket now: its handler may have taken it out and put it in again.
+        let ticket = link.state.withLock { $0.loop === self ? $0.ticket : .none }
+        withEngine { $0.endServing(ticket) }
     }
 }
 
@@ -98,15 +110,29 @@ extension UVRunLoop.Timer {
     ///
     /// Stays out of line so that backtraces and profiles show whose turn it was.
     @inline(never)
-    fileprivate func callOut() { handler.value(self) }
+    fileprivate func callOut() { handler.current?(self) }
 
-    fileprivate func didFireForTheLastTime(in loop: UVRunLoop, on date: Int64) {
+    fileprivate func didFireForTheLastTime(in loop: UVRunLoop, _ series: FireSeries) {
         validity.store(false, ordering: .releasing)
         state.withLock { state in
             guard state.loop === loop else { return }
             state.loop = nil
-            state.date = date
+            state.series = series
         }
+        handler.letGo()
+    }
+
+    /// Ends a call during which the timer left its loop.
+    ///
+    /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in this one, for its
+    /// call to end.
+    fileprivate func endCallElsewhere() {
+        guard period != nil else { return invalidate() }
+        let loop = state.withLock { state in
+            state.loop?.withEngine { $0.schedule(state.ticket) }
+            return state.loop
+        }
+        loop?.contentsDidChange()
     }
 }
 
@@ -120,5 +146,6 @@ extension UVRunLoop.PortLink {
         _ events: UVRunLoop.DescriptorSource.Events
     ) {
         deliver(port, events)
+        callDepth.subtract(1, ordering: .relaxed)
     }
 }

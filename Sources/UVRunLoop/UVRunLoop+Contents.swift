@@ -13,17 +13,16 @@ extension UVRunLoop {
     ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.
     public func add(_ timer: Timer, forMode mode: Mode) {
-        precondition(timer.handler.isAtHome(on: thread), ThreadBound<Never>.rule)
+        timer.handler.checkHome(is: thread)
         timer.state.withLock { state in
             guard timer.isValid else { return }
             checkOwner(state.loop, "timer")
             withEngine { engine in
                 guard !engine.isClosed else { return }
                 if state.loop == nil {
-                    let series = FireSeries(date: state.date, interval: timer.period)
                     let record = TimerRecord(
                         timer: timer,
-                        series: series,
+                        series: state.series,
                         tolerance: state.tolerance
                     )
                     state.ticket = engine.timers.insert(record)
@@ -53,7 +52,9 @@ extension UVRunLoop {
                 return engine.timers.dropIfUnused(state.ticket)
             }
             if let dropped {
-                state.date = dropped.series.date
+                state.series = dropped.series
+                // Its own handler takes it out: the date being fired is not to be fired again.
+                if timer.isBeingCalled { state.series.advance(past: remote.now) }
                 state.loop = nil
             }
             return dropped
@@ -89,7 +90,7 @@ extension UVRunLoop {
     ///   - observer: The observer.
     ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
     public func add(_ observer: Observer, forMode mode: Mode) {
-        precondition(observer.handler.isAtHome(on: thread), ThreadBound<Never>.rule)
+        observer.handler.checkHome(is: thread)
         observer.state.withLock { state in
             guard observer.isValid else { return }
             checkOwner(state.loop, "observer")

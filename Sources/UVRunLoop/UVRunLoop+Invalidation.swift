@@ -12,10 +12,11 @@ extension UVRunLoop {
                 engine.noteChange()
                 return engine.timers.removeEverywhere(state.ticket, in: &engine.modes)?.record
             }
-            if let record { state.date = record.series.date }
+            if let record { state.series = record.series }
             return (loop, record)
         }
         loop?.contentsDidChange()
+        timer.handler.letGo()
         withExtendedLifetime(record) {}
     }
 
@@ -29,6 +30,7 @@ extension UVRunLoop {
                 return engine.observers.removeEverywhere(state.ticket, in: &engine.modes)?.record
             }
         }
+        observer.handler.letGo()
         withExtendedLifetime(record) {}
     }
 
@@ -52,9 +54,16 @@ extension UVRunLoop {
             left.forEach { source.cancel?(link.loop, $0) }
             link.loop.contentsDidChange()
         }
+        source.handler.letGo()
     }
 
     static func invalidate(_ port: any PortSource) {
+        takeOut(port)
+        port.link.letGo()
+    }
+
+    /// Makes a port invalid, all but its handler.
+    static func takeOut(_ port: any PortSource) {
         let link = port.link
         let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord?) in
             guard link.validity.exchange(false, ordering: .acquiringAndReleasing) else {

@@ -82,6 +82,7 @@ extension UVRunLoop {
     /// Whether the latest look of this run is recent enough to speak for the present pass too.
     private func mayLeaveOutLook(_ run: inout Run) -> Bool {
         guard var latest = run.latestLook, latest.version == publishedVersion,
+            latest.number == lookCount.load(ordering: .relaxed),
             latest.passes < Self.passesWithoutLook,
             remote.now - latest.date < Self.timeWithoutLook
         else { return false }
@@ -107,6 +108,7 @@ extension UVRunLoop {
     /// Takes down which ports the kernel found ready, and has it keep quiet about those this run may not serve.
     private func noteReadyPorts(_ run: inout Run) {
         let mode = run.modeIndex
+        let number = lookCount.add(1, ordering: .relaxed).newValue
         if run.view.holdsPorts { withEngine { $0.look += 1 } }
         run.driver.forEachReady { descriptor, events in
             let order = withEngine { $0.note(descriptor, events, in: mode) }
@@ -118,6 +120,10 @@ extension UVRunLoop {
             }
         }
         guard !run.limitWasPast else { return }
-        run.latestLook = Run.Look(date: remote.now, version: publishedVersion)
+        run.latestLook = Run.Look(
+            date: remote.now,
+            version: publishedVersion,
+            number: number
+        )
     }
 }

@@ -12,7 +12,7 @@ extension UVRunLoop {
     ///   - source: The source.
     ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
     public func add(_ source: Source, forMode mode: Mode) {
-        precondition(source.handler.isAtHome(on: thread), ThreadBound<Never>.rule)
+        source.handler.checkHome(is: thread)
         let joined = source.state.withLock { state -> JoinedModes in
             guard state.isValid else { return JoinedModes() }
             let known = state.links.first { $0.loop === self }?.ticket
@@ -93,7 +93,7 @@ extension UVRunLoop {
     ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
     public func add(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
-        precondition(link.isAtHome(thread), ThreadBound<Never>.rule)
+        link.checkHome(thread)
         link.state.withLock { state in
             guard link.validity.load(ordering: .acquiring) else { return }
             checkOwner(state.loop, "port-based source")

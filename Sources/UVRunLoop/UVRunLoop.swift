@@ -35,6 +35,8 @@ public final class UVRunLoop: Sendable {
     ///
     /// Only the loop's thread asks, once per pass.
     let servedPort = Atomic<Bool>(false)
+    /// How often the loop's driver looked. Only the loop's thread counts.
+    let lookCount = Atomic<UInt64>(0)
     /// What only the loop's thread touches.
     let local: LoopBound<LocalState>
 

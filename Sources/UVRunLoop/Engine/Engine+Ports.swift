@@ -13,8 +13,6 @@ struct PortRecord: ItemRecord {
     fileprivate var queuedIn: Int?
     /// The look at the kernel that saw it ready last.
     fileprivate var look: Int64 = 0
-    /// How many of its calls are on the stack.
-    fileprivate var callDepth = 0
     /// It has been told of a hang-up, and is silent until it is added again.
     fileprivate var isOff = false
     /// The kernel refused to watch the descriptor: its one call is still to come.
@@ -40,7 +38,7 @@ struct PortRecord: ItemRecord {
 
     /// What a run may serve of it in a mode, as the kernel is to report it.
     fileprivate func interest(in mode: Int) -> Events {
-        let isServable = callDepth == 0 && !isOff && attachment.place(in: mode) != nil
+        let isServable = !port.link.isBeingCalled && !isOff && attachment.place(in: mode) != nil
         return isServable ? events.union(.hangUp) : []
     }
 }
@@ -215,7 +213,7 @@ extension Engine {
         let events = record.noted
         unqueue(ticket)
         ports.modify(ticket) {
-            $0.callDepth += 1
+            $0.port.link.callDepth.add(1, ordering: .relaxed)
             $0.isOff = events.contains(.hangUp)
         }
         return Delivery(
@@ -227,8 +225,9 @@ extension Engine {
     }
 
     mutating func endServing(_ ticket: Ticket) {
-        ports.modify(ticket) { $0.callDepth -= 1 }
-        guard let record = ports[ticket], record.callDepth == 0, !record.isOff else { return }
+        guard let record = ports[ticket], !record.port.link.isBeingCalled, !record.isOff else {
+            return
+        }
         let armed = descriptors[record.descriptor]?.armed ?? []
         if !armed.isSuperset(of: record.events.union(.hangUp)) { watchAgain(ticket) }
     }

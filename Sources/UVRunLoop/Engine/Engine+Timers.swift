@@ -6,8 +6,6 @@ struct TimerRecord: ItemRecord {
     var attachment = Attachment()
     /// When it was scheduled last, which settles the order among equal dates.
     fileprivate var serial: UInt64 = 0
-    /// How many of its calls are on the stack; a timer that is being fired is in no queue.
-    fileprivate var callDepth = 0
     fileprivate var wasRedated = false
 
     init(timer: UVRunLoop.Timer, series: FireSeries, tolerance: Int64) {
@@ -21,7 +19,7 @@ struct TimerRecord: ItemRecord {
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
         let place = mode.timers.places.take(for: slot)
         mode.timerCount += 1
-        if callDepth == 0 { queue(place, in: &mode) }
+        if !timer.isBeingCalled { queue(place, in: &mode) }
         return place
     }
 
@@ -75,8 +73,8 @@ extension Engine {
         timers[ticket]?.attachment.forEach { modes[$0.mode].timers.unschedule($0.place) }
     }
 
-    private mutating func schedule(_ ticket: Ticket) {
-        guard let record = timers[ticket], record.callDepth == 0 else { return }
+    mutating func schedule(_ ticket: Ticket) {
+        guard let record = timers[ticket], !record.timer.isBeingCalled else { return }
         record.attachment.forEach { record.queue($0.place, in: &modes[$0.mode]) }
     }
 
@@ -114,33 +112,42 @@ extension Engine {
     mutating func beginCall(_ ticket: Ticket) {
         unschedule(ticket)
         timers.modify(ticket) {
-            $0.callDepth += 1
-            $0.wasRedated = false
+            if $0.timer.callDepth.add(1, ordering: .relaxed).oldValue == 0 { $0.wasRedated = false }
         }
         firing.append(ticket)
     }
 
-    /// Decides what follows a call, which may itself have set another date or invalidated the timer.
+    /// Decides what follows a call, which may itself have set another date or taken the timer out.
     ///
     /// - Parameters:
     ///   - ticket: The timer.
     ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
-    /// - Returns: The record of a one-shot timer, which is done.
-    mutating func endCall(_ ticket: Ticket, now: Int64?) -> TimerRecord? {
+    /// - Returns: What became of the timer. A one-shot timer's record goes with the call.
+    mutating func endCall(_ ticket: Ticket, now: Int64?) -> TimerAfterCall {
         if let index = firing.lastIndex(of: ticket) { firing.remove(at: index) }
-        guard timers[ticket]?.series.interval != nil else {
+        guard let timer = timers[ticket]?.timer else { return .isElsewhere }
+        guard timer.period != nil else {
             noteChange()
-            return timers.removeEverywhere(ticket, in: &modes)?.record
+            let record = timers.removeEverywhere(ticket, in: &modes)?.record
+            return record.map(TimerAfterCall.isDone) ?? .isElsewhere
         }
         let serial = nextSerial()
         timers.modify(ticket) {
-            $0.callDepth -= 1
             if let now, !$0.wasRedated {
                 $0.series.advance(past: now)
                 $0.serial = serial
             }
         }
         schedule(ticket)
-        return nil
+        return .isScheduled
     }
+}
+
+/// What became of a timer by the end of its call.
+enum TimerAfterCall {
+    case isScheduled
+    /// A one-shot timer has done its work; its record is to be released.
+    case isDone(TimerRecord)
+    /// Its handler took it out of the loop, and perhaps put it somewhere else.
+    case isElsewhere
 }

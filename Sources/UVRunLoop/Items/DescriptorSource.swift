@@ -96,14 +96,18 @@ extension UVRunLoop {
             } catch {
                 throw RunLoopError(error)
             }
+            let call = DescriptorHandler(handler)
             link = PortLink(
                 descriptor: descriptor,
                 events: events,
                 order: order,
-                isAtHome: { handler.isAtHome(on: $0) },
+                checkHome: { call.handler.checkHome(is: $0) },
                 deliver: { port, events in
-                    if let source = port as? DescriptorSource { handler.value(source, events) }
-                }
+                    if let source = port as? DescriptorSource {
+                        call.handler.current?(source, events)
+                    }
+                },
+                letGo: { call.handler.letGo() }
             )
         }
 
@@ -126,5 +130,16 @@ extension UVRunLoop {
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
+    }
+}
+
+/// A descriptor source's handler, where the closures of its link can share it.
+private final class DescriptorHandler: Sendable {
+    let handler: Handler<(UVRunLoop.DescriptorSource, UVRunLoop.DescriptorSource.Events) -> Void>
+
+    init(
+        _ body: ThreadBound<(UVRunLoop.DescriptorSource, UVRunLoop.DescriptorSource.Events) -> Void>
+    ) {
+        handler = Handler(body)
     }
 }

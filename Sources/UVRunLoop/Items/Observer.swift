@@ -17,7 +17,7 @@ extension UVRunLoop {
             var ticket = Ticket.none
         }
 
-        let handler: ThreadBound<(Observer, Activities) -> Void>
+        let handler: Handler<(Observer, Activities) -> Void>
         let state = Mutex(State())
         let validity = Atomic<Bool>(true)
         /// Whether the handler is on the stack.
@@ -77,7 +77,7 @@ extension UVRunLoop {
             self.activities = activities
             self.repeats = repeats
             self.order = order
-            self.handler = handler
+            self.handler = Handler(handler)
         }
 
         /// Whether the observer may still be called: not invalidated, and not a one-shot that was called.
@@ -97,7 +97,7 @@ extension UVRunLoop {
         func callOut(_ activity: Activities) {
             guard isValid, !isCalled.load(ordering: .relaxed) else { return }
             isCalled.store(true, ordering: .relaxed)
-            handler.value(self, activity)
+            handler.current?(self, activity)
             isCalled.store(false, ordering: .relaxed)
             if !repeats { invalidate() }
         }

@@ -25,23 +25,31 @@ extension UVRunLoop {
         let order: Int
         let state = Mutex(State())
         let validity = Atomic<Bool>(true)
-        /// Whether the port's handler may be called on a thread.
-        let isAtHome: @Sendable (ThreadIdentity) -> Bool
+        /// How many of the port's calls are on the stack; a port that is being called is not served.
+        let callDepth = Atomic<Int>(0)
+        /// Traps unless the port's handler may be called on a thread.
+        let checkHome: @Sendable (ThreadIdentity) -> Void
         /// Calls the port's handler.
         let deliver: @Sendable (any PortSource, DescriptorSource.Events) -> Void
+        /// Lets the port's handler go.
+        let letGo: @Sendable () -> Void
 
         init(
             descriptor: CInt,
             events: DescriptorSource.Events,
             order: Int,
-            isAtHome: @escaping @Sendable (ThreadIdentity) -> Bool,
-            deliver: @escaping @Sendable (any PortSource, DescriptorSource.Events) -> Void
+            checkHome: @escaping @Sendable (ThreadIdentity) -> Void,
+            deliver: @escaping @Sendable (any PortSource, DescriptorSource.Events) -> Void,
+            letGo: @escaping @Sendable () -> Void
         ) {
             self.descriptor = descriptor
             self.events = events
             self.order = order
-            self.isAtHome = isAtHome
+            self.checkHome = checkHome
             self.deliver = deliver
+            self.letGo = letGo
         }
+
+        var isBeingCalled: Bool { callDepth.load(ordering: .relaxed) > 0 }
     }
 }

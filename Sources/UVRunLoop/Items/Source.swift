@@ -26,7 +26,7 @@ extension UVRunLoop {
             var links: [Link] = []
         }
 
-        let handler: ThreadBound<(Source) -> Void>
+        let handler: Handler<(Source) -> Void>
         let schedule: Change?
         let cancel: Change?
         let state = Mutex(State())
@@ -83,7 +83,7 @@ extension UVRunLoop {
             self.order = order
             self.schedule = schedule
             self.cancel = cancel
-            self.handler = handler
+            self.handler = Handler(handler)
         }
 
         /// Marks the source, to be performed by the next pass of a run in one of its modes.
@@ -125,6 +125,6 @@ extension UVRunLoop {
         ///
         /// Stays out of line so that backtraces and profiles show whose turn it was.
         @inline(never)
-        func callOut() { handler.value(self) }
+        func callOut() { handler.current?(self) }
     }
 }

@@ -18,14 +18,16 @@ extension UVRunLoop {
         struct State {
             var loop: UVRunLoop?
             var ticket = Ticket.none
-            var date: Int64
+            var series: FireSeries
             var tolerance: Int64
         }
 
-        let handler: ThreadBound<(Timer) -> Void>
+        let handler: Handler<(Timer) -> Void>
         let state: Mutex<State>
         let validity = Atomic<Bool>(true)
         let missed = Atomic<Int>(0)
+        /// How many of its calls are on the stack; a timer that is being called is in no queue.
+        let callDepth = Atomic<Int>(0)
         private let clock: any LoopRemote
         /// Nanoseconds; `nil` for a one-shot timer.
         let period: Int64?
@@ -146,12 +148,13 @@ extension UVRunLoop {
             _ handler: ThreadBound<(Timer) -> Void>,
             clock: any LoopRemote
         ) {
-            self.handler = handler
+            self.handler = Handler(handler)
             self.clock = clock
-            period = interval.map(Self.period)
+            let period = interval.map(Self.period)
+            self.period = period
             state = Mutex(
                 State(
-                    date: max(date, clock.now),
+                    series: FireSeries(date: max(date, clock.now), interval: period),
                     tolerance: max(tolerance.nanosecondsRoundedUp, 0)
                 )
             )
@@ -163,6 +166,9 @@ extension UVRunLoop {
         private static func period(_ interval: Duration) -> Int64 {
             interval > .zero ? interval.nanosecondsRoundedUp : 100_000
         }
+
+        /// Whether its handler is on the stack.
+        var isBeingCalled: Bool { callDepth.load(ordering: .relaxed) > 0 }
 
         // MARK: What it is
 
@@ -189,7 +195,7 @@ extension UVRunLoop {
             get {
                 state.withLock { state in
                     let scheduled = state.loop?.withEngine { $0.timers[state.ticket]?.series.date }
-                    return Instant(nanoseconds: scheduled ?? state.date)
+                    return Instant(nanoseconds: scheduled ?? state.series.date)
                 }
             }
             set {
@@ -197,7 +203,7 @@ extension UVRunLoop {
                     guard validity.load(ordering: .relaxed) else { return nil }
                     let clock = state.loop?.remote ?? self.clock
                     let date = max(newValue.nanoseconds, clock.now)
-                    state.date = date
+                    state.series.restart(at: date)
                     state.loop?.withEngine { $0.setDate(date, of: state.ticket) }
                     return state.loop
                 }

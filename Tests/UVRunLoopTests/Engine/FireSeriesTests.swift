@@ -1,0 +1,155 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// The dates of a timer in closed form, held against counting them one by one.
+@Suite struct FireSeriesTests {
+    @Test(arguments: [41, 42, 43, 44, 45] as [UInt64])
+    func theClosedFormCountsAsOneByOneWould(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let interval = Int64.random(in: 1...50, using: &generator)
+        let start = Int64.random(in: -1000...1000, using: &generator)
+        var series = FireSeries(date: start, interval: interval)
+        var model = CountedSeries(next: start, interval: interval)
+        var now = start
+        for _ in 0..<2000 {
+            now = max(now, series.date) + Int64.random(in: 0...120, using: &generator)
+            #expect(series.date <= now)
+            let missed = series.fire(at: now)
+            #expect(missed == model.countDates(upTo: now) - 1)
+            // The handler takes its time.
+            now += [0, 0, 1, 30, 200].randomElement(using: &generator) ?? 0
+            series.advance(past: now)
+            #expect(series.date == model.firstDate(after: now))
+        }
+    }
+
+    @Test(arguments: [51, 52] as [UInt64])
+    func firesAndMissedDatesAreTheDatesThatHavePassed(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var series = FireSeries(date: 0, interval: 7)
+        var now: Int64 = 0
+        var accounted: Int64 = 0
+        for _ in 0..<500 {
+            now = max(now, series.date) + Int64.random(in: 0...60, using: &generator)
+            accounted += Int64(series.fire(at: now)) + 1
+            #expect(accounted == now / 7 + 1)
+            now += Int64.random(in: 0...60, using: &generator)
+            series.advance(past: now)
+            #expect(series.date > now && series.date % 7 == 0)
+        }
+    }
+
+    @Test func theDateBeingFiredIsReadUntilTheSeriesMovesOn() {
+        var series = FireSeries(date: 10, interval: 5)
+        #expect(series.fire(at: 22) == 2)
+        #expect(series.date == 10)
+        series.advance(past: 22)
+        #expect(series.date == 25)
+    }
+
+    @Test func aDateExactlyNowHasPassed() {
+        var series = FireSeries(date: 10, interval: 5)
+        #expect(series.fire(at: 10) == 0)
+        series.advance(past: 15)
+        #expect(series.date == 20)
+        #expect(series.fire(at: 20) == 1)
+        series.advance(past: 20)
+        #expect(series.date == 25)
+    }
+
+    @Test func aSeriesThatBeginsAnewForgetsWhatItMissed() {
+        var series = FireSeries(date: 0, interval: 10)
+        #expect(series.fire(at: 100) == 10)
+        series.restart(at: 150)
+        #expect(series.date == 150)
+        #expect(series.fire(at: 150) == 0)
+        series.advance(past: 150)
+        #expect(series.date == 160)
+    }
+
+    @Test func anExtraFireChangesNoDate() {
+        var series = FireSeries(date: 50, interval: 10)
+        #expect(series.fire(at: 20) == 0)
+        series.advance(past: 20)
+        #expect(series.date == 50)
+        #expect(series.fire(at: 50) == 0)
+    }
+
+    @Test func aOneShotMissesNothingAndHasNoNextDate() {
+        var series = FireSeries(date: 10, interval: nil)
+        #expect(series.fire(at: .max) == 0)
+        series.advance(past: .max)
+        #expect(series.date == 10)
+    }
+
+    @Test func aLongSuspensionIsOneStep() {
+        let century: Int64 = 100 * 365 * 86_400 * 1_000_000_000
+        var series = FireSeries(date: 0, interval: 100_000)
+        #expect(series.fire(at: century) == Int(century / 100_000))
+        series.advance(past: century)
+        #expect(series.date == century + 100_000)
+    }
+
+    @Test(arguments: [1, 2, 1000, .max / 2, .max - 1, .max] as [Int64])
+    func aDateTooFarToBeWrittenDownIsTheLastThereIs(interval: Int64) {
+        for start in [Int64.max, .max - 1] {
+            var series = FireSeries(date: start, interval: interval)
+            #expect(series.fire(at: start) == 0)
+            series.advance(past: start)
+            #expect(series.date > start || series.date == .max)
+        }
+        var series = FireSeries(date: 0, interval: interval)
+        #expect(series.fire(at: 0) == 0)
+        series.advance(past: 0)
+        #expect(series.date == interval)
+    }
+
+    @Test func theFarthestSpanThereIsDoesNotTrap() async {
+        await #expect(processExitsWith: .success) { crossTheFarthestSpan() }
+    }
+
+    @Test func sumsSaturate() {
+        #expect(Int64.max.addingSaturating(1) == .max)
+        #expect(Int64.min.addingSaturating(-1) == .min)
+        #expect(Int64.max.addingSaturating(.min) == -1)
+        #expect((5 as Int64).addingSaturating(.max) == .max)
+        #expect((-5 as Int64).addingSaturating(.max) == .max - 5)
+        #expect((-5 as Int64).addingSaturating(.min) == .min)
+    }
+}
+
+/// Knows the next date of a series, and counts.
+private struct CountedSeries {
+    var next: Int64
+    let interval: Int64
+
+    mutating func countDates(upTo now: Int64) -> Int {
+        var count = 0
+        while next <= now {
+            next += interval
+            count += 1
+        }
+        return count
+    }
+
+    func firstDate(after now: Int64) -> Int64 {
+        var date = next
+        while date <= now { date += interval }
+        return date
+    }
+}
+
+private func crossTheFarthestSpan() {
+    for (start, interval) in [(0, 1), (0, .max), (.min, 1), (.min, .max), (-1, 1), (1, 1)]
+        as [(Int64, Int64)]
+    {
+        for now in [Int64.max, .max - 1] {
+            var series = FireSeries(date: start, interval: interval)
+            precondition(series.fire(at: now) >= 0)
+            series.advance(past: now)
+            series = FireSeries(date: start, interval: interval)
+            series.advance(past: now)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// The blocks that wait for a loop.
+@Suite struct InboxTests {
+    private let first = UVRunLoop.Mode("inbox first")
+    private let second = UVRunLoop.Mode("inbox second")
+    private let third = UVRunLoop.Mode("inbox third")
+
+    @Test func blocksOfAModeComeOutInTheOrderTheyWentIn() {
+        var inbox = Inbox()
+        let log = EventLog()
+        for name in ["A", "B", "C"] { #expect(inbox.post(log, name, to: first)) }
+        #expect(inbox.run(first, log) == ["A", "B", "C"])
+        #expect(inbox.run(first, log) == [])
+    }
+
+    @Test func commonSharedAndPlainBlocksComeOutInOneOrder() {
+        var inbox = Inbox()
+        let log = EventLog()
+        inbox.post(log, "1 plain", to: first)
+        inbox.post(log, "2 common", to: .common)
+        inbox.post(log, "3 shared", to: [second, first])
+        inbox.post(log, "4 other", to: second)
+        inbox.post(log, "5 shared common", to: [.common, third])
+        inbox.post(log, "6 plain", to: first)
+        inbox.post(log, "7 common", to: .common)
+        inbox.post(log, "8 everywhere", to: [third, .common, first])
+        let expected = [
+            "1 plain", "2 common", "3 shared", "5 shared common", "6 plain", "7 common",
+            "8 everywhere",
+        ]
+        #expect(inbox.run(first, isCommon: true, log) == expected)
+        #expect(inbox.run(third, isCommon: true, log) == [])
+        #expect(inbox.run(second, log) == ["4 other"])
+        let count = inbox.count
+        #expect(count == 0)
+    }
+
+    @Test func commonBlocksWaitForACommonMode() {
+        var inbox = Inbox()
+        let log = EventLog()
+        inbox.post(log, "common", to: .common)
+        let isHeld = (
+            inbox.holdsBlock(for: first, isCommon: false),
+            inbox.holdsBlock(for: first, isCommon: true)
+        )
+        #expect(isHeld == (false, true))
+        #expect(inbox.run(first, log) == [])
+        #expect(inbox.run(first, isCommon: true, log) == ["common"])
+    }
+
+    @Test func aBlockForSeveralModesRunsOnceInTheFirstThatComes() {
+        for runner in [first, second, third] {
+            var inbox = Inbox()
+            let log = EventLog()
+            inbox.post(log, "shared", to: [first, second, third])
+            let before = inbox.count
+            #expect(before == 1)
+            #expect(inbox.run(runner, log) == ["shared"])
+            for mode in [first, second, third] {
+                let isHeld = inbox.holdsBlock(for: mode, isCommon: false)
+                #expect(!isHeld)
+                #expect(inbox.run(mode, log) == [])
+            }
+            let after = inbox.count
+            #expect(after == 0)
+        }
+    }
+
+    @Test func aModeNamedTwiceGetsABlockOnce() {
+        var inbox = Inbox()
+        let log = EventLog()
+        inbox.post(log, "A", to: [first, first])
+        inbox.post(log, "B", to: [first, second, first, second])
+        #expect(inbox.run(first, log) == ["A", "B"])
+        #expect(inbox.run(second, log) == [])
+    }
+
+    @Test func blocksThatRanElsewhereDoNotHideThoseBehindThem() {
+        var inbox = Inbox()
+        let log = EventLog()
+        inbox.post(log, "shared", to: [first, second])
+        inbox.post(log, "plain", to: second)
+        #expect(inbox.run(first, log) == ["shared"])
+        let isHeld = inbox.holdsBlock(for: second, isCommon: false)
+        #expect(isHeld)
+        #expect(inbox.run(second, log) == ["plain"])
+    }
+
+    @Test(arguments: [31, 32, 33, 34] as [UInt64])
+    func theInboxAnswersAsAListThatIsFilteredWould(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var inbox = Inbox()
+        let log = EventLog()
+        var model: [(name: String, modes: Set<UVRunLoop.Mode>)] = []
+        let all = [first, second, third, .common]
+        for number in 0..<3000 {
+            if Int.random(in: 0..<3, using: &generator) < 2 {
+                let count = Int.random(in: 1...3, using: &generator)
+                let modes = (0..<count).compactMap { _ in all.randomElement(using: &generator) }
+                inbox.post(log, "\(number)", to: modes)
+                model.append(("\(number)", Set(modes)))
+            } else {
+                let mode = [first, second].randomElement(using: &generator) ?? first
+                let isCommon = mode == first
+                let matches = { (modes: Set<UVRunLoop.Mode>) in
+                    modes.contains(mode) || (isCommon && modes.contains(.common))
+                }
+                let expected = model.filter { matches($0.modes) }.map(\.name)
+                model.removeAll { matches($0.modes) }
+                let isHeld = inbox.holdsBlock(for: mode, isCommon: isCommon)
+                #expect(isHeld == !expected.isEmpty)
+                #expect(inbox.run(mode, isCommon: isCommon, log) == expected)
+            }
+            let count = inbox.count
+            #expect(count == model.count)
+        }
+    }
+
+    @Test func aClosedInboxHandsOverItsBlocksAndTakesNoMore() {
+        var inbox = Inbox()
+        let log = EventLog()
+        inbox.post(log, "plain", to: first)
+        inbox.post(log, "shared", to: [first, second])
+        inbox.post(log, "common", to: .common)
+        let blocks = inbox.close()
+        #expect(blocks.count == 3)
+        for block in blocks { block() }
+        #expect(Set(log.entries) == ["plain", "shared", "common"])
+        let answers = (
+            inbox.post(log, "late", to: first), inbox.post(log, "late", to: [first, second]),
+            inbox.isClosed, inbox.count
+        )
+        #expect(answers == (false, false, true, 0))
+        #expect(inbox.run(first, isCommon: true, log) == [])
+    }
+
+    @Test func aBlockIsNotHeldAfterItWasTaken() {
+        var inbox = Inbox()
+        for modes in [[first], [first, second]] {
+            weak var token: Box<Int>?
+            do {
+                let strong = Box(1)
+                token = strong
+                let held = Held(box: strong)
+                #expect(inbox.post({ _ = held }, to: modes))
+            }
+            #expect(token != nil)
+            var batch: [Inbox.Entry] = []
+            inbox.take(for: first, isCommon: false, into: &batch)
+            for index in batch.indices { batch[index].takeBlock()?() }
+            #expect(token == nil)
+        }
+    }
+
+    @Test func entriesDoNotPileUpInAModeThatNeverRuns() async {
+        await #expect(processExitsWith: .success) { postManyBlocksForAModeThatNeverRuns() }
+    }
+}
+
+private struct Held: @unchecked Sendable {
+    let box: Box<Int>
+}
+
+extension Inbox {
+    @discardableResult
+    fileprivate mutating func post(
+        _ log: EventLog, _ name: String, to mode: UVRunLoop.Mode
+    ) -> Bool {
+        post({ log.note(name) }, to: mode)
+    }
+
+    @discardableResult
+    fileprivate mutating func post(
+        _ log: EventLog, _ name: String, to modes: [UVRunLoop.Mode]
+    ) -> Bool {
+        post({ log.note(name) }, to: modes)
+    }
+
+    /// Takes and runs what a run of the mode would; answers what the blocks noted.
+    fileprivate mutating func run(
+        _ mode: UVRunLoop.Mode, isCommon: Bool = false, _ log: EventLog
+    ) -> [String] {
+        var batch: [Inbox.Entry] = []
+        take(for: mode, isCommon: isCommon, into: &batch)
+        log.clear()
+        for index in batch.indices { batch[index].takeBlock()?() }
+        return log.entries
+    }
+}
+
+/// A hundred thousand entries would take megabytes.
+private func postManyBlocksForAModeThatNeverRuns() {
+    let running = UVRunLoop.Mode("inbox running")
+    let idle = UVRunLoop.Mode("inbox idle")
+    var inbox = Inbox()
+    var batch: [Inbox.Entry] = []
+    let before = allocatedBytes()
+    for _ in 0..<100_000 {
+        _ = inbox.post({}, to: [running, idle])
+        inbox.take(for: running, isCommon: false, into: &batch)
+        precondition(batch.count == 1)
+        batch.removeAll(keepingCapacity: true)
+    }
+    let growth = allocatedBytes() - before
+    precondition(growth < 200_000, "The inbox kept \(growth) bytes.")
+    precondition(inbox.count == 0)
+}
+
+private func allocatedBytes() -> Int {
+    let state = mallinfo2()
+    return Int(state.uordblks) + Int(state.hblkhd)
+}

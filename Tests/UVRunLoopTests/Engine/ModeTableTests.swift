@@ -1,0 +1,46 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// Which modes a loop knows.
+@Suite struct ModeTableTests {
+    @Test func theDefaultModeIsKnownAndCommonFromTheBeginning() {
+        let table = ModeTable()
+        #expect(table.names == [.default])
+        #expect(table.common.map { table[$0].mode } == [.default])
+    }
+
+    @Test func aModeIsUnknownUntilSomethingIsPutIntoIt() {
+        var table = ModeTable()
+        let mode = UVRunLoop.Mode("table A")
+        #expect(table.index(of: mode) == nil)
+        let index = table.makeIndex(of: mode)
+        #expect(table.index(of: mode) == index)
+        #expect(table.makeIndex(of: UVRunLoop.Mode(rawValue: "table A")) == index)
+        #expect(table[index].mode == mode)
+        #expect(!table[index].holdsItems && !table[index].isCommon)
+        #expect(table.names == [.default, mode])
+    }
+
+    @Test func aModeBecomesCommonOnce() {
+        var table = ModeTable()
+        let mode = UVRunLoop.Mode("table B")
+        let index = table.insertCommon(mode)
+        #expect(index != nil && index == table.index(of: mode))
+        #expect(table.insertCommon(mode) == nil)
+        #expect(table.insertCommon(.default) == nil)
+        #expect(table.common.map { table[$0].mode } == [.default, mode])
+    }
+
+    @Test func theContentsOfModesAreApart() {
+        var table = ModeTable()
+        let indices = ["C", "D", "E"].map { table.makeIndex(of: UVRunLoop.Mode("table \($0)")) }
+        table[indices[0]].sourceCount = 1
+        table[indices[1]].timerCount = 1
+        table[indices[2]].portCount = 1
+        #expect(indices.map { table[$0].sourceCount } == [1, 0, 0])
+        #expect(indices.allSatisfy { table[$0].holdsItems })
+        table[indices[1]].timerCount = 0
+        #expect(!table[indices[1]].holdsItems)
+    }
+}

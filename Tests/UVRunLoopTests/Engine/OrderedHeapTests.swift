@@ -1,0 +1,115 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// The heap, held against an array that is sorted anew for every question.
+@Suite struct OrderedHeapTests {
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func theHeapAnswersAsASortedArrayWould(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var heap = OrderedHeap()
+        var model: [Place: OrderedHeap.Key] = [:]
+        for serial in 1...3000 {
+            let place = Place.random(in: 0..<150, using: &generator)
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0:
+                heap.remove(place)
+                model[place] = nil
+            case 1:
+                guard let first = heap.first else { continue }
+                heap.remove(first.place)
+                model[first.place] = nil
+            default:
+                guard model[place] == nil else { continue }
+                let rank = Int64.random(in: -20...20, using: &generator)
+                let key = OrderedHeap.Key(rank: rank, serial: UInt64(serial))
+                heap.insert(place, key)
+                model[place] = key
+            }
+            expectAgreement(heap, model, at: place)
+        }
+        #expect(drained(&heap) == inOrder(model))
+        #expect(heap.isEmpty)
+    }
+
+    @Test func equalRanksComeOutInTheOrderOfTheirSerialNumbers() {
+        var generator = SeededGenerator(seed: 7)
+        var heap = OrderedHeap()
+        for place in (0..<40 as Range<Place>).shuffled(using: &generator) {
+            heap.insert(place, OrderedHeap.Key(rank: 1, serial: UInt64(place)))
+        }
+        #expect(drained(&heap) == Array(0..<40))
+    }
+
+    @Test func extremeRanksAreOrderedLikeAnyOther() {
+        var heap = OrderedHeap()
+        let ranks: [Int64] = [.max, 0, .min, .max - 1, -1, .min + 1]
+        for (place, rank) in ranks.enumerated() {
+            heap.insert(Place(place), OrderedHeap.Key(rank: rank, serial: UInt64(place)))
+        }
+        #expect(drained(&heap) == [2, 5, 4, 1, 3, 0])
+    }
+
+    @Test func removingAPlaceThatIsNotInDoesNothing() {
+        var heap = OrderedHeap()
+        heap.remove(12)
+        heap.insert(3, OrderedHeap.Key(rank: 1, serial: 1))
+        heap.remove(2)
+        heap.remove(400)
+        #expect(heap.count == 1)
+        heap.remove(3)
+        heap.remove(3)
+        #expect(heap.isEmpty && heap.first == nil && !heap.contains(3))
+    }
+
+    @Test func anyPlaceCanBeTakenOutAndTheRestStaysInOrder() {
+        for victim in 0..<30 as Range<Place> {
+            var generator = SeededGenerator(seed: UInt64(victim))
+            var heap = OrderedHeap()
+            var model: [Place: OrderedHeap.Key] = [:]
+            for place in 0..<30 as Range<Place> {
+                let rank = Int64.random(in: 0..<1000, using: &generator)
+                model[place] = OrderedHeap.Key(rank: rank, serial: UInt64(place))
+                heap.insert(place, OrderedHeap.Key(rank: rank, serial: UInt64(place)))
+            }
+            heap.remove(victim)
+            model[victim] = nil
+            #expect(drained(&heap) == inOrder(model))
+        }
+    }
+
+    @Test func aPlaceIsGivenOutAgainOnlyAfterItWasGivenBack() {
+        var places = Places()
+        let given = (0..<5 as Range<UInt32>).map { places.take(for: $0) }
+        #expect(Set(given).count == 5)
+        #expect(given.map { places[$0] } == [0, 1, 2, 3, 4])
+        places.give(back: given[2])
+        #expect(places.take(for: 77) == given[2])
+        #expect(places[given[2]] == 77)
+        #expect(!given.contains(places.take(for: 78)))
+    }
+}
+
+private func expectAgreement(
+    _ heap: OrderedHeap, _ model: [Place: OrderedHeap.Key], at place: Place
+) {
+    let first = model.min { $0.value < $1.value }
+    #expect(heap.count == model.count)
+    #expect(heap.first?.place == first?.key)
+    #expect(heap.first?.key == first?.value)
+    #expect(heap.contains(place) == (model[place] != nil))
+    #expect(heap.unordered.first?.place == first?.key)
+}
+
+private func inOrder(_ model: [Place: OrderedHeap.Key]) -> [Place] {
+    model.sorted { $0.value < $1.value }.map(\.key)
+}
+
+private func drained(_ heap: inout OrderedHeap) -> [Place] {
+    var places: [Place] = []
+    while let first = heap.first {
+        places.append(first.place)
+        heap.remove(first.place)
+    }
+    return places
+}

@@ -1,0 +1,66 @@
+@testable import UVRunLoop
+
+/// The driver on libuv, and how often its loop asked something of it.
+final class CountingDriver: LoopDriver {
+    struct Counts {
+        var looks = 0
+        var waits = 0
+        var orders = 0
+        var rearms = 0
+        var pauses = 0
+    }
+
+    private let driver: any LoopDriver
+    var counts = Counts()
+
+    init(word: WakeWord) throws(UVError) { driver = try UVRunLoop.makeUVDriver(word) }
+
+    var remote: any LoopRemote { driver.remote }
+
+    func look() {
+        counts.looks += 1
+        driver.look()
+    }
+
+    func wait(until moment: Moment?, now: Int64) {
+        counts.waits += 1
+        driver.wait(until: moment, now: now)
+    }
+
+    func forEachReady(_ body: (CInt, Events) -> Void) { driver.forEachReady(body) }
+
+    func watch(
+        _ orders: [WatchOrder], ifCurrent isCurrent: (WatchOrder) -> Bool,
+        refused: (WatchOrder) -> Void
+    ) {
+        counts.orders += orders.count
+        driver.watch(orders, ifCurrent: isCurrent, refused: refused)
+    }
+
+    func rearm(_ order: WatchOrder) {
+        counts.rearms += 1
+        driver.rearm(order)
+    }
+
+    func pause(_ descriptor: CInt) {
+        counts.pauses += 1
+        driver.pause(descriptor)
+    }
+
+    func close() { driver.close() }
+}
+
+/// Runs a test's body with a loop on libuv whose use of the driver is counted.
+func withCountedLoop<Result>(
+    _ body: (UVRunLoop, CountingDriver) throws -> Result
+) throws -> Result {
+    let made = Box<CountingDriver?>(nil)
+    return try UVRunLoop.withLoop { word in
+        let driver = try CountingDriver(word: word)
+        made.value = driver
+        return driver
+    } _: { loop in
+        guard let driver = made.value else { preconditionFailure("There is a driver.") }
+        return try body(loop, driver)
+    }
+}
