@@ -62,6 +62,13 @@ static inline pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
 static inline int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
 
+// Where the library keeps what it knows of a thread. Unlike a thread-specific key's value it stays to the very end of
+// the thread, after all destructors. Every object file that calls this has a slot of its own: call it from one only.
+static inline void **cuv_thread_slot(void) {
+    static _Thread_local void *slot;
+    return &slot;
+}
+
 // Whether a thread of this process has left the system. One that has taken its number since counts as itself.
 static inline int cuv_is_thread_gone(pid_t thread) {
     return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;

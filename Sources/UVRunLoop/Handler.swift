@@ -4,12 +4,12 @@ import Synchronization
 ///
 /// Letting go of it then, and not when the item goes, frees what it captured, which is often the item's owner.
 struct Handler<Body>: ~Copyable, Sendable {
-    private let body: Mutex<ThreadBound<Body>?>
+    private let body: Guarded<ThreadBound<Body>?>
     private let home: ThreadIdentity?
 
     init(_ body: ThreadBound<Body>) {
         home = body.home
-        self.body = Mutex(body)
+        self.body = Guarded(body)
     }
 
     /// Traps with a sentence unless the handler may be called on a thread.

@@ -52,7 +52,7 @@ extension UVRunLoop {
         /// - Parameter hasher: Takes what makes the mode different from others.
         public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
-        private static let numbers = Mutex<[String: Int]>([:])
+        private static let numbers = Guarded<[String: Int]>([:])
 
         private static func number(of name: String) -> Int {
             numbers.withLock { numbers in

@@ -3,7 +3,7 @@ import Synchronization
 extension UVRunLoop {
     /// The calling thread's loop, made when it is first asked for.
     ///
-    /// A loop takes four file descriptors. When none are left the process traps; ``prepareCurrent()`` throws
+    /// A loop takes four file descriptors, and a fifth when it first waits for an exact date. When none are left the process traps; ``prepareCurrent()`` throws
     /// instead.
     ///
     /// > Threading: Any thread; each has its own.
@@ -56,7 +56,7 @@ extension UVRunLoop {
     /// The loop of the main thread, which whoever asks first makes.
     ///
     /// A forked child makes its own.
-    private static let mainLoop = Mutex<UVRunLoop?>(nil)
+    private static let mainLoop = Guarded<UVRunLoop?>(nil)
 
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
         try mainLoop.withLock { loop throws(RunLoopError) in
@@ -112,7 +112,7 @@ extension UVRunLoop {
 
 /// Loops of a parent process, kept for ever because nothing of theirs may be closed here.
 private enum Inherited {
-    private static let loops = Mutex<[UVRunLoop]>([])
+    private static let loops = Guarded<[UVRunLoop]>([])
 
     static func keep(_ loop: UVRunLoop) { loops.withLock { $0.append(loop) } }
 }

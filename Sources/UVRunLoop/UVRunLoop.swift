@@ -18,11 +18,11 @@ public final class UVRunLoop: Sendable {
     let generation = ThreadIdentity.generation
 
     /// What the loop knows, for any thread.
-    private let engine: Mutex<Engine>
+    private let engine: Guarded<Engine>
     /// The engine's version and whether a source is signalled, for a look without the lock.
     private let publishedState = Atomic<UInt64>(0)
     /// Blocks that wait.
-    private let inbox = Mutex(Inbox())
+    private let inbox = Guarded(Inbox())
     /// How many they are, for a look without the lock.
     private let blockCount = Atomic<Int>(0)
     /// The innermost run, as far as other threads may touch it.
@@ -35,7 +35,7 @@ public final class UVRunLoop: Sendable {
     ///
     /// Only the loop's thread asks, once per pass.
     let servedPort = Atomic<Bool>(false)
-    /// How often the loop's driver looked. Only the loop's thread counts.
+    /// How often the loop's driver looked, as the loop's thread counts.
     let lookCount = Atomic<UInt64>(0)
     /// What only the loop's thread touches.
     let local: LoopBound<LocalState>
@@ -53,7 +53,7 @@ public final class UVRunLoop: Sendable {
         self.thread = thread
         self.word = word
         remote = driver.remote
-        engine = Mutex(Engine())
+        engine = Guarded(Engine())
         local = LoopBound(LocalState(driver: driver), owner: thread)
     }
 

@@ -11,7 +11,7 @@ enum BlockingFlags {
         let wasBlocking: Bool
     }
 
-    private static let uses = Mutex<[CInt: Use]>([:])
+    private static let uses = Guarded<[CInt: Use]>([:])
 
     static func take(_ descriptor: CInt) {
         uses.withLock { uses in

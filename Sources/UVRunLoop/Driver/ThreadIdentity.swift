@@ -27,12 +27,14 @@ struct ThreadIdentity: Hashable, Sendable {
     static var generation: UInt64 { forks.load(ordering: .relaxed) }
 
     /// Has forked children count themselves.
-    static func watchForks() {
+    static func watchForks() { _ = watch }
+
+    private static let watch: Void = {
         let status = pthread_atfork(nil, nil) {
             ThreadIdentity.forks.add(1, ordering: .relaxed)
         }
         precondition(status == 0, "UVRunLoop could not register for forks: no memory.")
-    }
+    }()
 
     /// The calling thread's.
     static var current: ThreadIdentity { ThreadRecord.current.identity }

@@ -21,28 +21,22 @@ final class ThreadRecord {
     /// A forked child finds its parent's and leaves it where it is: nothing of the parent's is touched, not even to
     /// release it.
     static var current: ThreadRecord {
-        if let found = unsafe pthread_getspecific(key) {
+        if let found = unsafe cuv_thread_slot().pointee {
             let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
             if record.generation == ThreadIdentity.generation { return record }
         }
+        ThreadIdentity.watchForks()
         let record = ThreadRecord(identity: .next())
-        record.keep()
+        let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
+        unsafe cuv_thread_slot().pointee = unsafe pointer
+        unsafe askForDestructor(pointer)
         return record
-    }
-
-    private func keep() {
-        unsafe Self.put(Unmanaged.passRetained(self).toOpaque())
-    }
-
-    private static func put(_ pointer: UnsafeMutableRawPointer) {
-        let status = unsafe pthread_setspecific(key, pointer)
-        precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
     }
 
     // MARK: The end of a thread
 
+    /// Its only use is that the system calls its destructor when a thread ends.
     private static let key: pthread_key_t = {
-        ThreadIdentity.watchForks()
         var key = pthread_key_t()
         let status = unsafe pthread_key_create(&key) { pointer in
             guard let pointer = unsafe pointer else { return }
@@ -55,22 +49,31 @@ final class ThreadRecord {
         return key
     }()
 
-    /// The rounds in which the system calls destructors: `PTHREAD_DESTRUCTOR_ITERATIONS` of glibc and POSIX.
-    private static let lastRound = 4
+    private static func askForDestructor(_ pointer: UnsafeMutableRawPointer) {
+        let status = unsafe pthread_setspecific(key, pointer)
+        precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+    }
 
-    /// Called once per round.
+    /// The round of destructors in which the loop is torn down: the last but one of glibc's and POSIX's four.
     ///
-    /// Other destructors may still use the loop, so it is torn down late. The record stays in the
-    /// thread's slot to the end, so that `current` does not make a second loop even in the last
-    /// round.
+    /// Earlier, other destructors may still want the loop to run. In the last round sanitizers have taken leave of the
+    /// thread already.
+    private static let teardownRound = 3
+
+    /// Called once per round, up to that of the teardown.
+    ///
+    /// The record stays in the thread's slot to the end: `current` does not make a second loop for whatever destructors
+    /// come later.
     private static func threadIsEnding(_ pointer: UnsafeMutableRawPointer) {
         let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).takeUnretainedValue()
         let isInherited = record.generation != ThreadIdentity.generation
         guard !isInherited, record.identity != .main else { return }
-        unsafe put(pointer)
         record.destructorRounds += 1
-        if record.destructorRounds == lastRound - 1 { record.loop?.tearDown() }
-        if record.destructorRounds == lastRound { unsafe Graveyard.bury(pointer) }
+        guard record.destructorRounds == teardownRound else {
+            return unsafe askForDestructor(pointer)
+        }
+        record.loop?.tearDown()
+        unsafe Graveyard.bury(pointer)
     }
 }
 
@@ -82,7 +85,7 @@ private enum Graveyard {
         let record: UInt
     }
 
-    private static let graves = Mutex<[Grave]>([])
+    private static let graves = Guarded<[Grave]>([])
 
     /// Takes over a thread's record, and releases those whose threads are gone by now.
     static func bury(_ pointer: UnsafeMutableRawPointer) {

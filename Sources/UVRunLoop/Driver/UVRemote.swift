@@ -12,7 +12,7 @@ final class UVRemote: LoopRemote {
         var descriptors = WatchedDescriptors()
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     var now: Int64 { monotonicNow() }
 

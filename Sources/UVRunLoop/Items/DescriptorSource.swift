@@ -44,7 +44,9 @@ extension UVRunLoop {
         /// What a loop knows the source by.
         public let link: PortLink
 
-        /// Makes a source for a descriptor; add it to a loop with ``UVRunLoop/add(_:forMode:)-(PortSource,_)``.
+        /// Makes a source for a descriptor.
+        ///
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``.
         ///
         /// The descriptor stays the caller's. It is not changed until the source is in a loop.
         ///

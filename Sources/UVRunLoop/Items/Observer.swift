@@ -18,7 +18,7 @@ extension UVRunLoop {
         }
 
         let handler: Handler<(Observer, Activities) -> Void>
-        let state = Mutex(State())
+        let state = Guarded(State())
         let validity = Atomic<Bool>(true)
         /// Whether the handler is on the stack.
         ///
@@ -31,7 +31,7 @@ extension UVRunLoop {
         /// Its turn among the observers of a mode; lower ones are called first.
         public let order: Int
 
-        /// Makes an observer; add it to a loop with ``UVRunLoop/add(_:forMode:)-(Observer,_)``.
+        /// Makes an observer; add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Observer,_)``.
         ///
         /// > Threading: The thread whose loop is to be observed, because the handler stays on it.
         ///

@@ -23,7 +23,7 @@ extension UVRunLoop {
         let descriptor: CInt
         let events: DescriptorSource.Events
         let order: Int
-        let state = Mutex(State())
+        let state = Guarded(State())
         let validity = Atomic<Bool>(true)
         /// How many of the port's calls are on the stack; a port that is being called is not served.
         let callDepth = Atomic<Int>(0)

@@ -29,11 +29,11 @@ extension UVRunLoop {
         let handler: Handler<(Source) -> Void>
         let schedule: Change?
         let cancel: Change?
-        let state = Mutex(State())
+        let state = Guarded(State())
         /// Its turn among the sources that are signalled at the same time; lower ones are performed first.
         public let order: Int
 
-        /// Makes a source; add it to a loop with ``UVRunLoop/add(_:forMode:)-(Source,_)``.
+        /// Makes a source; add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Source,_)``.
         ///
         /// > Threading: The thread whose loop is to perform the source, because `perform` stays on it.
         ///

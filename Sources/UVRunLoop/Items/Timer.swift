@@ -23,7 +23,7 @@ extension UVRunLoop {
         }
 
         let handler: Handler<(Timer) -> Void>
-        let state: Mutex<State>
+        let state: Guarded<State>
         let validity = Atomic<Bool>(true)
         let missed = Atomic<Int>(0)
         /// How many of its calls are on the stack; a timer that is being called is in no queue.
@@ -32,7 +32,7 @@ extension UVRunLoop {
         /// Nanoseconds; `nil` for a one-shot timer.
         let period: Int64?
 
-        /// Makes a timer for a date; add it to a loop with ``UVRunLoop/add(_:forMode:)-(Timer,_)``.
+        /// Makes a timer for a date; add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Timer,_)``.
         ///
         /// > Threading: The thread whose loop is to serve the timer, because the handler stays on it.
         ///
@@ -152,7 +152,7 @@ extension UVRunLoop {
             self.clock = clock
             let period = interval.map(Self.period)
             self.period = period
-            state = Mutex(
+            state = Guarded(
                 State(
                     series: FireSeries(date: max(date, clock.now), interval: period),
                     tolerance: max(tolerance.nanosecondsRoundedUp, 0)

@@ -107,7 +107,7 @@ import UVRunLoop
             let wish = LastWish(key: key, loop: UVRunLoop.current, log: log)
             pthread_setspecific(key, Unmanaged.passRetained(wish).toOpaque())
         }
-        #expect(log.entries == Array(repeating: "same loop", count: 4))
+        #expect(log.entries == Array(repeating: "same loop", count: LastWish.rounds))
     }
 
     @Test func callsToALoopWhoseThreadHasEndedDoNothing() {
@@ -273,7 +273,14 @@ private final class LastWish {
     private let key: pthread_key_t
     private let loop: UVRunLoop
     private let log: EventLog
-    private var roundsLeft = 4
+    /// The system goes through the destructors four times at most. The thread sanitizer has taken leave of the
+    /// thread before the last.
+    #if THREAD_SANITIZER
+    static let rounds = 3
+    #else
+    static let rounds = 4
+    #endif
+    private var roundsLeft = rounds
 
     init(key: pthread_key_t, loop: UVRunLoop, log: EventLog) {
         self.key = key

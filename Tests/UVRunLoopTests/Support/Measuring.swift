@@ -59,7 +59,7 @@ func openDescriptorCount() -> Int {
 }
 
 /// The process's table of descriptors, filled up but for a few.
-final class FullTable {
+final class FullTable: @unchecked Sendable {
     private var descriptors: [CInt] = []
 
     /// Lowers the limit, and opens descriptors until there are no more.

@@ -67,10 +67,11 @@ func elsewhere(after delay: Duration, _ loop: UVRunLoop, _ action: @escaping @Se
     if let remote = loop.remote as? ManualRemote {
         remote.plan(after: delay.nanosecondsRoundedUp, action)
     } else {
-        startThread {
+        let thread = startThread {
             usleep(UInt32(delay.nanosecondsRoundedUp / 1000))
             action()
         }
+        pthread_detach(thread)
     }
 }
 
@@ -96,7 +97,6 @@ private final class ThreadBody: Sendable {
     init(_ action: @escaping @Sendable () -> Void) { self.action = action }
 }
 
-@discardableResult
 func startThread(_ action: @escaping @Sendable () -> Void) -> pthread_t {
     var thread = pthread_t()
     let body = Unmanaged.passRetained(ThreadBody(action)).toOpaque()
