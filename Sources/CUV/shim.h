@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -72,6 +73,15 @@ static inline void **cuv_thread_slot(void) {
 // Whether a thread of this process has left the system. One that has taken its number since counts as itself.
 static inline int cuv_is_thread_gone(pid_t thread) {
     return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+}
+
+// A mutex that spins for a moment before it sleeps (PTHREAD_MUTEX_ADAPTIVE_NP, which the headers hide).
+static inline void cuv_mutex_init(pthread_mutex_t *mutex) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, 3);
+    pthread_mutex_init(mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
 }
 
 enum {

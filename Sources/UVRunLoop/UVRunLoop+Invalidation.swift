@@ -35,17 +35,17 @@ extension UVRunLoop {
     }
 
     static func invalidate(_ source: Source) {
-        let links = source.state.withLock { state -> [(link: Source.Link, left: JoinedModes)] in
+        let links = source.state.withLock { state -> [(link: Source.Link, left: [Mode])] in
             guard state.isValid else { return [] }
             state.isValid = false
-            state.isSignalled = false
+            source.forgetSignal()
             return exchange(&state.links, with: []).map { link in
-                let left = link.loop.withEngine { engine -> JoinedModes in
+                let left = link.loop.withEngine { engine -> [Mode] in
                     engine.noteChange()
                     let found = engine.sources.removeEverywhere(link.ticket, in: &engine.modes)
-                    guard let found else { return JoinedModes() }
+                    guard let found else { return [] }
                     engine.didDrop(found.record)
-                    return found.left
+                    return engine.modes.names(of: found.left)
                 }
                 return (link, left)
             }

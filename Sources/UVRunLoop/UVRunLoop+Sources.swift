@@ -13,12 +13,12 @@ extension UVRunLoop {
     ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
     public func add(_ source: Source, forMode mode: Mode) {
         source.handler.checkHome(is: thread)
-        let joined = source.state.withLock { state -> JoinedModes in
-            guard state.isValid else { return JoinedModes() }
+        let joined = source.state.withLock { state -> [Mode] in
+            guard state.isValid else { return [] }
             let known = state.links.first { $0.loop === self }?.ticket
-            let (isSignalled) = (state.isSignalled)
-            let (ticket, joined) = withEngine { engine -> (Ticket?, JoinedModes) in
-                guard !engine.isClosed else { return (nil, JoinedModes()) }
+            let isSignalled = source.isSignalled
+            let (ticket, joined) = withEngine { engine -> (Ticket?, [Mode]) in
+                guard !engine.isClosed else { return (nil, []) }
                 let ticket = known ?? engine.sources.insert(SourceRecord(source: source))
                 return (ticket, engine.add(ticket, sourceTo: mode, isSignalled: isSignalled))
             }
@@ -42,14 +42,15 @@ extension UVRunLoop {
     ///   - source: The source.
     ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of every common mode.
     public func remove(_ source: Source, forMode mode: Mode) {
-        let (left, dropped) = source.state.withLock { state -> (JoinedModes, SourceRecord?) in
+        let (left, dropped) = source.state.withLock { state -> ([Mode], SourceRecord?) in
             guard let index = state.links.firstIndex(where: { $0.loop === self }) else {
-                return (JoinedModes(), nil)
+                return ([], nil)
             }
             let ticket = state.links[index].ticket
-            let (left, dropped) = withEngine { engine -> (JoinedModes, SourceRecord?) in
+            let (left, dropped) = withEngine { engine -> ([Mode], SourceRecord?) in
                 engine.noteChange()
-                let left = engine.sources.remove(ticket, from: mode, in: &engine.modes)
+                let indices = engine.sources.remove(ticket, from: mode, in: &engine.modes)
+                let left = engine.modes.names(of: indices)
                 let dropped = engine.sources.dropIfUnused(ticket)
                 if let dropped { engine.didDrop(dropped) }
                 return (left, dropped)

@@ -18,11 +18,11 @@ public final class UVRunLoop: Sendable {
     let generation = ThreadIdentity.generation
 
     /// What the loop knows, for any thread.
-    private let engine: Guarded<Engine>
+    private let engine: ContendedMutex<Engine>
     /// The engine's version and whether a source is signalled, for a look without the lock.
     private let publishedState = Atomic<UInt64>(0)
     /// Blocks that wait.
-    private let inbox = Guarded(Inbox())
+    private let inbox = ContendedMutex(Inbox())
     /// How many they are, for a look without the lock.
     private let blockCount = Atomic<Int>(0)
     /// The innermost run, as far as other threads may touch it.
@@ -53,7 +53,7 @@ public final class UVRunLoop: Sendable {
         self.thread = thread
         self.word = word
         remote = driver.remote
-        engine = Guarded(Engine())
+        engine = ContendedMutex(Engine())
         local = LoopBound(LocalState(driver: driver), owner: thread)
     }
 

@@ -27,33 +27,39 @@ struct SourceRecord: ItemRecord {
 }
 
 extension Engine {
+    /// Adds a source to a mode; answers the modes that it joined.
     mutating func add(
         _ ticket: Ticket,
         sourceTo mode: UVRunLoop.Mode,
         isSignalled: Bool
-    ) -> JoinedModes {
+    ) -> [UVRunLoop.Mode] {
         noteChange()
         let joined = sources.add(ticket, to: mode, in: &modes)
         if isSignalled { noteSignal(ticket) }
-        return joined
+        return modes.names(of: joined)
     }
 
     /// Puts a source among those to be fired, in every mode it is in.
     mutating func noteSignal(_ ticket: Ticket) {
-        guard let known = sources[ticket], known.signal == nil else { return }
         let serial = nextSerial()
-        sources.modify(ticket) { $0.signal = serial }
-        signalledCount += 1
-        guard let record = sources[ticket] else { return }
-        record.attachment.forEach { record.queue($0.place, in: &modes[$0.mode]) }
+        let isNew = sources.modify(ticket, in: &modes) { record, modes in
+            guard record.signal == nil else { return false }
+            record.signal = serial
+            record.attachment.forEach { record.queue($0.place, in: &modes[$0.mode]) }
+            return true
+        }
+        if isNew == true { signalledCount += 1 }
     }
 
     /// Takes a source out of those to be fired: this loop, or another one, is about to fire it.
     mutating func clearSignal(_ ticket: Ticket) {
-        guard let record = sources[ticket], record.signal != nil else { return }
-        sources.modify(ticket) { $0.signal = nil }
-        signalledCount -= 1
-        record.attachment.forEach { modes[$0.mode].signalled.remove($0.place) }
+        let wasSignalled = sources.modify(ticket, in: &modes) { record, modes in
+            guard record.signal != nil else { return false }
+            record.signal = nil
+            record.attachment.forEach { modes[$0.mode].signalled.remove($0.place) }
+            return true
+        }
+        if wasSignalled == true { signalledCount -= 1 }
     }
 
     /// Forgets a source that left; a signal it had is forgotten by this loop too.

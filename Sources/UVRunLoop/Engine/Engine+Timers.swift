@@ -29,8 +29,35 @@ struct TimerRecord: ItemRecord {
         mode.timerCount -= 1
     }
 
-    fileprivate func queue(_ place: Place, in mode: inout ModeContents) {
+    private func queue(_ place: Place, in mode: inout ModeContents) {
         mode.timers.schedule(place, date: series.date, latest: latest, serial: serial)
+    }
+
+    /// Queues the timer in all its modes, unless it is being called.
+    fileprivate func schedule(in modes: inout ModeTable) {
+        guard !timer.isBeingCalled else { return }
+        attachment.forEach { queue($0.place, in: &modes[$0.mode]) }
+    }
+
+    fileprivate func unschedule(in modes: inout ModeTable) {
+        attachment.forEach { modes[$0.mode].timers.unschedule($0.place) }
+    }
+
+    /// Takes the timer out of its queues for a call.
+    fileprivate mutating func beginCall(in modes: inout ModeTable) {
+        unschedule(in: &modes)
+        let depth = timer.callDepth.load(ordering: .relaxed)
+        timer.callDepth.store(depth + 1, ordering: .relaxed)
+        if depth == 0 { wasRedated = false }
+    }
+
+    /// Queues the timer again after a call; without a time its date stays as it is.
+    fileprivate mutating func endCall(now: Int64?, serial: UInt64, in modes: inout ModeTable) {
+        if let now, !wasRedated {
+            series.advance(past: now)
+            self.serial = serial
+        }
+        schedule(in: &modes)
     }
 }
 
@@ -64,18 +91,19 @@ extension Engine {
     }
 
     private mutating func reschedule(_ ticket: Ticket, _ change: (inout TimerRecord) -> Void) {
-        unschedule(ticket)
-        timers.modify(ticket, change)
-        schedule(ticket)
+        timers.modify(ticket, in: &modes) { record, modes in
+            record.unschedule(in: &modes)
+            change(&record)
+            record.schedule(in: &modes)
+        }
     }
 
     private mutating func unschedule(_ ticket: Ticket) {
-        timers[ticket]?.attachment.forEach { modes[$0.mode].timers.unschedule($0.place) }
+        timers.modify(ticket, in: &modes) { $0.unschedule(in: &$1) }
     }
 
     mutating func schedule(_ ticket: Ticket) {
-        guard let record = timers[ticket], !record.timer.isBeingCalled else { return }
-        record.attachment.forEach { record.queue($0.place, in: &modes[$0.mode]) }
+        timers.modify(ticket, in: &modes) { $0.schedule(in: &$1) }
     }
 
     /// The soonest date on which a valid timer of the mode fires, the timers being fired included.
@@ -102,19 +130,18 @@ extension Engine {
     mutating func takeNext(of batch: TimerQueue.Batch, in mode: Int) -> Firing? {
         guard let slot = modes[mode].timers.takeNext(of: batch) else { return nil }
         let ticket = timers.ticket(at: slot)
-        let missed = timers.modify(ticket) { $0.series.fire(at: batch.now) }
-        guard let missed, let timer = timers[ticket]?.timer else { return nil }
-        beginCall(ticket)
-        return Firing(timer: timer, ticket: ticket, missed: missed)
+        firing.append(ticket)
+        return timers.modify(ticket, in: &modes) { record, modes in
+            record.beginCall(in: &modes)
+            let missed = record.series.fire(at: batch.now)
+            return Firing(timer: record.timer, ticket: ticket, missed: missed)
+        }
     }
 
     /// Takes a timer out of its queues while its handler runs.
     mutating func beginCall(_ ticket: Ticket) {
-        unschedule(ticket)
-        timers.modify(ticket) {
-            if $0.timer.callDepth.add(1, ordering: .relaxed).oldValue == 0 { $0.wasRedated = false }
-        }
         firing.append(ticket)
+        timers.modify(ticket, in: &modes) { $0.beginCall(in: &$1) }
     }
 
     /// Decides what follows a call, which may itself have set another date or taken the timer out.
@@ -125,21 +152,17 @@ extension Engine {
     /// - Returns: What became of the timer. A one-shot timer's record goes with the call.
     mutating func endCall(_ ticket: Ticket, now: Int64?) -> TimerAfterCall {
         if let index = firing.lastIndex(of: ticket) { firing.remove(at: index) }
-        guard let timer = timers[ticket]?.timer else { return .isElsewhere }
-        guard timer.period != nil else {
-            noteChange()
-            let record = timers.removeEverywhere(ticket, in: &modes)?.record
-            return record.map(TimerAfterCall.isDone) ?? .isElsewhere
-        }
         let serial = nextSerial()
-        timers.modify(ticket) {
-            if let now, !$0.wasRedated {
-                $0.series.advance(past: now)
-                $0.serial = serial
-            }
+        let repeats = timers.modify(ticket, in: &modes) { record, modes in
+            guard record.series.interval != nil else { return false }
+            record.endCall(now: now, serial: serial, in: &modes)
+            return true
         }
-        schedule(ticket)
-        return .isScheduled
+        guard let repeats else { return .isElsewhere }
+        guard !repeats else { return .isScheduled }
+        noteChange()
+        let record = timers.removeEverywhere(ticket, in: &modes)?.record
+        return record.map(TimerAfterCall.isDone) ?? .isElsewhere
     }
 }
 

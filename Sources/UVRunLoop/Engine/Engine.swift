@@ -78,7 +78,7 @@ struct Engine: ~Copyable {
     struct Remains {
         var timers: [TimerRecord] = []
         var observers: [ObserverRecord] = []
-        var sources: [(record: SourceRecord, left: JoinedModes)] = []
+        var sources: [(record: SourceRecord, left: [UVRunLoop.Mode])] = []
         var ports: [PortRecord] = []
     }
 
@@ -100,8 +100,8 @@ struct Engine: ~Copyable {
             }
         }
         for ticket in sources.tickets {
-            if let found = sources.removeEverywhere(ticket, in: &modes) {
-                remains.sources.append(found)
+            if let (record, left) = sources.removeEverywhere(ticket, in: &modes) {
+                remains.sources.append((record, modes.names(of: left)))
             }
         }
         for ticket in ports.tickets {

@@ -54,7 +54,9 @@ struct ItemTable<Record: ItemRecord> {
 
     var tickets: [Ticket] { records.tickets }
 
-    subscript(ticket: Ticket) -> Record? { records[ticket] }
+    subscript(ticket: Ticket) -> Record? {
+        _read { yield records[ticket] }
+    }
 
     func ticket(at slot: UInt32) -> Ticket { records.ticket(at: slot) }
 
@@ -66,6 +68,16 @@ struct ItemTable<Record: ItemRecord> {
         records.modify(ticket, change)
     }
 
+    /// Changes an item's record together with the modes that the item is in.
+    @discardableResult
+    mutating func modify<Result>(
+        _ ticket: Ticket,
+        in modes: inout ModeTable,
+        _ change: (inout Record, inout ModeTable) -> Result
+    ) -> Result? {
+        records.modify(ticket) { change(&$0, &modes) }
+    }
+
     mutating func insert(_ record: Record) -> Ticket { records.insert(record) }
 
     /// Adds an item to a mode, or to every common one; answers the modes that it joined.
@@ -73,10 +85,10 @@ struct ItemTable<Record: ItemRecord> {
         _ ticket: Ticket,
         to mode: UVRunLoop.Mode,
         in modes: inout ModeTable
-    ) -> JoinedModes {
+    ) -> ModeIndices {
         guard mode == .common else { return join(ticket, modes.makeIndex(of: mode), in: &modes) }
         records.modify(ticket) { $0.attachment.isCommon = true }
-        var joined = JoinedModes()
+        var joined = ModeIndices()
         for index in modes.common { joined.append(join(ticket, index, in: &modes)) }
         return joined
     }
@@ -98,15 +110,14 @@ struct ItemTable<Record: ItemRecord> {
         _ ticket: Ticket,
         _ index: Int,
         in modes: inout ModeTable
-    ) -> JoinedModes {
-        guard let record = records[ticket], record.attachment.place(in: index) == nil else {
-            return JoinedModes()
+    ) -> ModeIndices {
+        let hasJoined = records.modify(ticket) { record in
+            guard record.attachment.place(in: index) == nil else { return false }
+            let place = record.join(&modes[index], slot: ticket.slot)
+            record.attachment.insert(Attachment.Membership(mode: index, place: place))
+            return true
         }
-        let place = record.join(&modes[index], slot: ticket.slot)
-        records.modify(ticket) {
-            $0.attachment.insert(Attachment.Membership(mode: index, place: place))
-        }
-        return JoinedModes(modes[index].mode)
+        return hasJoined == true ? ModeIndices(index) : ModeIndices()
     }
 
     /// Removes an item from a mode, or, when it was added to `.common`, from every common one.
@@ -116,12 +127,12 @@ struct ItemTable<Record: ItemRecord> {
         _ ticket: Ticket,
         from mode: UVRunLoop.Mode,
         in modes: inout ModeTable
-    ) -> JoinedModes {
+    ) -> ModeIndices {
         guard mode == .common else {
-            guard let index = modes.index(of: mode) else { return JoinedModes() }
+            guard let index = modes.index(of: mode) else { return ModeIndices() }
             return leave(ticket, index, in: &modes)
         }
-        var left = JoinedModes()
+        var left = ModeIndices()
         guard records[ticket]?.attachment.isCommon == true else { return left }
         records.modify(ticket) { $0.attachment.isCommon = false }
         for index in modes.common { left.append(leave(ticket, index, in: &modes)) }
@@ -132,25 +143,25 @@ struct ItemTable<Record: ItemRecord> {
         _ ticket: Ticket,
         _ index: Int,
         in modes: inout ModeTable
-    ) -> JoinedModes {
-        let membership = records.modify(ticket) { $0.attachment.remove(from: index) }
-        guard let membership, let membership, let record = records[ticket] else {
-            return JoinedModes()
+    ) -> ModeIndices {
+        let hasLeft = records.modify(ticket) { record in
+            guard let membership = record.attachment.remove(from: index) else { return false }
+            record.leave(&modes[index], place: membership.place)
+            return true
         }
-        record.leave(&modes[index], place: membership.place)
-        return JoinedModes(modes[index].mode)
+        return hasLeft == true ? ModeIndices(index) : ModeIndices()
     }
 
     /// Takes an item out of every mode and out of the loop.
     mutating func removeEverywhere(
         _ ticket: Ticket,
         in modes: inout ModeTable
-    ) -> (record: Record, left: JoinedModes)? {
+    ) -> (record: Record, left: ModeIndices)? {
         guard let record = records.remove(ticket) else { return nil }
-        var left = JoinedModes()
+        var left = ModeIndices()
         record.attachment.forEach {
             record.leave(&modes[$0.mode], place: $0.place)
-            left.append(JoinedModes(modes[$0.mode].mode))
+            left.append(ModeIndices($0.mode))
         }
         return (record, left)
     }
@@ -168,22 +179,22 @@ struct ItemTable<Record: ItemRecord> {
     }
 }
 
-/// A few modes; one costs no array.
-struct JoinedModes {
-    private var first: UVRunLoop.Mode?
-    private var others: [UVRunLoop.Mode] = []
+/// A few modes of a loop; one costs no array.
+struct ModeIndices {
+    private var first: Int?
+    private var others: [Int] = []
 
-    init(_ mode: UVRunLoop.Mode? = nil) { first = mode }
+    init(_ index: Int? = nil) { first = index }
 
     var isEmpty: Bool { first == nil }
 
-    mutating func append(_ more: JoinedModes) {
-        more.forEach { mode in
-            if first == nil { first = mode } else { others.append(mode) }
+    mutating func append(_ more: ModeIndices) {
+        more.forEach { index in
+            if first == nil { first = index } else { others.append(index) }
         }
     }
 
-    func forEach(_ body: (UVRunLoop.Mode) -> Void) {
+    func forEach(_ body: (Int) -> Void) {
         guard let first else { return }
         body(first)
         for other in others { body(other) }

@@ -60,4 +60,10 @@ struct ModeTable {
     }
 
     var names: [UVRunLoop.Mode] { contents.map(\.mode) }
+
+    func names(of indices: ModeIndices) -> [UVRunLoop.Mode] {
+        var names: [UVRunLoop.Mode] = []
+        indices.forEach { names.append(contents[$0].mode) }
+        return names
+    }
 }

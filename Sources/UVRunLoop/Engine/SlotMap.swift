@@ -43,7 +43,10 @@ struct SlotMap<Item> {
 
     /// The item the ticket was issued for, or `nil` once it has been removed.
     subscript(ticket: Ticket) -> Item? {
-        holds(ticket) ? slots[Int(ticket.slot)].item : nil
+        _read {
+            // Lent, not copied: most who ask want one field.
+            if holds(ticket) { yield slots[Int(ticket.slot)].item } else { yield nil }
+        }
     }
 
     /// The ticket of a slot's present tenant.

@@ -22,7 +22,6 @@ extension UVRunLoop {
 
         struct State {
             var isValid = true
-            var isSignalled = false
             var links: [Link] = []
         }
 
@@ -30,6 +29,8 @@ extension UVRunLoop {
         let schedule: Change?
         let cancel: Change?
         let state = Guarded(State())
+        /// Set once the loops know of a signal, and cleared before `perform` is called.
+        private let signalFlag = Atomic<Bool>(false)
         /// Its turn among the sources that are signalled at the same time; lower ones are performed first.
         public let order: Int
 
@@ -93,15 +94,26 @@ extension UVRunLoop {
         ///
         /// Not for use in a signal handler, which may hold the very locks this needs.
         public func signal() {
+            // A source that the loops know to be signalled needs no more. This writes all the same: whoever clears
+            // the flag after it sees what came before it.
+            guard !isKnownToBeSignalled() else { return }
             state.withLock { state in
-                guard state.isValid, !state.isSignalled else { return }
-                state.isSignalled = true
+                guard state.isValid, !isSignalled else { return }
                 for link in state.links { link.loop.withEngine { $0.noteSignal(link.ticket) } }
+                signalFlag.store(true, ordering: .releasing)
             }
         }
 
+        private func isKnownToBeSignalled() -> Bool {
+            signalFlag.compareExchange(
+                expected: true,
+                desired: true,
+                ordering: .acquiringAndReleasing
+            ).exchanged
+        }
+
         /// Whether the source was signalled and not performed since.
-        public var isSignalled: Bool { state.withLock(\.isSignalled) }
+        public var isSignalled: Bool { signalFlag.load(ordering: .acquiring) }
 
         /// Whether the source may still be performed: it was not invalidated.
         public var isValid: Bool { state.withLock(\.isValid) }
@@ -114,11 +126,16 @@ extension UVRunLoop {
         /// Takes the signal, for whoever performs the source now; answers `false` if there is none any more.
         func takeSignal() -> Bool {
             state.withLock { state in
-                guard state.isValid, state.isSignalled else { return false }
-                state.isSignalled = false
+                let wasSignalled = forgetSignal()
                 for link in state.links { link.loop.withEngine { $0.clearSignal(link.ticket) } }
-                return true
+                return state.isValid && wasSignalled
             }
+        }
+
+        /// Clears the flag; answers whether it was set.
+        @discardableResult
+        func forgetSignal() -> Bool {
+            signalFlag.exchange(false, ordering: .acquiringAndReleasing)
         }
 
         /// Calls `perform`.
