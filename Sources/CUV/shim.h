@@ -70,9 +70,25 @@ static inline void **cuv_thread_slot(void) {
     return &slot;
 }
 
+// Has a function called when the calling thread ends, before the destructors of thread-specific keys: what thread_local
+// objects of C++ use. Asked too late, among those destructors, it is never called.
+int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library);
+
+static inline int cuv_at_thread_end(void (*function)(void *), void *argument) {
+    // The last argument may be any address in the library or program that the function is in.
+    return __cxa_thread_atexit_impl(function, argument, (void *)function);
+}
+
 // Whether a thread of this process has left the system. One that has taken its number since counts as itself.
 static inline int cuv_is_thread_gone(pid_t thread) {
     return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+}
+
+// Whether two descriptors of this process share an open file. Where the kernel does not tell, they are taken to.
+static inline int cuv_is_same_file(int one, int other) {
+    const int compare_files = 0; // KCMP_FILE
+    pid_t process = getpid();
+    return syscall(SYS_kcmp, process, process, compare_files, (long)one, (long)other) <= 0;
 }
 
 // A mutex that spins for a moment before it sleeps (PTHREAD_MUTEX_ADAPTIVE_NP, which the headers hide).

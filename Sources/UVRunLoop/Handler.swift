@@ -12,6 +12,9 @@ struct Handler<Body>: ~Copyable, Sendable {
         self.body = Guarded(body)
     }
 
+    /// Whether the handler belongs to a loop's thread, and not to any.
+    func isAtHome(in loop: UVRunLoop) -> Bool { home == loop.thread }
+
     /// Traps with a sentence unless the handler may be called on a thread.
     func checkHome(is thread: ThreadIdentity) {
         precondition(home == nil || home == thread, ThreadBound<Body>.rule)
@@ -21,8 +24,12 @@ struct Handler<Body>: ~Copyable, Sendable {
     var current: Body? { body.withLock { $0 }?.value }
 
     /// Lets the handler go, which may run code of its owner's: no lock may be held.
-    func letGo() {
-        let last = body.withLock { exchange(&$0, with: nil) }
-        withExtendedLifetime(last) {}
+    ///
+    /// - Parameter loop: A loop that the item was in. If it is the one of the handler's thread, and this is another
+    ///   thread, the loop lets go of the handler in its next pass: what a handler that is not `Sendable` captured
+    ///   is not touched elsewhere.
+    func letGo(with loop: UVRunLoop?) {
+        guard let last = body.withLock({ exchange(&$0, with: nil) }) else { return }
+        if let loop, home == loop.thread, !loop.isOnOwnThread { loop.discard(last) }
     }
 }

@@ -20,27 +20,38 @@ extension UVRunLoop {
     func fireSignalledSources(_ run: inout Run) -> Bool {
         guard mayHoldSignals else { return false }
         let mode = run.modeIndex
-        if run.returnsAfterSource { return fireFirstSignalledSource(in: mode) }
-        let sources = withEngine { engine -> [Source] in
-            switch engine.modes[mode].signalled.count {
-            case 0: []
-            default: engine.signalledSources(in: mode)
-            }
-        }
+        let count = withEngine { $0.modes[mode].signalled.count }
+        let firesOne = count == 1 || run.returnsAfterSource
+        return firesOne ? fireFirstSignalledSource(in: mode) : fireAllSignalledSources(in: mode)
+    }
+
+    /// Fires the sources that are signalled now; those signalled meanwhile wait for the next pass.
+    private func fireAllSignalledSources(in mode: Int) -> Bool {
+        let spare = local.withValue { exchange(&$0.spareSources, with: []) }
+        var batch = signalledSources(in: mode, spare)
         var handledSource = false
-        for source in sources where source.takeSignal() {
-            source.callOut()
-            handledSource = true
+        for signalled in batch where signalled.source.takeSignal() {
+            if signalled.source.callOut() { handledSource = true }
         }
+        batch.removeAll(keepingCapacity: true)
+        local.withValue { $0.spareSources = batch }
         return handledSource
+    }
+
+    private func signalledSources(
+        in mode: Int,
+        _ storage: consuming [SignalledSource]
+    ) -> [SignalledSource] {
+        var batch = storage
+        withEngine { $0.collectSignalled(in: mode, into: &batch) }
+        batch.sort { $0.turn < $1.turn }
+        return batch
     }
 
     private func fireFirstSignalledSource(in mode: Int) -> Bool {
         while let source = withEngine({ $0.firstSignalled(in: mode) }) {
             // Another loop may have been first.
-            guard source.takeSignal() else { continue }
-            source.callOut()
-            return true
+            if source.takeSignal(), source.callOut() { return true }
         }
         return false
     }
@@ -61,11 +72,10 @@ extension UVRunLoop {
                 now: firing.timer.period.map { _ in remote.now }
             )
         }
-        withEngine { $0.modes[mode].timers.end(batch) }
+        withEngine { $0.modes[mode].timers.endBatch() }
     }
 
     private func endCall(of timer: Timer, _ ticket: Ticket, now: Int64?) {
-        timer.callDepth.subtract(1, ordering: .relaxed)
         switch withEngine({ $0.endCall(ticket, now: now) }) {
         case .isScheduled: break
         case .isDone(let record): timer.didFireForTheLastTime(in: self, record.series)
@@ -75,33 +85,32 @@ extension UVRunLoop {
 
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
-        let (loop, ticket) = timer.state.withLock { ($0.loop, $0.ticket) }
-        guard let loop else { return fireOutside(timer) }
-        loop.checkThread()
-        loop.withEngine { $0.beginCall(ticket) }
+        // Both under the timer's lock, so that no other thread takes it out of the loop in between.
+        let (loop, ticket) = timer.state.withLock { state -> (UVRunLoop?, Ticket) in
+            guard let loop = state.loop else {
+                timer.callDepth.add(1, ordering: .relaxed)
+                return (nil, .none)
+            }
+            loop.checkThread()
+            let ticket = state.ticket
+            let isHere = loop.withEngine { $0.beginCall(ticket) }
+            if !isHere { timer.callDepth.add(1, ordering: .relaxed) }
+            return (isHere ? loop : nil, ticket)
+        }
         timer.callOut()
-        loop.endCall(of: timer, ticket, now: nil)
+        if let loop { loop.endCall(of: timer, ticket, now: nil) } else { timer.endCallElsewhere() }
     }
 
-    /// Fires a timer that is in no loop.
-    private static func fireOutside(_ timer: Timer) {
-        timer.callDepth.add(1, ordering: .relaxed)
-        timer.callOut()
-        timer.callDepth.subtract(1, ordering: .relaxed)
-        timer.endCallElsewhere()
-    }
-
-    /// Delivers one event of one port.
-    func servePort(_ run: inout Run) {
+    /// Delivers one event of one port; answers whether there was one.
+    func servePort(_ run: inout Run) -> Bool {
         let mode = run.modeIndex
-        guard let delivery = withEngine({ $0.takeReadyPort(in: mode) }) else { return }
+        guard let delivery = withEngine({ $0.takeReadyPort(in: mode) }) else { return false }
         if delivery.isFinal { Self.takeOut(delivery.port) }
         let link = delivery.port.link
-        link.callOut(delivery.port, delivery.events)
-        if delivery.isFinal { link.letGo() }
-        // It may be known by another ticket now: its handler may have taken it out and put it in again.
-        let ticket = link.state.withLock { $0.loop === self ? $0.ticket : .none }
-        withEngine { $0.endServing(ticket) }
+        let wasCalled = link.callOut(delivery.port, delivery.events)
+        if delivery.isFinal { link.letGo(self) }
+        link.endCall()
+        return wasCalled
     }
 }
 
@@ -119,7 +128,7 @@ extension UVRunLoop.Timer {
             state.loop = nil
             state.series = series
         }
-        handler.letGo()
+        handler.letGo(with: loop)
     }
 
     /// Ends a call during which the timer left its loop.
@@ -127,25 +136,36 @@ extension UVRunLoop.Timer {
     /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in this one, for its
     /// call to end.
     fileprivate func endCallElsewhere() {
-        guard period != nil else { return invalidate() }
         let loop = state.withLock { state in
+            callDepth.subtract(1, ordering: .relaxed)
             state.loop?.withEngine { $0.schedule(state.ticket) }
             return state.loop
         }
         loop?.contentsDidChange()
+        if period == nil { invalidate() }
     }
 }
 
 extension UVRunLoop.PortLink {
-    /// Calls the port's handler.
+    /// Calls the port's handler; answers `false` if the port has become invalid.
     ///
     /// Stays out of line so that backtraces and profiles show whose turn it was.
     @inline(never)
     fileprivate func callOut(
         _ port: any UVRunLoop.PortSource,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) {
+    ) -> Bool {
         deliver(port, events)
-        callDepth.subtract(1, ordering: .relaxed)
+    }
+
+    /// Ends a call, in whichever loop the port is now: its handler may have put it into another one, which then has waited
+    /// for this.
+    fileprivate func endCall() {
+        let loop = state.withLock { state in
+            callDepth.subtract(1, ordering: .relaxed)
+            state.loop?.withEngine { $0.endServing(state.ticket) }
+            return state.loop
+        }
+        loop?.contentsDidChange()
     }
 }

@@ -52,9 +52,7 @@ extension UVRunLoop {
                 return engine.timers.dropIfUnused(state.ticket)
             }
             if let dropped {
-                state.series = dropped.series
-                // Its own handler takes it out: the date being fired is not to be fired again.
-                if timer.isBeingCalled { state.series.advance(past: remote.now) }
+                state.series = dropped.seriesOnLeaving(now: remote.now)
                 state.loop = nil
             }
             return dropped

@@ -16,21 +16,23 @@ extension UVRunLoop {
             return (loop, record)
         }
         loop?.contentsDidChange()
-        timer.handler.letGo()
+        timer.handler.letGo(with: loop)
         withExtendedLifetime(record) {}
     }
 
     static func invalidate(_ observer: Observer) {
-        let record = observer.state.withLock { state -> ObserverRecord? in
+        let (loop, record) = observer.state.withLock { state -> (UVRunLoop?, ObserverRecord?) in
             guard observer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
-                return nil
+                return (nil, nil)
             }
-            return exchange(&state.loop, with: nil)?.withEngine { engine -> ObserverRecord? in
+            let loop = exchange(&state.loop, with: nil)
+            let record = loop?.withEngine { engine -> ObserverRecord? in
                 engine.noteChange()
                 return engine.observers.removeEverywhere(state.ticket, in: &engine.modes)?.record
             }
+            return (loop, record)
         }
-        observer.handler.letGo()
+        observer.handler.letGo(with: loop)
         withExtendedLifetime(record) {}
     }
 
@@ -38,7 +40,7 @@ extension UVRunLoop {
         let links = source.state.withLock { state -> [(link: Source.Link, left: [Mode])] in
             guard state.isValid else { return [] }
             state.isValid = false
-            source.forgetSignal()
+            source.forgetSignal(&state)
             return exchange(&state.links, with: []).map { link in
                 let left = link.loop.withEngine { engine -> [Mode] in
                     engine.noteChange()
@@ -54,16 +56,18 @@ extension UVRunLoop {
             left.forEach { source.cancel?(link.loop, $0) }
             link.loop.contentsDidChange()
         }
-        source.handler.letGo()
+        let atHome = links.lazy.map(\.link.loop).first { source.handler.isAtHome(in: $0) }
+        source.handler.letGo(with: atHome)
     }
 
     static func invalidate(_ port: any PortSource) {
-        takeOut(port)
-        port.link.letGo()
+        let loop = takeOut(port)
+        port.link.letGo(loop)
     }
 
-    /// Makes a port invalid, all but its handler.
-    static func takeOut(_ port: any PortSource) {
+    /// Makes a port invalid, all but its handler; answers the loop that it was in.
+    @discardableResult
+    static func takeOut(_ port: any PortSource) -> UVRunLoop? {
         let link = port.link
         let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord?) in
             guard link.validity.exchange(false, ordering: .acquiringAndReleasing) else {
@@ -79,8 +83,10 @@ extension UVRunLoop {
             }
             return (loop, record)
         }
-        guard let loop, let record else { return }
-        loop.didDrop(record)
-        loop.contentsDidChange()
+        if let loop, let record {
+            loop.didDrop(record)
+            loop.contentsDidChange()
+        }
+        return loop
     }
 }

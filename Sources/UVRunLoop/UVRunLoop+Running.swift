@@ -185,6 +185,7 @@ extension UVRunLoop {
     ///
     /// - Returns: Why the run ends, if it does.
     private func runOnePass(_ run: inout Run) -> RunResult? {
+        discarded.letGo()
         if word.forgetWakeUp() { run.forgotWakeUp = true }
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)
@@ -221,13 +222,15 @@ extension UVRunLoop {
     /// - Returns: Whether a port-based source was handled.
     private func process(_ event: PassEvent, _ run: inout Run) -> Bool {
         servedPort.store(event == .port, ordering: .relaxed)
+        var handledPort = false
         switch event {
-        case .port: servePort(&run)
+        case .port: handledPort = servePort(&run)
         case .timers: fireDueTimers(&run)
         case .nothing: break
         }
-        servedPort.store(event == .port, ordering: .relaxed)
-        return event == .port
+        // Again, because runs nested in the handler have written their own.
+        servedPort.store(handledPort, ordering: .relaxed)
+        return handledPort
     }
 
     /// Whether the run ends, and why: the first reason that applies.

@@ -37,40 +37,41 @@ extension UVRunLoop {
         while true {
             word.beginLook()
             armDescriptors(&run)
-            guard case .sleep(let moment, let now) = outlook(&run) else { break }
-            run.driver.wait(until: moment, now: now)
-            noteReadyPorts(&run)
-            hasLooked = true
+            switch outlook(&run) {
+            case .changed: continue
+            case .somethingToDo:
+                if !hasLooked { look(&run) }
+                return
+            case .sleep(let moment, let now):
+                run.driver.wait(until: moment, now: now)
+                noteReadyPorts(&run)
+                hasLooked = true
+            }
         }
-        if !hasLooked { look(&run) }
     }
 
     /// What a look at the contents says about the coming sleep.
     private enum Outlook {
         case somethingToDo
         case sleep(until: Moment?, now: Int64)
+        /// The contents changed after the descriptors were seen to.
+        case changed
     }
 
     private func outlook(_ run: inout Run) -> Outlook {
         if word.isWoken || innermostRun.isStopped { return .somethingToDo }
         let mode = run.modeIndex
-        let (hasWork, deadline, isCommon, holdsItems) = withEngine { engine in
-            (
-                !engine.modes[mode].signalled.isEmpty || engine.hasReadyPort(in: mode),
-                engine.deadline(in: mode), engine.modes[mode].isCommon,
-                engine.modes[mode].holdsItems
-            )
-        }
-        let name = run.mode
+        let contents = withEngine { $0.sleepView(of: mode) }
+        guard contents.version == run.view.version else { return .changed }
+        let (name, isCommon) = (run.mode, run.view.isCommon)
         let hasBlock = withInbox { $0.holdsBlock(for: name, isCommon: isCommon) }
-        if hasWork || hasBlock || !holdsItems { return .somethingToDo }
-        guard deadline != nil || run.limit != nil else { return .sleep(until: nil, now: 0) }
+        if contents.hasWork || hasBlock || !run.view.holdsItems { return .somethingToDo }
+        guard let soonest = contents.soonest ?? run.limit else { return .sleep(until: nil, now: 0) }
         let now = remote.now
-        if let deadline, deadline.earliest <= now { return .somethingToDo }
-        if let limit = run.limit, limit <= now { return .somethingToDo }
+        if min(soonest, run.limit ?? .max) <= now { return .somethingToDo }
         return .sleep(
             until: .earlier(
-                deadline.map(Moment.init),
+                contents.deadline.map(Moment.init),
                 run.limit.map { Moment(limit: $0, now: now) }
             ),
             now: now
@@ -110,14 +111,10 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let number = lookCount.add(1, ordering: .relaxed).newValue
         if run.view.holdsPorts { withEngine { $0.look += 1 } }
-        run.driver.forEachReady { descriptor, events in
-            let order = withEngine { $0.note(descriptor, events, in: mode) }
-            guard let order else { return }
-            if order.events == nil {
-                run.driver.pause(order.descriptor)
-            } else {
-                run.driver.rearm(order)
-            }
+        run.driver.forEachReady { report in
+            guard let order = withEngine({ $0.note(report, in: mode) }) else { return }
+            let isCarriedOut = run.driver.rearm(order)
+            if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
         }
         guard !run.limitWasPast else { return }
         run.latestLook = Run.Look(

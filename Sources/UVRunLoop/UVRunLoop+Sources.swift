@@ -16,11 +16,11 @@ extension UVRunLoop {
         let joined = source.state.withLock { state -> [Mode] in
             guard state.isValid else { return [] }
             let known = state.links.first { $0.loop === self }?.ticket
-            let isSignalled = source.isSignalled
+            let signal = state.signal
             let (ticket, joined) = withEngine { engine -> (Ticket?, [Mode]) in
                 guard !engine.isClosed else { return (nil, []) }
                 let ticket = known ?? engine.sources.insert(SourceRecord(source: source))
-                return (ticket, engine.add(ticket, sourceTo: mode, isSignalled: isSignalled))
+                return (ticket, engine.add(ticket, sourceTo: mode, signal: signal))
             }
             if known == nil, let ticket {
                 state.links.append(Source.Link(loop: self, ticket: ticket))

@@ -16,9 +16,11 @@ extension UVRunLoop {
         let ended = EndedDriver(clock: remote)
         let driver = local.withValue { local -> any LoopDriver in
             local.spareBatch = []
+            local.spareSources = []
             return exchange(&local.driver, with: ended)
         }
         driver.close()
+        discarded.close()
         // Released last and here: a block's captures may use the loop, which accepts nothing any more.
         withExtendedLifetime(blocks) {}
     }

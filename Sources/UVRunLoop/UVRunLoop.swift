@@ -37,6 +37,8 @@ public final class UVRunLoop: Sendable {
     let servedPort = Atomic<Bool>(false)
     /// How often the loop's driver looked, as the loop's thread counts.
     let lookCount = Atomic<UInt64>(0)
+    /// Handlers that other threads were the last to hold.
+    let discarded = Discarded()
     /// What only the loop's thread touches.
     let local: LoopBound<LocalState>
 
@@ -45,6 +47,8 @@ public final class UVRunLoop: Sendable {
         var driver: any LoopDriver
         var mode: Mode?
         var nestingLevel = 0
+        /// Storage for the next batch of sources.
+        var spareSources: [SignalledSource] = []
         /// Storage for the next batch of blocks.
         var spareBatch: [Inbox.Entry] = []
     }

@@ -1,42 +1,71 @@
+import CUV
 import Glibc
-import Synchronization
 
 /// Puts descriptors into non-blocking mode while they are watched, and back afterwards.
 ///
-/// libuv wants them non-blocking. The flag belongs to the open file, which others may share, so it is given back
-/// when the last loop of the process stops watching the descriptor.
+/// libuv wants them non-blocking. The flag belongs to the open file and not to the number: several descriptors may share
+/// it, as those of a terminal do. It is given back when the last loop of the process stops watching the last descriptor
+/// of the file.
 enum BlockingFlags {
-    private struct Use {
-        var count: Int
-        let wasBlocking: Bool
+    /// Tells open files apart, if not all of them: descriptors that share a file have the same.
+    private struct FileNumber: Hashable {
+        var device: dev_t
+        var inode: ino_t
+
+        init?(_ descriptor: CInt) {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+            device = status.st_dev
+            inode = status.st_ino
+        }
     }
 
-    private static let uses = Guarded<[CInt: Use]>([:])
+    private struct Use {
+        var count: Int
+        var wasBlocking: Bool
+        let file: FileNumber
+    }
+
+    private struct State {
+        var uses: [CInt: Use] = [:]
+        var descriptors: [FileNumber: Set<CInt>] = [:]
+    }
+
+    private static let state = Guarded(State())
 
     static func take(_ descriptor: CInt) {
-        uses.withLock { uses in
-            if let use = uses[descriptor] {
-                uses[descriptor] = Use(count: use.count + 1, wasBlocking: use.wasBlocking)
+        state.withLock { state in
+            if state.uses[descriptor] != nil {
+                state.uses[descriptor]?.count += 1
                 return
             }
             let flags = fcntl(descriptor, F_GETFL)
-            guard flags >= 0 else { return }
+            guard flags >= 0, let file = FileNumber(descriptor) else { return }
             let wasBlocking = flags & O_NONBLOCK == 0
             if wasBlocking { _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
-            uses[descriptor] = Use(count: 1, wasBlocking: wasBlocking)
+            state.uses[descriptor] = Use(count: 1, wasBlocking: wasBlocking, file: file)
+            state.descriptors[file, default: []].insert(descriptor)
         }
     }
 
     static func giveBack(_ descriptor: CInt) {
-        uses.withLock { uses in
-            guard let use = uses[descriptor] else { return }
-            guard use.count == 1 else {
-                uses[descriptor] = Use(count: use.count - 1, wasBlocking: use.wasBlocking)
-                return
+        state.withLock { state in
+            state.uses[descriptor]?.count -= 1
+            guard let use = state.uses[descriptor], use.count == 0 else { return }
+            let others = state.descriptors[use.file, default: []].subtracting([descriptor])
+            state.uses[descriptor] = nil
+            state.descriptors[use.file] = others.isEmpty ? nil : others
+            guard use.wasBlocking else { return }
+            if let heir = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
+                state.uses[heir]?.wasBlocking = true
+            } else {
+                makeBlocking(descriptor)
             }
-            uses[descriptor] = nil
-            let flags = fcntl(descriptor, F_GETFL)
-            if use.wasBlocking, flags >= 0 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
         }
+    }
+
+    private static func makeBlocking(_ descriptor: CInt) {
+        let flags = fcntl(descriptor, F_GETFL)
+        if flags >= 0 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
     }
 }

@@ -11,14 +11,13 @@ final class EndedDriver: LoopDriver, LoopRemote {
     func wait(until moment: Moment?, now: Int64) {
         preconditionFailure("Bug in UVRunLoop: a loop that has ended went to sleep.")
     }
-    func forEachReady(_ body: (CInt, Events) -> Void) {}
+    func forEachReady(_ body: (Readiness) -> Void) {}
     func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     ) {}
-    func rearm(_ order: WatchOrder) {}
-    func pause(_ descriptor: CInt) {}
+    func rearm(_ order: WatchOrder) -> Bool { true }
     func kick() {}
     func release(_ descriptor: CInt, unless isWanted: () -> Bool) {}
     func close() {}

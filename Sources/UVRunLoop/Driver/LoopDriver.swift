@@ -3,8 +3,6 @@
 /// `UVDriver` gives it by libuv. Tests put a virtual clock in its place. Every call is made on the loop's thread and
 /// none of them runs user code; what happened is told by ``forEachReady(_:)`` and ``WakeWord``.
 package protocol LoopDriver: AnyObject {
-    typealias Events = UVRunLoop.DescriptorSource.Events
-
     /// What other threads may use of the driver.
     var remote: any LoopRemote { get }
 
@@ -19,7 +17,7 @@ package protocol LoopDriver: AnyObject {
     func wait(until moment: Moment?, now: Int64)
 
     /// Names what the latest look or wait found ready.
-    func forEachReady(_ body: (CInt, Events) -> Void)
+    func forEachReady(_ body: (Readiness) -> Void)
 
     /// Has the kernel report what the orders say, from now on.
     ///
@@ -33,11 +31,10 @@ package protocol LoopDriver: AnyObject {
         refused: (WatchOrder) -> Void
     )
 
-    /// Has the kernel report less of a descriptor that is watched.
-    func rearm(_ order: WatchOrder)
-
-    /// Has the kernel report nothing more of a descriptor, until it is watched again.
-    func pause(_ descriptor: CInt)
+    /// Has the kernel report less of a descriptor that is watched, or, without events, nothing at all.
+    ///
+    /// - Returns: `false` when the kernel would not, and so does not watch the descriptor any more.
+    func rearm(_ order: WatchOrder) -> Bool
 
     /// Gives everything back. Nothing is called afterwards.
     func close()

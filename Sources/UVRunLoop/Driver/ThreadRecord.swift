@@ -9,6 +9,8 @@ final class ThreadRecord {
     var loop: UVRunLoop?
     private let generation: UInt64
     private var destructorRounds = 0
+    /// The system has said that the thread ends, before it called any destructor.
+    private var endIsAnnounced = false
 
     private init(identity: ThreadIdentity, loop: UVRunLoop? = nil) {
         self.identity = identity
@@ -30,6 +32,7 @@ final class ThreadRecord {
         let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
         unsafe cuv_thread_slot().pointee = unsafe pointer
         unsafe askForDestructor(pointer)
+        unsafe askForAnnouncement(pointer)
         return record
     }
 
@@ -54,6 +57,19 @@ final class ThreadRecord {
         precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
     }
 
+    private static func askForAnnouncement(_ pointer: UnsafeMutableRawPointer) {
+        let status = unsafe cuv_at_thread_end(
+            { pointer in
+                guard let pointer = unsafe pointer else { return }
+                let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer)
+                    .takeUnretainedValue()
+                record.endIsAnnounced = true
+            },
+            pointer
+        )
+        precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+    }
+
     /// The round of destructors in which the loop is torn down: the last but one of glibc's and POSIX's four.
     ///
     /// Earlier, other destructors may still want the loop to run. In the last round sanitizers have taken leave of the
@@ -69,9 +85,10 @@ final class ThreadRecord {
         let isInherited = record.generation != ThreadIdentity.generation
         guard !isInherited, record.identity != .main else { return }
         record.destructorRounds += 1
-        guard record.destructorRounds == teardownRound else {
-            return unsafe askForDestructor(pointer)
-        }
+        // A record that was made by a destructor missed the announcement. Nobody knows which round this is: it may be
+        // the last.
+        let isLast = record.destructorRounds == teardownRound || !record.endIsAnnounced
+        guard isLast else { return unsafe askForDestructor(pointer) }
         record.loop?.tearDown()
         unsafe Graveyard.bury(pointer)
     }
@@ -86,14 +103,23 @@ private enum Graveyard {
     }
 
     private static let graves = Guarded<[Grave]>([])
+    private static let looksPerEnd = 8
 
     /// Takes over a thread's record, and releases those whose threads are gone by now.
     static func bury(_ pointer: UnsafeMutableRawPointer) {
         let grave = Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
         let gone = graves.withLock { graves in
-            // Oldest first; a thread that is still there keeps those after it waiting, for the next one to end.
-            let gone = Array(graves.prefix { cuv_is_thread_gone($0.thread) != 0 })
-            graves.removeFirst(gone.count)
+            // A few at a time, in turn: a thread's end costs the same however many others are ending.
+            let looked = Array(graves.prefix(looksPerEnd))
+            graves.removeFirst(looked.count)
+            var gone: [Grave] = []
+            for grave in looked {
+                if cuv_is_thread_gone(grave.thread) != 0 {
+                    gone.append(grave)
+                } else {
+                    graves.append(grave)
+                }
+            }
             graves.append(grave)
             return gone
         }

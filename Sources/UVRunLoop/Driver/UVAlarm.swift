@@ -27,7 +27,8 @@ struct UVAlarm: ~Copyable {
     mutating func set(for moment: Moment?, now: Int64) {
         guard let moment else {
             stopCoarse()
-            return quietFine(now: now)
+            // Nobody looked at the clock for a sleep without an end: the date may have passed.
+            return quietFine(now: .max)
         }
         if !moment.isCoarse, setFine(moment.date, now: now) { return stopCoarse() }
         quietFine(now: now)
@@ -82,7 +83,7 @@ struct UVAlarm: ~Copyable {
             fine = try unsafe FineTimer(loop: loop)
             return true
         } catch {
-            hasNoFine = true
+            hasNoFine = error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
             return false
         }
     }

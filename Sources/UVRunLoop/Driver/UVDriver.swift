@@ -71,11 +71,13 @@ final class UVDriver: LoopDriver {
     // MARK: Sleeping
 
     func look() {
+        closeReleased()
         _ = notes.begin()
         _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
     }
 
     func wait(until moment: Moment?, now: Int64) {
+        closeReleased()
         guard !notes.begin() else {
             _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
             return
@@ -100,10 +102,10 @@ final class UVDriver: LoopDriver {
 
     // MARK: Descriptors
 
-    func forEachReady(_ body: (CInt, Events) -> Void) {
+    func forEachReady(_ body: (Readiness) -> Void) {
         for note in notes.notes {
-            let events = note.watch.meaning(of: note, epoll: epoll)
-            if !events.isEmpty { body(note.watch.descriptor, events) }
+            let report = note.watch.report(of: note, epoll: epoll)
+            if !report.events.isEmpty { body(report) }
         }
         notes.clear()
     }
@@ -179,16 +181,30 @@ final class UVDriver: LoopDriver {
         notes.isMuted = false
     }
 
-    func pause(_ descriptor: CInt) {
-        uvRemote.withDescriptors { watches[descriptor]?.pause(epoll: $0.epoll) }
-    }
-
-    func rearm(_ order: WatchOrder) {
+    func rearm(_ order: WatchOrder) -> Bool {
+        var isCarriedOut = true
         uvRemote.withDescriptors { descriptors in
             guard let watch = watches[order.descriptor], watch.registration == order.registration
             else { return }
-            // What cannot be narrowed is gone, and the next run that wants it finds out.
-            try? watch.arm(order.events ?? [], epoll: descriptors.epoll)
+            guard let events = order.events else { return watch.pause(epoll: descriptors.epoll) }
+            do {
+                try watch.arm(events, epoll: descriptors.epoll)
+            } catch {
+                isCarriedOut = false
+            }
+        }
+        return isCarriedOut
+    }
+
+    /// Closes the `uv_poll`s of descriptors that nobody watches any more.
+    ///
+    /// libuv knows them by their numbers, which may be those of other files by now.
+    private func closeReleased() {
+        guard uvRemote.hasReleased else { return }
+        uvRemote.withDescriptors { descriptors in
+            for descriptor in descriptors.takeReleased() {
+                watches.removeValue(forKey: descriptor)?.close()
+            }
         }
     }
 

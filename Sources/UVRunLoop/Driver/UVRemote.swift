@@ -13,6 +13,7 @@ final class UVRemote: LoopRemote {
     }
 
     private let state = Guarded(State())
+    private let released = Atomic<Bool>(false)
 
     var now: Int64 { monotonicNow() }
 
@@ -42,8 +43,16 @@ final class UVRemote: LoopRemote {
 
     func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
         state.withLock { state in
-            if !isWanted() { state.descriptors.release(descriptor) }
+            guard !isWanted() else { return }
+            state.descriptors.release(descriptor)
+            released.store(true, ordering: .relaxed)
         }
+    }
+
+    /// Whether descriptors were released since the loop took notice of it last.
+    var hasReleased: Bool {
+        // The loop's own releases are seen at once; another thread's may wait for the next sleep.
+        released.load(ordering: .relaxed) && released.exchange(false, ordering: .acquiring)
     }
 
     /// Changes the epoll set while no other thread can; does nothing once closed.
@@ -60,17 +69,23 @@ struct WatchedDescriptors {
     /// Negative once closed.
     var epoll: CInt = -1
     private var descriptors: Set<CInt> = []
+    /// Released, and still known to libuv.
+    private var released: Set<CInt> = []
 
     mutating func take(_ descriptor: CInt) {
+        released.remove(descriptor)
         if descriptors.insert(descriptor).inserted { BlockingFlags.take(descriptor) }
     }
 
     mutating func release(_ descriptor: CInt) {
         guard descriptors.remove(descriptor) != nil else { return }
+        released.insert(descriptor)
         // The kernel may have dropped a closed descriptor on its own: any answer is fine.
         _ = cuv_epoll_delete(epoll, descriptor)
         BlockingFlags.giveBack(descriptor)
     }
+
+    mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }
 
     mutating func releaseAll() {
         for descriptor in descriptors { release(descriptor) }

@@ -137,30 +137,36 @@ final class UVWatch {
 
     /// What a note of libuv's means.
     ///
-    /// libuv reports a bare hang-up as everything that was asked for, and an error as a closed descriptor. Only then is the
-    /// kernel asked once more what is the case.
-    func meaning(of note: ReadyNotes.Note, epoll: CInt) -> Events {
+    /// libuv reports a bare hang-up as everything that was asked for, an error as a closed descriptor, and a hang-up
+    /// beside something else not at all. Where one is possible the kernel is asked once more what is the case.
+    func report(of note: ReadyNotes.Note, epoll: CInt) -> Readiness {
         let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
-        guard note.status < 0 || note.events & disconnect != 0 else {
-            return Events(uv: note.events)
+        var report = Readiness(
+            descriptor: descriptor,
+            registration: registration,
+            events: Events(uv: note.events),
+            isUnwatched: note.status < 0
+        )
+        if note.status < 0 || note.events & disconnect != 0 || peerIsDone {
+            inspect(&report, epoll: epoll)
         }
-        return inspect(epoll: epoll)
+        return report
     }
 
-    private func inspect(epoll: CInt) -> Events {
+    private func inspect(_ report: inout Readiness, epoll: CInt) {
         let condition = cuv_condition(descriptor)
-        let isBroken = CInt(cuv_poll_error | cuv_poll_invalid)
-        guard condition >= 0, condition & isBroken == 0 else { return .hangUp }
-        let plain = Events(condition: condition)
-        if condition & CInt(cuv_poll_hang_up) != 0 {
-            let hasUnread = plain.contains(.readable) && cuv_unread_bytes(descriptor) > 0
-            return hasUnread ? plain : .hangUp
+        guard condition >= 0, condition & CInt(cuv_poll_error | cuv_poll_invalid) == 0 else {
+            report.events = .hangUp
+            return
         }
-        if condition & CInt(cuv_poll_peer_hang_up) != 0, !peerIsDone {
+        report.events = Events(condition: condition)
+        if condition & CInt(cuv_poll_hang_up) != 0 {
+            report.hasUnread = report.events.contains(.readable) && cuv_unread_bytes(descriptor) > 0
+            report.events.insert(.hangUp)
+        } else if condition & CInt(cuv_poll_peer_hang_up) != 0, !peerIsDone {
             peerIsDone = true
             _ = cuv_epoll_modify(epoll, descriptor, kernelMask)
         }
-        return plain
     }
 }
 

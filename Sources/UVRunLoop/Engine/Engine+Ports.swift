@@ -13,13 +13,18 @@ struct PortRecord: ItemRecord {
     fileprivate var queuedIn: Int?
     /// The look at the kernel that saw it ready last.
     fileprivate var look: Int64 = 0
+    /// When it was served last, or else when it came.
+    fileprivate var servedAt: UInt64
+    /// Its place in the line, from when it became ready until it is served.
+    fileprivate var turn: OrderedHeap.Key?
     /// It has been told of a hang-up, and is silent until it is added again.
     fileprivate var isOff = false
     /// The kernel refused to watch the descriptor: its one call is still to come.
     fileprivate var isRefused = false
 
-    init(port: any UVRunLoop.PortSource) {
+    init(port: any UVRunLoop.PortSource, serial: UInt64) {
         self.port = port
+        servedAt = serial
         descriptor = port.link.descriptor
         events = port.link.events
     }
@@ -36,17 +41,64 @@ struct PortRecord: ItemRecord {
         mode.ready.places.give(back: place)
     }
 
+    /// Whether a run in one of its modes may serve it.
+    fileprivate var isServable: Bool { !port.link.isBeingCalled && !isOff }
+
     /// What a run may serve of it in a mode, as the kernel is to report it.
     fileprivate func interest(in mode: Int) -> Events {
-        let isServable = !port.link.isBeingCalled && !isOff && attachment.place(in: mode) != nil
-        return isServable ? events.union(.hangUp) : []
+        guard isServable, attachment.place(in: mode) != nil else { return [] }
+        return events.union(.hangUp)
+    }
+
+    /// What it is to be told of what the kernel reported.
+    ///
+    /// A hang-up comes with all that it asked for, and not while there is something left for it to read.
+    fileprivate func events(of report: Readiness) -> Events {
+        let plain = report.events.intersection(events).subtracting(.hangUp)
+        guard report.events.contains(.hangUp) else { return plain }
+        let waitsForData = report.hasUnread && events.contains(.readable)
+        return waitsForData ? plain : events.union(.hangUp)
+    }
+
+    /// Puts it among the ready ports of a mode.
+    ///
+    /// From when it is ready until it is served it keeps its turn, whatever other modes and looks come between.
+    fileprivate mutating func queue(
+        _ events: Events,
+        look: Int64,
+        in modes: inout ModeTable,
+        _ mode: Int
+    ) {
+        if let queuedIn, queuedIn != mode { unqueue(in: &modes) }
+        noted = self.look == look ? noted.union(events) : events
+        self.look = look
+        queuedIn = mode
+        let turn = turn ?? OrderedHeap.Key(rank: look, serial: serialInLook)
+        self.turn = turn
+        guard let place = attachment.place(in: mode), !modes[mode].ready.contains(place) else {
+            return
+        }
+        modes[mode].ready.insert(place, rank: turn.rank, serial: turn.serial)
+    }
+
+    /// Sorts ports that one look found ready: by their order, then by how long they were not served.
+    private var serialInLook: UInt64 {
+        let order = UInt32(bitPattern: Int32(clamping: port.link.order)) ^ (1 << 31)
+        return UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
+    }
+
+    fileprivate mutating func unqueue(in modes: inout ModeTable) {
+        if let queuedIn, let place = attachment.place(in: queuedIn) {
+            modes[queuedIn].ready.remove(place)
+        }
+        queuedIn = nil
+        noted = []
     }
 }
 
 /// An event that a port-based source is about to be told of.
 struct Delivery {
     var port: any UVRunLoop.PortSource
-    var ticket: Ticket
     var events: UVRunLoop.DescriptorSource.Events
     /// The kernel refused to watch the descriptor: this call is the last one.
     var isFinal: Bool
@@ -56,8 +108,9 @@ extension Engine {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     mutating func insert(_ port: any UVRunLoop.PortSource) -> Ticket {
-        let ticket = ports.insert(PortRecord(port: port))
-        descriptors.insert(ticket, for: port.link.descriptor, serial: nextSerial())
+        let serial = nextSerial()
+        let ticket = ports.insert(PortRecord(port: port, serial: serial))
+        descriptors.insert(ticket, for: port.link.descriptor, serial: serial)
         return ticket
     }
 
@@ -114,11 +167,16 @@ extension Engine {
     mutating func noteRefusal(of order: WatchOrder, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
-        for ticket in group.sources where ports[ticket]?.interest(in: mode).isEmpty == false {
-            ports.modify(ticket) { $0.isRefused = true }
-            queue(ticket, events: .hangUp, in: mode)
+        let look = look
+        for ticket in group.sources {
+            let isServed = ports.modify(ticket, in: &modes) { record, modes in
+                guard !record.interest(in: mode).isEmpty else { return false }
+                record.isRefused = true
+                record.queue(.hangUp, look: look, in: &modes, mode)
+                return true
+            }
+            if isServed == false { watchAgain(ticket) }
         }
-        for ticket in group.sources where ports[ticket]?.isRefused == false { watchAgain(ticket) }
     }
 
     // MARK: Readiness
@@ -126,21 +184,28 @@ extension Engine {
     /// Notes what the kernel reported about a descriptor, for every source that the mode's run may serve.
     ///
     /// - Returns: What to ask of the kernel instead when it woke the run for sources that must wait.
-    mutating func note(_ descriptor: CInt, _ reported: Events, in mode: Int) -> WatchOrder? {
-        guard let group = descriptors[descriptor] else {
-            return WatchOrder(descriptor: descriptor, registration: 0, events: nil)
+    mutating func note(_ report: Readiness, in mode: Int) -> WatchOrder? {
+        let descriptor = report.descriptor
+        guard let group = descriptors[descriptor], group.registration == report.registration else {
+            return WatchOrder(
+                descriptor: descriptor,
+                registration: report.registration,
+                events: nil
+            )
         }
         var isForSomebody = false
-        for ticket in group.sources {
-            guard let record = ports[ticket], !record.interest(in: mode).isEmpty else { continue }
-            let hasHungUp = reported.contains(.hangUp)
-            let events =
-                hasHungUp ? record.events.union(.hangUp) : reported.intersection(record.events)
-            guard !events.isEmpty else { continue }
-            isForSomebody = true
-            queue(ticket, events: events, in: mode)
+        for ticket in group.sources where queue(ticket, report, in: mode) { isForSomebody = true }
+        if report.isUnwatched {
+            noteUnwatched(descriptor)
+            return nil
         }
         return isForSomebody ? nil : reduce(group, descriptor, for: mode)
+    }
+
+    /// Has the kernel asked again for all that a descriptor's sources want: it watches for none of it.
+    mutating func noteUnwatched(_ descriptor: CInt) {
+        descriptors.setArmed(nil, for: descriptor)
+        for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }
     }
 
     /// Leaves with the kernel only what the running mode can serve; other modes ask again when they run.
@@ -161,33 +226,16 @@ extension Engine {
         )
     }
 
-    private mutating func queue(_ ticket: Ticket, events: Events, in mode: Int) {
-        if let other = ports[ticket]?.queuedIn, other != mode { unqueue(ticket) }
-        let place = ports[ticket]?.attachment.place(in: mode)
+    /// Notes an event for a port, if the mode's run may serve it and the event is one for it.
+    private mutating func queue(_ ticket: Ticket, _ report: Readiness, in mode: Int) -> Bool {
         let look = look
-        ports.modify(ticket) {
-            $0.noted = $0.look == look ? $0.noted.union(events) : events
-            $0.look = look
-            $0.queuedIn = mode
-        }
-        guard let place, !modes[mode].ready.contains(place) else { return }
-        let order = ports[ticket]?.port.link.order ?? 0
-        modes[mode].ready.insert(place, rank: look, serial: turn(order: order))
-    }
-
-    /// Among ports that one look found ready: by their order, then as the kernel named them.
-    private mutating func turn(order: Int) -> UInt64 {
-        let order = UInt32(bitPattern: Int32(clamping: order)) ^ (1 << 31)
-        return UInt64(order) << 32 | nextSerial() & 0xFFFF_FFFF
-    }
-
-    private mutating func unqueue(_ ticket: Ticket) {
-        guard let record = ports[ticket], let mode = record.queuedIn else { return }
-        if let place = record.attachment.place(in: mode) { modes[mode].ready.remove(place) }
-        ports.modify(ticket) {
-            $0.queuedIn = nil
-            $0.noted = []
-        }
+        return ports.modify(ticket, in: &modes) { record, modes in
+            guard !record.interest(in: mode).isEmpty else { return false }
+            let events = record.events(of: report)
+            guard !events.isEmpty else { return false }
+            record.queue(events, look: look, in: &modes, mode)
+            return true
+        } ?? false
     }
 
     /// Whether a port of the mode is ready, as far as the latest look knows.
@@ -197,11 +245,15 @@ extension Engine {
 
     /// Passes over what an earlier look saw and the latest did not: it has been used up meanwhile.
     private mutating func firstReadyPort(in mode: Int) -> Ticket? {
+        let look = look
         while let slot = modes[mode].ready.first {
             let ticket = ports.ticket(at: slot)
-            guard let record = ports[ticket] else { return nil }
-            if record.look == look || record.isRefused { return ticket }
-            unqueue(ticket)
+            let isFresh = ports.modify(ticket, in: &modes) { record, modes in
+                if record.look == look || record.isRefused { return true }
+                record.unqueue(in: &modes)
+                return false
+            }
+            if isFresh == true { return ticket }
         }
         return nil
     }
@@ -209,25 +261,21 @@ extension Engine {
     // MARK: Serving
 
     mutating func takeReadyPort(in mode: Int) -> Delivery? {
-        guard let ticket = firstReadyPort(in: mode), let record = ports[ticket] else { return nil }
-        let events = record.noted
-        unqueue(ticket)
-        ports.modify(ticket) {
-            $0.port.link.callDepth.add(1, ordering: .relaxed)
-            $0.isOff = events.contains(.hangUp)
+        guard let ticket = firstReadyPort(in: mode) else { return nil }
+        let serial = nextSerial()
+        return ports.modify(ticket, in: &modes) { record, modes in
+            let events = record.noted
+            record.unqueue(in: &modes)
+            record.turn = nil
+            record.servedAt = serial
+            record.isOff = events.contains(.hangUp)
+            record.port.link.callDepth.add(1, ordering: .relaxed)
+            return Delivery(port: record.port, events: events, isFinal: record.isRefused)
         }
-        return Delivery(
-            port: record.port,
-            ticket: ticket,
-            events: events,
-            isFinal: record.isRefused
-        )
     }
 
     mutating func endServing(_ ticket: Ticket) {
-        guard let record = ports[ticket], !record.port.link.isBeingCalled, !record.isOff else {
-            return
-        }
+        guard let record = ports[ticket], record.isServable else { return }
         let armed = descriptors[record.descriptor]?.armed ?? []
         if !armed.isSuperset(of: record.events.union(.hangUp)) { watchAgain(ticket) }
     }

@@ -2,7 +2,7 @@
 struct SourceRecord: ItemRecord {
     let source: UVRunLoop.Source
     var attachment = Attachment()
-    /// When it was signalled first since it fired last; `nil` when it is not signalled.
+    /// When it was signalled first since it was performed last; `nil` when it is not signalled.
     fileprivate var signal: UInt64?
 
     init(source: UVRunLoop.Source) { self.source = source }
@@ -31,17 +31,20 @@ extension Engine {
     mutating func add(
         _ ticket: Ticket,
         sourceTo mode: UVRunLoop.Mode,
-        isSignalled: Bool
+        signal: UInt64?
     ) -> [UVRunLoop.Mode] {
         noteChange()
         let joined = sources.add(ticket, to: mode, in: &modes)
-        if isSignalled { noteSignal(ticket) }
+        if let signal { noteSignal(ticket, signal) }
         return modes.names(of: joined)
     }
 
     /// Puts a source among those to be fired, in every mode it is in.
-    mutating func noteSignal(_ ticket: Ticket) {
-        let serial = nextSerial()
+    ///
+    /// - Parameters:
+    ///   - ticket: The source.
+    ///   - serial: Tells when it was signalled; a later signal of whatever source has a larger one.
+    mutating func noteSignal(_ ticket: Ticket, _ serial: UInt64) {
         let isNew = sources.modify(ticket, in: &modes) { record, modes in
             guard record.signal == nil else { return false }
             record.signal = serial
@@ -72,8 +75,18 @@ extension Engine {
         modes[mode].signalled.first.flatMap { sources[sources.ticket(at: $0)]?.source }
     }
 
-    /// The signalled sources of the mode, in the order in which they fire.
-    func signalledSources(in mode: Int) -> [UVRunLoop.Source] {
-        modes[mode].signalled.inOrder.compactMap { sources[sources.ticket(at: $0)]?.source }
+    /// Names the signalled sources of the mode, in no particular order.
+    func collectSignalled(in mode: Int, into batch: inout [SignalledSource]) {
+        modes[mode].signalled.forEach { slot, turn in
+            if let source = sources[sources.ticket(at: slot)]?.source {
+                batch.append(SignalledSource(source: source, turn: turn))
+            }
+        }
     }
+}
+
+/// A source that is about to be fired, and when it is its turn.
+struct SignalledSource {
+    var source: UVRunLoop.Source
+    var turn: OrderedHeap.Key
 }

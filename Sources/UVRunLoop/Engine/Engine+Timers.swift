@@ -7,6 +7,8 @@ struct TimerRecord: ItemRecord {
     /// When it was scheduled last, which settles the order among equal dates.
     fileprivate var serial: UInt64 = 0
     fileprivate var wasRedated = false
+    /// Whether the call on the stack is for the date, and not for somebody who called `fire()`.
+    fileprivate var isCalledForDate = false
 
     init(timer: UVRunLoop.Timer, series: FireSeries, tolerance: Int64) {
         self.timer = timer
@@ -44,20 +46,29 @@ struct TimerRecord: ItemRecord {
     }
 
     /// Takes the timer out of its queues for a call.
-    fileprivate mutating func beginCall(in modes: inout ModeTable) {
+    fileprivate mutating func beginCall(forDate: Bool, in modes: inout ModeTable) {
         unschedule(in: &modes)
-        let depth = timer.callDepth.load(ordering: .relaxed)
-        timer.callDepth.store(depth + 1, ordering: .relaxed)
-        if depth == 0 { wasRedated = false }
+        guard timer.callDepth.add(1, ordering: .relaxed).oldValue == 0 else { return }
+        wasRedated = false
+        isCalledForDate = forDate
     }
 
     /// Queues the timer again after a call; without a time its date stays as it is.
     fileprivate mutating func endCall(now: Int64?, serial: UInt64, in modes: inout ModeTable) {
+        timer.callDepth.subtract(1, ordering: .relaxed)
         if let now, !wasRedated {
             series.advance(past: now)
             self.serial = serial
         }
         schedule(in: &modes)
+    }
+
+    /// The dates it leaves with. A handler that takes its own timer out has seen to the date it was called for.
+    func seriesOnLeaving(now: Int64) -> FireSeries {
+        guard timer.isBeingCalled, isCalledForDate, !wasRedated else { return series }
+        var series = series
+        series.advance(past: now)
+        return series
     }
 }
 
@@ -132,16 +143,21 @@ extension Engine {
         let ticket = timers.ticket(at: slot)
         firing.append(ticket)
         return timers.modify(ticket, in: &modes) { record, modes in
-            record.beginCall(in: &modes)
+            record.beginCall(forDate: true, in: &modes)
             let missed = record.series.fire(at: batch.now)
             return Firing(timer: record.timer, ticket: ticket, missed: missed)
         }
     }
 
-    /// Takes a timer out of its queues while its handler runs.
-    mutating func beginCall(_ ticket: Ticket) {
+    /// Takes a timer out of its queues while its handler runs; answers `false` if it is not here any more.
+    mutating func beginCall(_ ticket: Ticket) -> Bool {
+        let isHere = timers.modify(ticket, in: &modes) { record, modes in
+            record.beginCall(forDate: false, in: &modes)
+            return true
+        }
+        guard isHere == true else { return false }
         firing.append(ticket)
-        timers.modify(ticket, in: &modes) { $0.beginCall(in: &$1) }
+        return true
     }
 
     /// Decides what follows a call, which may itself have set another date or taken the timer out.
@@ -149,12 +165,16 @@ extension Engine {
     /// - Parameters:
     ///   - ticket: The timer.
     ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
-    /// - Returns: What became of the timer. A one-shot timer's record goes with the call.
+    /// - Returns: What became of the timer. A one-shot timer's record goes with the call. For one that is
+    ///   elsewhere the call has not ended yet.
     mutating func endCall(_ ticket: Ticket, now: Int64?) -> TimerAfterCall {
         if let index = firing.lastIndex(of: ticket) { firing.remove(at: index) }
         let serial = nextSerial()
         let repeats = timers.modify(ticket, in: &modes) { record, modes in
-            guard record.series.interval != nil else { return false }
+            guard record.series.interval != nil else {
+                record.timer.callDepth.subtract(1, ordering: .relaxed)
+                return false
+            }
             record.endCall(now: now, serial: serial, in: &modes)
             return true
         }

@@ -58,6 +58,24 @@ struct Engine: ~Copyable {
         )
     }
 
+    /// What a run needs to know about its mode right before it sleeps.
+    struct SleepView {
+        var version: UInt64
+        /// Whether a source is signalled or a port is ready.
+        var hasWork: Bool
+        var soonest: Int64?
+        var deadline: Deadline?
+    }
+
+    mutating func sleepView(of mode: Int) -> SleepView {
+        SleepView(
+            version: version,
+            hasWork: !modes[mode].signalled.isEmpty || hasReadyPort(in: mode),
+            soonest: modes[mode].timers.soonest,
+            deadline: deadline(in: mode)
+        )
+    }
+
     /// Makes a mode one of the common ones, which brings it every item recorded as common.
     ///
     /// - Returns: The sources that joined it, whose clients are to be told.

@@ -54,9 +54,7 @@ struct ItemTable<Record: ItemRecord> {
 
     var tickets: [Ticket] { records.tickets }
 
-    subscript(ticket: Ticket) -> Record? {
-        _read { yield records[ticket] }
-    }
+    subscript(ticket: Ticket) -> Record? { records[ticket] }
 
     func ticket(at slot: UInt32) -> Ticket { records.ticket(at: slot) }
 

@@ -19,8 +19,8 @@ struct ReadyQueue {
     /// The slot of the member whose turn it is.
     var first: UInt32? { heap.first.map { places[$0.place] } }
 
-    /// The slots of all members, in the order of their turns.
-    var inOrder: [UInt32] {
-        heap.unordered.sorted { $0.key < $1.key }.map { places[$0.place] }
+    /// Names every member's slot and turn, in no particular order.
+    func forEach(_ body: (UInt32, OrderedHeap.Key) -> Void) {
+        for entry in heap.unordered { body(places[entry.place], entry.key) }
     }
 }

@@ -43,10 +43,7 @@ struct SlotMap<Item> {
 
     /// The item the ticket was issued for, or `nil` once it has been removed.
     subscript(ticket: Ticket) -> Item? {
-        _read {
-            // Lent, not copied: most who ask want one field.
-            if holds(ticket) { yield slots[Int(ticket.slot)].item } else { yield nil }
-        }
+        holds(ticket) ? slots[Int(ticket.slot)].item : nil
     }
 
     /// The ticket of a slot's present tenant.

@@ -16,15 +16,13 @@ struct TimerQueue {
     private var strict = OrderedHeap()
     private var tolerant = OrderedHeap()
     private var windows = OrderedHeap()
-    /// The dates that belong to the batch being fired end here; see ``schedule(_:date:latest:serial:)``.
-    private var floor = Int64.min
+    /// Timers that are due but came too late for the batch that is being fired.
+    private var latecomers = OrderedHeap()
 
-    /// Queues a timer that is not queued.
-    ///
-    /// One that joins while a batch is fired, with a date of that batch, is due with the next one: it is ranked
-    /// behind the batch, so that the batch need not look past it.
+    /// Queues a timer, or moves it where it belongs now.
     mutating func schedule(_ place: Place, date: Int64, latest: Int64, serial: UInt64) {
-        let key = OrderedHeap.Key(rank: max(date, floor), serial: serial)
+        unschedule(place)
+        let key = OrderedHeap.Key(rank: date, serial: serial)
         if latest > date {
             tolerant.insert(place, key)
             windows.insert(place, OrderedHeap.Key(rank: latest, serial: serial))
@@ -37,28 +35,29 @@ struct TimerQueue {
         strict.remove(place)
         tolerant.remove(place)
         windows.remove(place)
+        latecomers.remove(place)
     }
 
     /// The soonest date of a queued timer.
-    var soonest: Int64? { first?.key.rank }
+    var soonest: Int64? {
+        let soonest = min(strict.soonest, tolerant.soonest, latecomers.soonest)
+        return isEmpty ? nil : soonest
+    }
 
     /// How long the timers let the loop sleep: until the first window closes.
     ///
     /// - Parameter opening: The date of the timer in a slot, which is when its window opens.
     /// - Returns: The window that closes first; `nil` when there are no timers.
     func deadline(opening: (UInt32) -> Int64) -> Deadline? {
-        let date = strict.first?.key.rank
-        guard let window = windows.first, window.key.rank < date ?? .max else {
-            return date.map { Deadline(earliest: $0, latest: $0) }
+        let date = min(strict.soonest, latecomers.soonest)
+        if let window = windows.first, window.key.rank < date {
+            return Deadline(earliest: opening(places[window.place]), latest: window.key.rank)
         }
-        return Deadline(earliest: opening(places[window.place]), latest: window.key.rank)
+        let hasDate = !strict.isEmpty || !latecomers.isEmpty
+        return hasDate ? Deadline(earliest: date, latest: date) : nil
     }
 
-    private var first: OrderedHeap.Entry? {
-        guard let strict = strict.first else { return tolerant.first }
-        guard let tolerant = tolerant.first else { return strict }
-        return tolerant.key < strict.key ? tolerant : strict
-    }
+    private var isEmpty: Bool { strict.isEmpty && tolerant.isEmpty && latecomers.isEmpty }
 
     // MARK: Batches
 
@@ -66,23 +65,49 @@ struct TimerQueue {
     struct Batch {
         var now: Int64
         var serial: UInt64
-        fileprivate var outerFloor: Int64
     }
 
     mutating func beginBatch(now: Int64, serial: UInt64) -> Batch {
-        let batch = Batch(now: now, serial: serial, outerFloor: floor)
-        floor = max(floor, now)
-        return batch
+        // A nested round has none of its own yet: what was too late for the outer one is in time for this.
+        admitLatecomers()
+        return Batch(now: now, serial: serial)
     }
 
-    mutating func end(_ batch: Batch) { floor = batch.outerFloor }
+    mutating func endBatch() { admitLatecomers() }
+
+    private mutating func admitLatecomers() {
+        while let entry = latecomers.first {
+            latecomers.remove(entry.place)
+            if windows.contains(entry.place) {
+                tolerant.insert(entry.place, entry.key)
+            } else {
+                strict.insert(entry.place, entry.key)
+            }
+        }
+    }
 
     /// Takes the next due timer of the batch out of the queue.
     mutating func takeNext(of batch: Batch) -> UInt32? {
-        guard let entry = first, entry.key.rank <= batch.now, entry.key.serial < batch.serial else {
-            return nil
+        while let entry = firstByDate, entry.key.rank <= batch.now {
+            if entry.key.serial < batch.serial {
+                unschedule(entry.place)
+                return places[entry.place]
+            }
+            strict.remove(entry.place)
+            tolerant.remove(entry.place)
+            latecomers.insert(entry.place, entry.key)
         }
-        unschedule(entry.place)
-        return places[entry.place]
+        return nil
     }
+
+    private var firstByDate: OrderedHeap.Entry? {
+        guard let strict = strict.first else { return tolerant.first }
+        guard let tolerant = tolerant.first else { return strict }
+        return tolerant.key < strict.key ? tolerant : strict
+    }
+}
+
+extension OrderedHeap {
+    /// The first date, or the end of time when there is none.
+    fileprivate var soonest: Int64 { first?.key.rank ?? .max }
 }

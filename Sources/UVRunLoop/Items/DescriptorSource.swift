@@ -105,11 +105,12 @@ extension UVRunLoop {
                 order: order,
                 checkHome: { call.handler.checkHome(is: $0) },
                 deliver: { port, events in
-                    if let source = port as? DescriptorSource {
-                        call.handler.current?(source, events)
-                    }
+                    guard let source = port as? DescriptorSource, let body = call.handler.current
+                    else { return false }
+                    body(source, events)
+                    return true
                 },
-                letGo: { call.handler.letGo() }
+                letGo: { call.handler.letGo(with: $0) }
             )
         }
 

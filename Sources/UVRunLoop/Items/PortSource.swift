@@ -29,18 +29,18 @@ extension UVRunLoop {
         let callDepth = Atomic<Int>(0)
         /// Traps unless the port's handler may be called on a thread.
         let checkHome: @Sendable (ThreadIdentity) -> Void
-        /// Calls the port's handler.
-        let deliver: @Sendable (any PortSource, DescriptorSource.Events) -> Void
+        /// Calls the port's handler; answers `false` if that was let go.
+        let deliver: @Sendable (any PortSource, DescriptorSource.Events) -> Bool
         /// Lets the port's handler go.
-        let letGo: @Sendable () -> Void
+        let letGo: @Sendable (UVRunLoop?) -> Void
 
         init(
             descriptor: CInt,
             events: DescriptorSource.Events,
             order: Int,
             checkHome: @escaping @Sendable (ThreadIdentity) -> Void,
-            deliver: @escaping @Sendable (any PortSource, DescriptorSource.Events) -> Void,
-            letGo: @escaping @Sendable () -> Void
+            deliver: @escaping @Sendable (any PortSource, DescriptorSource.Events) -> Bool,
+            letGo: @escaping @Sendable (UVRunLoop?) -> Void
         ) {
             self.descriptor = descriptor
             self.events = events

@@ -22,6 +22,8 @@ extension UVRunLoop {
 
         struct State {
             var isValid = true
+            /// When it was signalled first since it was performed last.
+            var signal: UInt64?
             var links: [Link] = []
         }
 
@@ -31,6 +33,8 @@ extension UVRunLoop {
         let state = Guarded(State())
         /// Set once the loops know of a signal, and cleared before `perform` is called.
         private let signalFlag = Atomic<Bool>(false)
+        /// Orders the signals of all sources in time.
+        private static let signalCount = Atomic<UInt64>(0)
         /// Its turn among the sources that are signalled at the same time; lower ones are performed first.
         public let order: Int
 
@@ -99,7 +103,11 @@ extension UVRunLoop {
             guard !isKnownToBeSignalled() else { return }
             state.withLock { state in
                 guard state.isValid, !isSignalled else { return }
-                for link in state.links { link.loop.withEngine { $0.noteSignal(link.ticket) } }
+                let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
+                state.signal = serial
+                for link in state.links {
+                    link.loop.withEngine { $0.noteSignal(link.ticket, serial) }
+                }
                 signalFlag.store(true, ordering: .releasing)
             }
         }
@@ -126,22 +134,27 @@ extension UVRunLoop {
         /// Takes the signal, for whoever performs the source now; answers `false` if there is none any more.
         func takeSignal() -> Bool {
             state.withLock { state in
-                let wasSignalled = forgetSignal()
+                let wasSignalled = forgetSignal(&state)
                 for link in state.links { link.loop.withEngine { $0.clearSignal(link.ticket) } }
                 return state.isValid && wasSignalled
             }
         }
 
-        /// Clears the flag; answers whether it was set.
+        /// Makes the source one that is not signalled; answers whether it was.
         @discardableResult
-        func forgetSignal() -> Bool {
-            signalFlag.exchange(false, ordering: .acquiringAndReleasing)
+        func forgetSignal(_ state: inout State) -> Bool {
+            state.signal = nil
+            return signalFlag.exchange(false, ordering: .acquiringAndReleasing)
         }
 
-        /// Calls `perform`.
+        /// Calls `perform`; answers `false` if the source has become invalid.
         ///
         /// Stays out of line so that backtraces and profiles show whose turn it was.
         @inline(never)
-        func callOut() { handler.current?(self) }
+        func callOut() -> Bool {
+            guard let perform = handler.current else { return false }
+            perform(self)
+            return true
+        }
     }
 }

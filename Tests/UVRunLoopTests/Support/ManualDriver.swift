@@ -8,10 +8,12 @@ import Synchronization
 /// Real descriptors are asked with poll(2) before the clock jumps. What other threads do at a given time is done, on
 /// a real other thread, when the clock gets there.
 final class ManualDriver: LoopDriver {
+    typealias Events = UVRunLoop.DescriptorSource.Events
+
     let manualRemote = ManualRemote()
     private let word: WakeWord
     private var watched: [CInt: WatchOrder] = [:]
-    private var ready: [(CInt, Events)] = []
+    private var ready: [Readiness] = []
 
     init(word: WakeWord) { self.word = word }
 
@@ -43,10 +45,10 @@ final class ManualDriver: LoopDriver {
         }
     }
 
-    func forEachReady(_ body: (CInt, Events) -> Void) {
+    func forEachReady(_ body: (Readiness) -> Void) {
         let found = ready
         ready = []
-        for (descriptor, events) in found { body(descriptor, events) }
+        for report in found { body(report) }
     }
 
     func watch(
@@ -65,36 +67,42 @@ final class ManualDriver: LoopDriver {
         }
     }
 
-    func rearm(_ order: WatchOrder) { watched[order.descriptor] = order }
-
-    func pause(_ descriptor: CInt) { watched[descriptor] = nil }
+    func rearm(_ order: WatchOrder) -> Bool {
+        watched[order.descriptor] = order.events == nil ? nil : order
+        return true
+    }
 
     func close() { manualRemote.releaseAll() }
 
-    private func poll() -> [(CInt, Events)] {
+    private func poll() -> [Readiness] {
         manualRemote.withReleased { released in
             for descriptor in released { watched[descriptor] = nil }
             released = []
         }
         return watched.values.sorted { $0.registration < $1.registration }.compactMap { order in
-            let events = Self.condition(of: order.descriptor, wanted: order.events ?? [])
-            return events.isEmpty ? nil : (order.descriptor, events)
+            let report = Self.report(of: order)
+            return report.events.isEmpty ? nil : report
         }
     }
 
-    private static func condition(of descriptor: CInt, wanted: Events) -> Events {
+    private static func report(of order: WatchOrder) -> Readiness {
+        var report = Readiness(
+            descriptor: order.descriptor,
+            registration: order.registration,
+            events: []
+        )
+        let wanted = order.events ?? []
         var asked: Int32 = 0
         if wanted.contains(.readable) { asked |= POLLIN }
         if wanted.contains(.writable) { asked |= POLLOUT }
-        var state = pollfd(fd: descriptor, events: Int16(asked), revents: 0)
-        guard Glibc.poll(&state, 1, 0) > 0 else { return [] }
+        var state = pollfd(fd: order.descriptor, events: Int16(asked), revents: 0)
+        guard Glibc.poll(&state, 1, 0) > 0 else { return report }
         let answer = Int32(state.revents)
-        if answer & (POLLERR | POLLNVAL) != 0 { return .hangUp }
-        if answer & POLLHUP != 0, answer & POLLIN == 0 { return .hangUp }
-        var events: Events = []
-        if answer & POLLIN != 0 { events.insert(.readable) }
-        if answer & POLLOUT != 0 { events.insert(.writable) }
-        return events
+        if answer & POLLIN != 0 { report.events.insert(.readable) }
+        if answer & POLLOUT != 0 { report.events.insert(.writable) }
+        if answer & (POLLERR | POLLNVAL | POLLHUP) != 0 { report.events.insert(.hangUp) }
+        report.hasUnread = answer & POLLIN != 0 && answer & (POLLERR | POLLNVAL) == 0
+        return report
     }
 }
 
