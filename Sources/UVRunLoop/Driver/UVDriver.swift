@@ -32,6 +32,7 @@ final class UVDriver: LoopDriver {
             unsafe loop.deallocate()
             throw UVError(rawValue: status)
         }
+        DescriptorReserve.noteLoop()
         unsafe self.loop = unsafe loop
         epoll = unsafe uv_backend_fd(loop)
         do {

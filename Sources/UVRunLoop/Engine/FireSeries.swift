@@ -30,7 +30,7 @@ struct FireSeries {
         let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
         guard !overflow else { return 0 }
         let missed = elapsed / interval
-        unaccounted = unaccounted.adding(missed + 1, times: interval)
+        unaccounted = unaccounted.adding(missed.addingSaturating(1), times: interval)
         return Int(missed)
     }
 
@@ -43,7 +43,7 @@ struct FireSeries {
         }
         let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
         guard !overflow else { return }
-        date = unaccounted.adding(elapsed / interval + 1, times: interval)
+        date = unaccounted.adding((elapsed / interval).addingSaturating(1), times: interval)
     }
 }
 

@@ -91,9 +91,10 @@ import Testing
         #expect(series.date == century + 100_000)
     }
 
-    @Test(arguments: [1, 2, 1000, .max / 2, .max - 1, .max] as [Int64])
+    @Test(arguments: [1, 2, 1000, Int64.max / 2, Int64.max - 1, Int64.max] as [Int64])
     func aDateTooFarToBeWrittenDownIsTheLastThereIs(interval: Int64) {
-        for start in [Int64.max, .max - 1] {
+        let starts: [Int64] = [.max, .max - 1]
+        for start in starts {
             var series = FireSeries(date: start, interval: interval)
             #expect(series.fire(at: start) == 0)
             series.advance(past: start)
@@ -141,15 +142,20 @@ private struct CountedSeries {
 }
 
 private func crossTheFarthestSpan() {
-    for (start, interval) in [(0, 1), (0, .max), (.min, 1), (.min, .max), (-1, 1), (1, 1)]
-        as [(Int64, Int64)]
-    {
-        for now in [Int64.max, .max - 1] {
-            var series = FireSeries(date: start, interval: interval)
-            precondition(series.fire(at: now) >= 0)
-            series.advance(past: now)
-            series = FireSeries(date: start, interval: interval)
-            series.advance(past: now)
+    let starts: [Int64] = [.min, -1, 0, 1]
+    let intervals: [Int64] = [1, .max]
+    let ends: [Int64] = [.max - 1, .max]
+    for start in starts {
+        for interval in intervals {
+            for end in ends { cross(from: start, to: end, by: interval) }
         }
     }
+}
+
+private func cross(from start: Int64, to end: Int64, by interval: Int64) {
+    var series = FireSeries(date: start, interval: interval)
+    precondition(series.fire(at: end) >= 0)
+    series.advance(past: end)
+    series = FireSeries(date: start, interval: interval)
+    series.advance(past: end)
 }

@@ -36,7 +36,9 @@ import Testing
     }
 
     @Test func aLimitIsCoarseFromTheSlackOn() {
-        #expect(Moment(limit: 1000 + slack, now: 1000) == Moment(date: 1000 + slack, isCoarse: true))
+        #expect(
+            Moment(limit: 1000 + slack, now: 1000) == Moment(date: 1000 + slack, isCoarse: true)
+        )
         #expect(!Moment(limit: 999 + slack, now: 1000).isCoarse)
         #expect(!Moment(limit: .min, now: 1000).isCoarse)
         #expect(Moment(limit: .max, now: 1000).isCoarse)

@@ -91,7 +91,9 @@ import Testing
 }
 
 private func expectAgreement(
-    _ heap: OrderedHeap, _ model: [Place: OrderedHeap.Key], at place: Place
+    _ heap: OrderedHeap,
+    _ model: [Place: OrderedHeap.Key],
+    at place: Place
 ) {
     let first = model.min { $0.value < $1.value }
     #expect(heap.count == model.count)

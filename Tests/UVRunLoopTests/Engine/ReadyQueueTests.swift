@@ -43,3 +43,12 @@ import Testing
         #expect(queue.first == 2)
     }
 }
+
+extension ReadyQueue {
+    /// The slots of all members, in the order of their turns.
+    fileprivate var inOrder: [UInt32] {
+        var members: [(slot: UInt32, turn: OrderedHeap.Key)] = []
+        forEach { members.append(($0, $1)) }
+        return members.sorted { $0.turn < $1.turn }.map(\.slot)
+    }
+}

@@ -34,7 +34,8 @@ import Testing
             map.modify(ticket) { item -> String in
                 item += 1
                 return "done"
-            } == "done")
+            } == "done"
+        )
         #expect(map[ticket] == 2)
     }
 

@@ -37,8 +37,8 @@ import Testing
             }
         }
         #expect(fired == ["A", "B"])
-        #expect(timers.queue.soonest == 100)
-        let next = ["new, sooner", "new, at the end", "new, sooner still"]
+        #expect(timers.queue.soonest == -7)
+        let next = ["new, sooner still", "new, sooner", "new, at the end"]
         #expect(timers.fireBatch(now: 100) == next)
     }
 
@@ -65,9 +65,9 @@ import Testing
             }
             timers.schedule("new after", date: 3)
         }
-        #expect(inner == ["B", "new before", "C"] || inner == ["B", "C", "new before"])
+        #expect(inner == ["new before", "B", "C"])
         #expect(outer == ["A"])
-        #expect(Set(timers.fireBatch(now: 40)) == ["new within", "new after"])
+        #expect(timers.fireBatch(now: 40) == ["new within", "new after"])
     }
 
     @Test func aTimerTakenOutDuringABatchIsNotFired() {
@@ -110,8 +110,10 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         var timers = Timers()
         for step in 0..<1500 {
-            if Bool.random(using: &generator), let (place, _) = timers.members.randomElement(
-                using: &generator)
+            if Bool.random(using: &generator),
+                let (place, _) = timers.members.randomElement(
+                    using: &generator
+                )
             {
                 timers.unschedule(place)
             }
@@ -150,7 +152,11 @@ private struct Timers {
     mutating func schedule(_ name: String, date: Int64, tolerance: Int64 = 0) -> Place {
         let place = queue.places.take(for: UInt32(serial))
         let member = Member(
-            name: name, date: date, latest: date + tolerance, serial: nextSerial())
+            name: name,
+            date: date,
+            latest: date + tolerance,
+            serial: nextSerial()
+        )
         members[place] = member
         owners[queue.places[place]] = place
         queue.schedule(place, date: date, latest: member.latest, serial: member.serial)
@@ -180,7 +186,8 @@ private struct Timers {
     }
 
     mutating func fireBatch(
-        now: Int64, _ handler: (inout Timers, String) -> Void = { _, _ in }
+        now: Int64,
+        _ handler: (inout Timers, String) -> Void = { _, _ in }
     ) -> [String] {
         let batch = queue.beginBatch(now: now, serial: nextSerial())
         var names: [String] = []
@@ -193,7 +200,7 @@ private struct Timers {
             names.append(member.name)
             handler(&self, member.name)
         }
-        queue.end(batch)
+        queue.endBatch()
         return names
     }
 }

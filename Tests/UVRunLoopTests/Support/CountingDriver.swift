@@ -27,24 +27,20 @@ final class CountingDriver: LoopDriver {
         driver.wait(until: moment, now: now)
     }
 
-    func forEachReady(_ body: (CInt, Events) -> Void) { driver.forEachReady(body) }
+    func forEachReady(_ body: (Readiness) -> Void) { driver.forEachReady(body) }
 
     func watch(
-        _ orders: [WatchOrder], ifCurrent isCurrent: (WatchOrder) -> Bool,
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     ) {
         counts.orders += orders.count
         driver.watch(orders, ifCurrent: isCurrent, refused: refused)
     }
 
-    func rearm(_ order: WatchOrder) {
-        counts.rearms += 1
-        driver.rearm(order)
-    }
-
-    func pause(_ descriptor: CInt) {
-        counts.pauses += 1
-        driver.pause(descriptor)
+    func rearm(_ order: WatchOrder) -> Bool {
+        if order.events == nil { counts.pauses += 1 } else { counts.rearms += 1 }
+        return driver.rearm(order)
     }
 
     func close() { driver.close() }

@@ -3,14 +3,34 @@
 extension Engine {
     /// Adds a source for a pipe's read end as a loop would.
     mutating func addPort(
-        _ pipe: Pipe, _ events: UVRunLoop.DescriptorSource.Events,
-        order: Int = 0, to mode: UVRunLoop.Mode = .default
+        _ pipe: Pipe,
+        _ events: UVRunLoop.DescriptorSource.Events,
+        order: Int = 0,
+        to mode: UVRunLoop.Mode = .default
     ) throws -> Ticket {
         let source = try UVRunLoop.DescriptorSource(
-            pipe.readEnd, events: events, order: order, sendableHandler: { _, _ in })
+            pipe.readEnd,
+            events: events,
+            order: order,
+            sendableHandler: { _, _ in }
+        )
         let ticket = insert(source)
         add(ticket, portTo: mode)
+        source.link.state.withLock { $0.ticket = ticket }
         return ticket
+    }
+
+    /// Notes a plain report about the present use of a descriptor.
+    mutating func note(
+        _ descriptor: CInt,
+        _ events: UVRunLoop.DescriptorSource.Events,
+        in mode: Int
+    ) -> WatchOrder? {
+        let registration = descriptors[descriptor]?.registration ?? 0
+        return note(
+            Readiness(descriptor: descriptor, registration: registration, events: events),
+            in: mode
+        )
     }
 
     /// Does what a loop does after a port's handler has returned.
@@ -18,4 +38,9 @@ extension Engine {
         ports[ticket]?.port.link.callDepth.subtract(1, ordering: .relaxed)
         endServing(ticket)
     }
+}
+
+extension Delivery {
+    /// By what the engine of a test knows the port that is served.
+    var ticket: Ticket { port.link.state.withLock { $0.ticket } }
 }

@@ -20,7 +20,8 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// Ends the process when a body takes so long that only a hang explains it.
 func withHangGuard<Result>(
-    seconds: Int = 120, _ body: () throws -> Result
+    seconds: Int = 120,
+    _ body: () throws -> Result
 ) rethrows -> Result {
     let end = HangGuard()
     let thread = startThread { end.watch(seconds: seconds) }
@@ -56,6 +57,21 @@ func openDescriptorCount() -> Int {
     var count = 0
     while readdir(directory) != nil { count += 1 }
     return count
+}
+
+/// Runs a body in a process of its own, in which no other thread opens or closes descriptors.
+///
+/// An exit test's process has such threads: those of the test library.
+func inQuietProcess(_ body: () -> Void) {
+    let child = fork()
+    precondition(child >= 0, "No process could be made.")
+    if child == 0 {
+        alarm(300)
+        body()
+        _exit(0)
+    }
+    let status = awaitChild(child)
+    precondition(status == 0, "The process ended with \(status).")
 }
 
 /// The process's table of descriptors, filled up but for a few.

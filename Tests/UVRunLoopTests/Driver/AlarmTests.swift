@@ -1,0 +1,222 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import UVRunLoop
+
+/// The two clocks under a loop, a `uv_timer` and a timerfd, and the traps in each.
+@Suite struct AlarmTests {
+    private let other = UVRunLoop.Mode("alarm, other")
+
+    // A `uv_timer` counts from a time that is up to a millisecond old, and fires early in a loop
+    // that is woken often: https://github.com/libuv/libuv/issues/4773
+    @Test(arguments: [Duration.zero, .milliseconds(3)])
+    func noTimerIsEarlyWhileAnotherThreadWakesTheLoopAllTheTime(tolerance: Duration) throws {
+        try withCountedLoop { loop, _ in
+            let waker = Waker(loop)
+            defer { waker.end() }
+            var generator = SeededGenerator(seed: 71)
+            let earliest = Box<Duration>(.seconds(1))
+            let left = Box(250)
+            for _ in 0..<left.value {
+                let delay = Int64.random(in: 0..<300_000_000, using: &generator)
+                let timer = UVRunLoop.Timer(
+                    after: .nanoseconds(delay),
+                    tolerance: tolerance
+                ) { timer in
+                    let lateness = timer.nextFireDate.duration(to: loop.now)
+                    earliest.value = min(earliest.value, lateness)
+                    left.value -= 1
+                }
+                loop.add(timer, forMode: .default)
+            }
+            withHangGuard { #expect(loop.run(mode: .default, for: nil) == .finished) }
+            #expect(left.value == 0)
+            #expect(earliest.value >= .zero)
+        }
+    }
+
+    @Test func noLimitIsEarlyWhileAnotherThreadWakesTheLoopAllTheTime() throws {
+        try withCountedLoop { loop, _ in
+            let waker = Waker(loop)
+            defer { waker.end() }
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            var generator = SeededGenerator(seed: 72)
+            withHangGuard {
+                for _ in 0..<60 {
+                    let delay = Int64.random(in: 1..<7_000_000, using: &generator)
+                    let limit = loop.now.advanced(by: .nanoseconds(delay))
+                    #expect(loop.run(mode: .default, until: limit) == .timedOut)
+                    #expect(loop.now >= limit)
+                }
+            }
+        }
+    }
+
+    // The timerfd is never read. When its date has passed it would end every sleep at once.
+    @Test func aPassedDateDoesNotKeepASleepWithoutAnyDateAwake() throws {
+        try withCountedLoop { loop, driver in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let fired = Box(false)
+            let timer = UVRunLoop.Timer(after: .microseconds(700)) { _ in fired.value = true }
+            loop.add(timer, forMode: .default)
+            let stopper = startThread {
+                usleep(60_000)
+                loop.perform { loop.stop() }
+            }
+            withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
+            pthread_join(stopper, nil)
+            #expect(fired.value)
+            #expect(driver.counts.waits < 20)
+        }
+    }
+
+    @Test(arguments: [Duration.milliseconds(60), .seconds(3600), nil])
+    func aDateThatPassedInAnotherModeDoesNotKeepThisOneAwake(limit: Duration?) throws {
+        try withCountedLoop { loop, driver in
+            loop.add(UVRunLoop.Source { _ in }, forMode: other)
+            let timer = UVRunLoop.Timer(
+                after: .milliseconds(8),
+                interval: .milliseconds(8)
+            ) { _ in }
+            loop.add(timer, forMode: .default)
+            // The timerfd is set for the next date, which is then nobody's.
+            let stopper = startThread {
+                usleep(1000)
+                loop.perform { loop.stop() }
+            }
+            #expect(loop.run(mode: .default, for: nil) == .stopped)
+            pthread_join(stopper, nil)
+            driver.counts.waits = 0
+            let secondStopper = startThread {
+                usleep(60_000)
+                loop.perform(inModes: [UVRunLoop.Mode("alarm, other")]) { loop.stop() }
+            }
+            withHangGuard { _ = loop.run(mode: other, for: limit) }
+            pthread_join(secondStopper, nil)
+            #expect(driver.counts.waits < 20)
+            timer.invalidate()
+        }
+    }
+
+    // libuv 1.44 fires a due `uv_timer`, and then waits for something else:
+    // https://github.com/libuv/libuv/issues/3686
+    @Test func aDueCoarseDateEndsAWaitThatNothingElseWould() throws {
+        let word = WakeWord()
+        let driver = try UVRunLoop.makeUVDriver(word)
+        defer { driver.close() }
+        withHangGuard {
+            for offset in -60..<60 {
+                let now = driver.remote.now
+                let date = now + Int64(offset) * 50_000
+                driver.wait(until: Moment(date: date, isCoarse: true), now: now)
+                while driver.remote.now < date {
+                    let now = driver.remote.now
+                    driver.wait(until: Moment(date: date, isCoarse: true), now: now)
+                }
+            }
+        }
+    }
+
+    @Test func aDueFineDateEndsAWaitThatNothingElseWould() throws {
+        let word = WakeWord()
+        let driver = try UVRunLoop.makeUVDriver(word)
+        defer { driver.close() }
+        withHangGuard {
+            for offset in -60..<60 {
+                let now = driver.remote.now
+                let date = now + Int64(offset) * 10_000
+                driver.wait(until: Moment(date: date, isCoarse: false), now: now)
+                while driver.remote.now < date {
+                    let now = driver.remote.now
+                    driver.wait(until: Moment(date: date, isCoarse: false), now: now)
+                }
+            }
+        }
+    }
+
+    /// A look without waiting consumes a `uv_timer` that has expired.
+    @Test func aDateThatALookConsumedStillEndsTheNextWait() throws {
+        let word = WakeWord()
+        let driver = try UVRunLoop.makeUVDriver(word)
+        defer { driver.close() }
+        withHangGuard {
+            for isCoarse in [true, false] {
+                let now = driver.remote.now
+                let moment = Moment(date: now + 5_000_000, isCoarse: isCoarse)
+                // Armed, and left again at once.
+                _ = word.noteWakeUp()
+                driver.wait(until: moment, now: now)
+                word.forgetWakeUp()
+                usleep(8000)
+                driver.look()
+                driver.look()
+                driver.wait(until: moment, now: driver.remote.now)
+            }
+        }
+    }
+
+    @Test func manyRunsWithATimerAndAFarLimitEndByTheTimer() throws {
+        try withCountedLoop { loop, driver in
+            withHangGuard {
+                for round in 0..<150 {
+                    let tolerance: Duration = round % 2 == 0 ? .zero : .milliseconds(2)
+                    let delay = Duration.microseconds(round * 10)
+                    let timer = UVRunLoop.Timer(
+                        after: delay,
+                        tolerance: tolerance
+                    ) { _ in loop.stop() }
+                    loop.add(timer, forMode: .default)
+                    #expect(loop.run(mode: .default, for: .seconds(3600)) == .stopped)
+                }
+            }
+            #expect(driver.counts.waits <= 4 * 150)
+        }
+    }
+
+    @Test func withoutADescriptorForTheTimerfdDatesAreStillMet() async {
+        await #expect(processExitsWith: .success) { meetDatesWithoutADescriptor() }
+    }
+}
+
+/// Wakes a loop every 0.2 ms.
+private final class Waker: Sendable {
+    private let isDone = Atomic<Bool>(false)
+    private let thread = Mutex<pthread_t?>(nil)
+
+    init(_ loop: UVRunLoop) {
+        let thread = startThread {
+            while !self.isDone.load(ordering: .acquiring) {
+                loop.wakeUp()
+                usleep(200)
+            }
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    func end() {
+        isDone.store(true, ordering: .releasing)
+        if let thread = thread.withLock({ $0 }) { pthread_join(thread, nil) }
+    }
+}
+
+private func meetDatesWithoutADescriptor() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let table = FullTable()
+        table.leave(0)
+        let fired = Box(0)
+        withHangGuard {
+            for number in 1...20 {
+                let delay = Duration.microseconds(number * 130)
+                let timer = UVRunLoop.Timer(after: delay) { timer in
+                    precondition(timer.nextFireDate <= loop.now, "A timer was early.")
+                    fired.value += 1
+                }
+                loop.add(timer, forMode: .default)
+            }
+            precondition(loop.run(mode: .default, for: nil) == .finished)
+        }
+        precondition(fired.value == 20)
+    }
+}

@@ -1,0 +1,143 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// What loops do when no descriptors are left, each test in a process of its own.
+@Suite struct DescriptorLimitTests {
+    @Test func preparingTheFirstLoopOfAProcessThrowsWhenNoDescriptorsAreLeft() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { prepareTheFirstLoop() } }
+    }
+
+    @Test func preparingALaterLoopThrowsWhenNoDescriptorsAreLeft() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { prepareALaterLoop() } }
+    }
+
+    @Test func theFirstLoopOfAProcessTrapsInCurrentWhenNoDescriptorsAreLeft() async {
+        await #expect(processExitsWith: .failure) { inQuietProcess { useCurrentForTheFirstLoop() } }
+    }
+
+    @Test func aLaterLoopTrapsInCurrentWhenNoDescriptorsAreLeft() async {
+        await #expect(processExitsWith: .failure) { inQuietProcess { useCurrentForALaterLoop() } }
+    }
+
+    @Test func aDescriptorSourceThrowsWhenNoDescriptorsAreLeft() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { makeASource() } }
+    }
+
+    @Test func aFullTableDoesNotKeepALoopFromRunning() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { runWithAFullTable() } }
+    }
+}
+
+/// With every number of descriptors too small for a loop and for libuv's own needs.
+private func prepareTheFirstLoop() {
+    let table = FullTable()
+    onAnotherThread {
+        for count in 0..<6 {
+            table.leave(count)
+            expectRefusal(leaving: count)
+        }
+        table.leave(6)
+        expectSuccess()
+    }
+}
+
+private func prepareALaterLoop() {
+    let pipe = Pipe()
+    onAnotherThread { expectSuccess() }
+    let table = FullTable()
+    onAnotherThread {
+        for count in 0..<4 {
+            table.leave(count)
+            expectRefusal(leaving: count)
+        }
+        table.leave(4)
+        expectSuccess()
+    }
+    withExtendedLifetime(pipe) {}
+}
+
+private func expectRefusal(leaving count: Int) {
+    do {
+        try UVRunLoop.prepareCurrent()
+        preconditionFailure("A loop was made of \(count) descriptors.")
+    } catch {
+        precondition(error.code == .noDescriptorsLeft, "\(error)")
+        precondition(error.underlying?.rawValue == -EMFILE, "\(error)")
+    }
+    precondition(freeDescriptorCount() == count, "A loop that was not made kept descriptors.")
+}
+
+private func expectSuccess() {
+    do {
+        let loop = try UVRunLoop.prepareCurrent()
+        let fired = Box(false)
+        let timer = UVRunLoop.Timer(after: .microseconds(300)) { _ in fired.value = true }
+        loop.add(timer, forMode: .default)
+        withHangGuard { precondition(loop.run(mode: .default, for: nil) == .finished) }
+        precondition(fired.value)
+    } catch {
+        preconditionFailure("\(error)")
+    }
+}
+
+private func freeDescriptorCount() -> Int {
+    var opened: [CInt] = []
+    while true {
+        let descriptor = dup(0)
+        guard descriptor >= 0 else { break }
+        opened.append(descriptor)
+    }
+    for descriptor in opened { close(descriptor) }
+    return opened.count
+}
+
+private func useCurrentForTheFirstLoop() {
+    let table = FullTable()
+    table.leave(0)
+    onAnotherThread { _ = UVRunLoop.current }
+}
+
+private func useCurrentForALaterLoop() {
+    onAnotherThread { expectSuccess() }
+    let table = FullTable()
+    table.leave(3)
+    onAnotherThread { _ = UVRunLoop.current }
+}
+
+private func makeASource() {
+    let pipe = Pipe()
+    let table = FullTable()
+    do {
+        table.leave(0)
+        _ = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
+        preconditionFailure("Nothing was left to find out with.")
+    } catch {
+        precondition(error.code == .noDescriptorsLeft, "\(error)")
+    }
+    table.leave(1)
+    let source = try? UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
+    precondition(source != nil)
+}
+
+private func runWithAFullTable() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let pipe = Pipe()
+        let reads = Box(0)
+        let source = try? UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+            _ = pipe.read()
+            reads.value += 1
+            if reads.value == 3 { loop.stop() } else { pipe.write("x") }
+        }
+        guard let source else { preconditionFailure("A pipe can be watched.") }
+        let table = FullTable()
+        table.leave(0)
+        loop.add(source, forMode: .default)
+        let writer = startThread { pipe.write("x") }
+        withHangGuard { precondition(loop.run(mode: .default, for: nil) == .stopped) }
+        pthread_join(writer, nil)
+        source.invalidate()
+    }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import UVRunLoop
+
+/// Many threads at one loop: nothing that they ask for is lost.
+@Suite struct HammerTests {
+    private static let threadCount = 8
+
+    @Test func everyBlockFromEightThreadsRunsOnce() throws {
+        try withCountedLoop { loop, _ in
+            let blocksPerThread = 10_000
+            let total = Self.threadCount * blocksPerThread
+            let count = Counter()
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let threads = (0..<Self.threadCount).map { thread in
+                startThread {
+                    for number in 0..<blocksPerThread {
+                        loop.perform {
+                            if count.add() == total { loop.stop() }
+                        }
+                        // Now and then the loop has the time to fall asleep.
+                        if number % 1000 == thread { usleep(100) }
+                    }
+                }
+            }
+            withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
+            for thread in threads { pthread_join(thread, nil) }
+            #expect(count.value == total)
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+        }
+    }
+
+    @Test func everySignalWithAWakeUpIsSeenByAPerform() throws {
+        try withCountedLoop { loop, _ in
+            let rounds = 10_000
+            let ends = Counter()
+            let wanted = (0..<Self.threadCount).map { _ in Counter() }
+            let sources = wanted.map { wanted in
+                UVRunLoop.Source(sendablePerform: { source in
+                    // The last signal of a thread comes after its last count.
+                    if wanted.value == rounds, !source.isSignalled, wanted.claim() {
+                        if ends.add() == Self.threadCount { loop.stop() }
+                    }
+                })
+            }
+            for source in sources { loop.add(source, forMode: .default) }
+            let threads = zip(sources, wanted).map { source, wanted in
+                startThread {
+                    for _ in 0..<rounds {
+                        wanted.add()
+                        source.signal()
+                        loop.wakeUp()
+                    }
+                }
+            }
+            withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
+            for thread in threads { pthread_join(thread, nil) }
+            #expect(ends.value == Self.threadCount)
+        }
+    }
+
+    // Each thread waits for its answer before it asks again, so that the loop falls asleep all the
+    // time.
+    @Test func everySignalWithAWakeUpIsAnsweredFromSleep() throws {
+        try answerFromSleep { loop, answer in
+            let source = UVRunLoop.Source(sendablePerform: { _ in answer() })
+            loop.add(source, forMode: .default)
+            return {
+                source.signal()
+                loop.wakeUp()
+            }
+        }
+    }
+
+    @Test func everyBlockIsAnsweredFromSleep() throws {
+        try answerFromSleep { loop, answer in { loop.perform { answer() } } }
+    }
+
+    @Test func everyBlockForACommonModeIsAnsweredFromSleep() throws {
+        try answerFromSleep { loop, answer in
+            { loop.perform(inModes: [.common, UVRunLoop.Mode("hammer, other")]) { answer() } }
+        }
+    }
+
+    @Test func everyTimerAddedByAnotherThreadIsAnsweredFromSleep() throws {
+        try answerFromSleep { loop, answer in
+            {
+                let timer = UVRunLoop.Timer(
+                    after: .microseconds(20),
+                    sendableHandler: { _ in answer() }
+                )
+                loop.add(timer, forMode: .default)
+            }
+        }
+    }
+
+    @Test func everyReadyDescriptorAddedByAnotherThreadIsAnsweredFromSleep() throws {
+        let pipe = Pipe()
+        pipe.write("x")
+        try answerFromSleep { loop, answer in
+            {
+                let source = try? UVRunLoop.DescriptorSource(
+                    pipe.readEnd,
+                    events: .readable,
+                    sendableHandler: { source, _ in
+                        source.invalidate()
+                        answer()
+                    }
+                )
+                if let source { loop.add(source, forMode: .default) }
+            }
+        }
+    }
+
+    @Test func everyStopFromAnotherThreadEndsARun() throws {
+        try withCountedLoop { loop, _ in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let rounds = 2000
+            let gate = Gate()
+            let thread = startThread {
+                for round in 0..<rounds {
+                    gate.wait()
+                    if round % 3 == 0 { sched_yield() }
+                    // A stop ahead of the run would be nothing; a block waits for it.
+                    loop.perform { loop.stop() }
+                }
+            }
+            withHangGuard {
+                for _ in 0..<rounds {
+                    gate.open()
+                    #expect(loop.run(mode: .default, for: nil) == .stopped)
+                }
+            }
+            pthread_join(thread, nil)
+        }
+    }
+
+    private func answerFromSleep(
+        _ makeRequest: (UVRunLoop, @escaping @Sendable () -> Void) -> @Sendable () -> Void
+    ) throws {
+        try withCountedLoop { loop, _ in
+            let rounds = 500
+            let answers = Counter()
+            let total = rounds * Self.threadCount
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let threads = (0..<Self.threadCount).map { _ in
+                let gate = Gate()
+                let request = makeRequest(loop) {
+                    if answers.add() == total { loop.stop() }
+                    gate.open()
+                }
+                return startThread {
+                    for _ in 0..<rounds {
+                        request()
+                        gate.wait()
+                    }
+                }
+            }
+            withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
+            for thread in threads { pthread_join(thread, nil) }
+            #expect(answers.value == total)
+        }
+    }
+}
+
+/// A number that several threads count up.
+private final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+    private let isClaimed = Atomic<Bool>(false)
+
+    var value: Int { count.load(ordering: .acquiring) }
+
+    /// Answers the new value.
+    @discardableResult
+    func add() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
+
+    /// Answers `true` once.
+    func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
+}

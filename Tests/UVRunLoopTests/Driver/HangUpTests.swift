@@ -1,0 +1,208 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// Errors and hang-ups, which no mask keeps the kernel from reporting.
+@Suite struct HangUpTests {
+    typealias Events = UVRunLoop.DescriptorSource.Events
+
+    private let other = UVRunLoop.Mode("hang-up, other")
+
+    // After an error libuv stops watching by itself: https://github.com/libuv/libuv/issues/3796
+    @Test func anErrorIsToldAgainToASourceThatIsAddedAgain() throws {
+        try withCountedLoop { loop, _ in
+            let pipe = Pipe()
+            let log = EventLog()
+            let source = try noting(log, pipe.writeEnd, .writable)
+            loop.add(source, forMode: .default)
+            pipe.closeReadEnd()
+            for round in 1...3 {
+                loop.run(mode: .default, for: .milliseconds(30), returnAfterSourceHandled: true)
+                #expect(log.entries.count == round)
+                loop.run(mode: .default, for: .milliseconds(3))
+                loop.add(source, forMode: .default)
+            }
+            #expect(log.entries.allSatisfy { $0 == "hangUp writable" })
+            source.invalidate()
+        }
+    }
+
+    @Test func anErrorIsToldAgainToASourceThatIsAddedAgainByItsHandler() throws {
+        try withCountedLoop { loop, _ in
+            let pipe = Pipe()
+            let calls = Box(0)
+            let source = try UVRunLoop.DescriptorSource(
+                pipe.writeEnd,
+                events: .writable
+            ) { source, events in
+                #expect(events == [.writable, .hangUp])
+                calls.value += 1
+                if calls.value == 3 { loop.stop() } else { loop.add(source, forMode: .default) }
+            }
+            loop.add(source, forMode: .default)
+            pipe.closeReadEnd()
+            loop.run(mode: .default, for: .milliseconds(50))
+            #expect(calls.value == 3)
+            source.invalidate()
+        }
+    }
+
+    @Test func anErrorIsToldInEveryModeThatHoldsASource() throws {
+        try withCountedLoop { loop, _ in
+            let pipe = Pipe()
+            let log = EventLog()
+            let sources = [
+                try noting(log, pipe.writeEnd, .writable),
+                try noting(log, pipe.writeEnd, .writable),
+            ]
+            loop.add(sources[0], forMode: .default)
+            loop.add(sources[1], forMode: other)
+            pipe.closeReadEnd()
+            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(log.entries.count == 1)
+            loop.run(mode: other, for: .milliseconds(20))
+            #expect(log.entries.count == 2)
+            for source in sources { source.invalidate() }
+        }
+    }
+
+    @Test func aHangUpIsToldAgainToASourceThatIsAddedAgain() throws {
+        try withCountedLoop { loop, _ in
+            let pipe = Pipe()
+            let log = EventLog()
+            let source = try noting(log, pipe.readEnd, .readable)
+            loop.add(source, forMode: .default)
+            pipe.closeWriteEnd()
+            for round in 1...3 {
+                loop.run(mode: .default, for: .milliseconds(30), returnAfterSourceHandled: true)
+                #expect(log.entries.count == round)
+                loop.run(mode: .default, for: .milliseconds(3))
+                loop.add(source, forMode: .default)
+            }
+            #expect(log.entries.allSatisfy { $0 == "hangUp readable" })
+            source.invalidate()
+        }
+    }
+
+    @Test func aHangUpThatWasToldKeepsNoSleepAwake() throws {
+        for isError in [false, true] {
+            try withCountedLoop { loop, driver in
+                let pipe = Pipe()
+                let log = EventLog()
+                let source = try noting(
+                    log,
+                    isError ? pipe.writeEnd : pipe.readEnd,
+                    isError ? .writable : .readable
+                )
+                loop.add(source, forMode: .default)
+                if isError { pipe.closeReadEnd() } else { pipe.closeWriteEnd() }
+                loop.run(mode: .default, for: .milliseconds(30), returnAfterSourceHandled: true)
+                driver.counts.waits = 0
+                #expect(loop.run(mode: .default, for: .milliseconds(50)) == .timedOut)
+                #expect(driver.counts.waits <= 5)
+                #expect(log.entries.count == 1)
+                source.invalidate()
+            }
+        }
+    }
+
+    @Test func aHangUpInAnotherModeKeepsNoSleepAwakeAndIsToldThere() throws {
+        try withCountedLoop { loop, driver in
+            let pipe = Pipe()
+            let log = EventLog()
+            let source = try noting(log, pipe.readEnd, .readable)
+            loop.add(source, forMode: .default)
+            loop.add(UVRunLoop.Source { _ in }, forMode: other)
+            loop.run(mode: .default, for: .zero)
+            pipe.closeWriteEnd()
+            #expect(loop.run(mode: other, for: .milliseconds(50)) == .timedOut)
+            #expect(driver.counts.waits <= 5)
+            #expect(log.entries == [])
+            loop.run(mode: .default, for: .milliseconds(50), returnAfterSourceHandled: true)
+            #expect(log.entries == ["hangUp readable"])
+            source.invalidate()
+        }
+    }
+
+    // A hang-up comes after the data is read. Nobody reads it here, and waiting for that must cost
+    // nothing.
+    @Test func aHangUpBehindUnreadDataKeepsNoSleepAwake() throws {
+        try withCountedLoop { loop, driver in
+            let pipe = Pipe()
+            let log = EventLog()
+            let source = try noting(log, pipe.readEnd, .hangUp)
+            loop.add(source, forMode: .default)
+            pipe.write("x")
+            pipe.closeWriteEnd()
+            #expect(loop.run(mode: .default, for: .milliseconds(50)) == .timedOut)
+            #expect(driver.counts.waits <= 5)
+            #expect(log.entries.count <= 1)
+            source.invalidate()
+        }
+    }
+
+    @Test func aSourceThatOnlyWaitsForTheHangUpIsToldOfIt() throws {
+        try withCountedLoop { loop, _ in
+            let pipe = Pipe()
+            let log = EventLog()
+            let source = try noting(log, pipe.readEnd, .hangUp)
+            loop.add(source, forMode: .default)
+            elsewhere(after: .milliseconds(5), loop) { pipe.closeWriteEnd() }
+            withHangGuard {
+                _ = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+            }
+            #expect(log.entries == ["hangUp"])
+            source.invalidate()
+        }
+    }
+
+    /// The kernel reports a peer that sends no more for as long as it is asked.
+    @Test func aPeerThatSendsNoMoreKeepsNoSleepAwake() throws {
+        try withCountedLoop { loop, driver in
+            var ends: [CInt] = [-1, -1]
+            #expect(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            defer { for end in ends { close(end) } }
+            let log = EventLog()
+            let source = try noting(log, ends[0], .hangUp)
+            loop.add(source, forMode: .default)
+            #expect(shutdown(ends[1], CInt(SHUT_WR)) == 0)
+            #expect(loop.run(mode: .default, for: .milliseconds(50)) == .timedOut)
+            #expect(driver.counts.waits <= 6)
+            source.invalidate()
+        }
+    }
+
+    @Test func dataAheadOfAHangUpIsReadFirst() throws {
+        try withCountedLoop { loop, _ in
+            let pipe = Pipe()
+            let log = EventLog()
+            let source = try UVRunLoop.DescriptorSource(
+                pipe.readEnd,
+                events: .readable
+            ) { _, events in
+                log.note("\(events.contains(.hangUp) ? "hangUp" : "data") \(pipe.read(2) ?? "-")")
+            }
+            loop.add(source, forMode: .default)
+            pipe.write("abc")
+            pipe.closeWriteEnd()
+            loop.run(mode: .default, for: .milliseconds(30))
+            #expect(log.entries == ["data ab", "data c", "hangUp "])
+            source.invalidate()
+        }
+    }
+
+    private func noting(
+        _ log: EventLog,
+        _ descriptor: CInt,
+        _ events: Events
+    ) throws -> UVRunLoop.DescriptorSource {
+        try UVRunLoop.DescriptorSource(descriptor, events: events) { _, events in
+            var words: [String] = []
+            if events.contains(.hangUp) { words.append("hangUp") }
+            if events.contains(.readable) { words.append("readable") }
+            if events.contains(.writable) { words.append("writable") }
+            log.note(words.joined(separator: " "))
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import UVRunLoop
+
+/// Loops that end with their threads.
+@Suite struct TeardownTests {
+    @Test func callsThatRaceWithTheEndOfALoopsThreadAreHarmless() {
+        for round in 0..<25 {
+            let handover = Handover()
+            let hammers = Hammers(handover)
+            let thread = startThread {
+                let loop = UVRunLoop.current
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+                handover.put(loop)
+                loop.run(mode: .default, for: .microseconds(300 * round))
+            }
+            withHangGuard {
+                pthread_join(thread, nil)
+                hammers.end()
+            }
+            #expect(handover.loop.map { $0.isWaiting } == false)
+        }
+    }
+
+    /// A wake-up is a write to a descriptor, whose number somebody else may have by then.
+    @Test func aWakeUpAfterTheEndWritesToNobodysDescriptor() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { wakeUpAfterTheEnd() } }
+    }
+
+    @Test func twoHundredThreadsLeaveNoDescriptorBehind() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { useLoops(on: 200, atATime: 50) }
+        }
+    }
+
+    @Test func aThousandThreadsLeaveNoDescriptorBehind() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { useLoops(on: 1000, atATime: 20) }
+        }
+    }
+
+    @Test func aLoopWhoseDescriptorsWereClosedByTheirOwnersEndsToo() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { endWithClosedDescriptors() } }
+    }
+}
+
+private final class Handover: Sendable {
+    private let place = Mutex<UVRunLoop?>(nil)
+
+    var loop: UVRunLoop? { place.withLock { $0 } }
+
+    func put(_ loop: UVRunLoop) { place.withLock { $0 = loop } }
+}
+
+/// Threads that call whatever any thread may call, for as long as they are let.
+private final class Hammers: Sendable {
+    private let isDone = Atomic<Bool>(false)
+    private let threads = Mutex<[pthread_t]>([])
+
+    init(_ handover: Handover) {
+        let threads = (0..<4).map { number in
+            startThread {
+                let source = UVRunLoop.Source(sendablePerform: { _ in })
+                let timer = UVRunLoop.Timer(after: .zero, sendableHandler: { _ in })
+                let pipe = Pipe()
+                let port = try? UVRunLoop.DescriptorSource(
+                    pipe.readEnd,
+                    events: .readable,
+                    sendableHandler: { _, _ in }
+                )
+                while !self.isDone.load(ordering: .acquiring) {
+                    guard let loop = handover.loop else { continue }
+                    loop.wakeUp()
+                    loop.perform {}
+                    if number == 0 { loop.stop() }
+                    loop.add(source, forMode: .default)
+                    source.signal()
+                    loop.wakeUp()
+                    loop.add(timer, forMode: .default)
+                    if let port {
+                        loop.add(port, forMode: .default)
+                        loop.remove(port, forMode: .default)
+                    }
+                    loop.remove(timer, forMode: .default)
+                    loop.remove(source, forMode: .default)
+                    loop.addCommonMode(UVRunLoop.Mode("teardown, common"))
+                }
+                port?.invalidate()
+            }
+        }
+        self.threads.withLock { $0 = threads }
+    }
+
+    func end() {
+        // The loop has ended: a few more calls of everybody.
+        usleep(2000)
+        isDone.store(true, ordering: .releasing)
+        for thread in threads.withLock({ $0 }) { pthread_join(thread, nil) }
+    }
+}
+
+private func wakeUpAfterTheEnd() {
+    let handover = Handover()
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        handover.put(loop)
+        loop.add(UVRunLoop.Timer(after: .microseconds(300)) { _ in }, forMode: .default)
+        loop.run(mode: .default, for: nil)
+    }
+    guard let loop = handover.loop else { preconditionFailure("There was a loop.") }
+    let strangers = (0..<8).flatMap { _ in socketPair() }
+    for _ in 0..<1000 {
+        loop.wakeUp()
+        loop.perform {}
+        loop.stop()
+    }
+    for stranger in strangers {
+        precondition(drain(stranger) == -1, "Somebody wrote to a descriptor of others.")
+    }
+    for stranger in strangers { close(stranger) }
+}
+
+/// What is written to one end can be read from the other.
+private func socketPair() -> [CInt] {
+    var ends: [CInt] = [-1, -1]
+    let status = socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends)
+    precondition(status == 0)
+    return ends
+}
+
+/// Lets so many threads use everything that has descriptors, and counts those before and after.
+private func useLoops(on count: Int, atATime width: Int) {
+    useEverythingOnce()
+    let before = openDescriptorCount()
+    withHangGuard {
+        for _ in 0..<count / width {
+            let threads = (0..<width).map { _ in startThread { useEverything() } }
+            for thread in threads { pthread_join(thread, nil) }
+        }
+    }
+    let after = openDescriptorCount()
+    precondition(before > 0 && before == after, "\(before) descriptors became \(after).")
+}
+
+private func useEverythingOnce() { onAnotherThread { useEverything() } }
+
+private func useEverything() {
+    let loop = UVRunLoop.current
+    let pipe = Pipe()
+    let source = try? UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+        _ = pipe.read()
+    }
+    guard let source else { preconditionFailure("A pipe can be watched.") }
+    loop.add(source, forMode: .default)
+    loop.add(UVRunLoop.Source { _ in }, forMode: .common)
+    let timer = UVRunLoop.Timer(after: .microseconds(200), interval: .microseconds(150)) { _ in
+        loop.stop()
+    }
+    loop.add(timer, forMode: .default)
+    let far = UVRunLoop.Timer(after: .seconds(60), tolerance: .seconds(5)) { _ in }
+    loop.add(far, forMode: UVRunLoop.Mode("teardown, other"))
+    loop.perform(inModes: [UVRunLoop.Mode("teardown, other")]) {}
+    pipe.write("x")
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+}
+
+private func endWithClosedDescriptors() {
+    useEverythingOnce()
+    let before = openDescriptorCount()
+    for _ in 0..<10 {
+        onAnotherThread {
+            let loop = UVRunLoop.current
+            let pipes = [Pipe(), Pipe()]
+            for pipe in pipes {
+                let source = try? UVRunLoop.DescriptorSource(
+                    pipe.readEnd,
+                    events: .readable,
+                    sendableHandler: { _, _ in }
+                )
+                if let source { loop.add(source, forMode: .default) }
+            }
+            loop.run(mode: .default, for: .zero)
+            for pipe in pipes { pipe.closeReadEnd() }
+        }
+    }
+    precondition(before == openDescriptorCount(), "Descriptors were left behind.")
+}

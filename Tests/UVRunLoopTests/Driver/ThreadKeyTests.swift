@@ -1,0 +1,130 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import UVRunLoop
+
+/// Destructors of other thread-specific keys, which run before and after the library's own.
+///
+/// Each test has a process of its own: which key comes first is settled when a process makes its
+/// first loop.
+@Suite struct ThreadKeyTests {
+    @Test func destructorsBeforeAndAfterOursSeeTheSameLoopInEveryRound() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { lookInEveryRound() } }
+    }
+
+    @Test func aLoopThatADestructorMakesInTheFirstRoundLeavesNoDescriptorBehind() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { makeALoop(inRound: 1) } }
+    }
+
+    @Test func aLoopThatADestructorMakesInTheSecondRoundLeavesNoDescriptorBehind() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { makeALoop(inRound: 2) } }
+    }
+
+    @Test func aDestructorMayRunTheLoopWhileOthersAreStillToCome() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { runInADestructor() } }
+    }
+}
+
+/// What a key's destructor does in each of its rounds.
+private final class Visit {
+    let key: pthread_key_t
+    let rounds: Int
+    let action: (Int) -> Void
+    private var round = 0
+
+    init(_ key: pthread_key_t, rounds: Int, _ action: @escaping (Int) -> Void) {
+        self.key = key
+        self.rounds = rounds
+        self.action = action
+    }
+
+    static func makeKey() -> pthread_key_t {
+        var key = pthread_key_t()
+        let status = pthread_key_create(&key) { pointer in
+            guard let pointer else { return }
+            Unmanaged<Visit>.fromOpaque(pointer).takeUnretainedValue().come(pointer)
+        }
+        precondition(status == 0)
+        return key
+    }
+
+    func begin() {
+        pthread_setspecific(key, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    private func come(_ pointer: UnsafeMutableRawPointer) {
+        round += 1
+        action(round)
+        if round < rounds {
+            pthread_setspecific(key, pointer)
+        } else {
+            Unmanaged<Visit>.fromOpaque(pointer).release()
+        }
+    }
+}
+
+/// glibc goes through the keys in the order in which they were made, four times.
+private func lookInEveryRound() {
+    let before = Visit.makeKey()
+    onAnotherThread { _ = UVRunLoop.current }
+    let after = Visit.makeKey()
+    let descriptors = openDescriptorCount()
+    let log = EventLog()
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        for (name, key) in [("before", before), ("after", after)] {
+            let visit = Visit(key, rounds: 4) { round in
+                let isSame = UVRunLoop.current === loop
+                log.note("\(round) \(name) \(isSame ? "same" : "another")")
+                UVRunLoop.current.wakeUp()
+                UVRunLoop.current.perform {}
+                _ = UVRunLoop.Timer(after: .zero) { _ in }
+            }
+            visit.begin()
+        }
+    }
+    let expected = (1...4).flatMap { ["\($0) before same", "\($0) after same"] }
+    precondition(log.entries == expected, "\(log.entries)")
+    precondition(openDescriptorCount() == descriptors)
+}
+
+private func makeALoop(inRound loopRound: Int) {
+    let before = Visit.makeKey()
+    onAnotherThread { _ = UVRunLoop.current }
+    let after = Visit.makeKey()
+    let descriptors = openDescriptorCount()
+    for key in [before, after] {
+        onAnotherThread {
+            let visit = Visit(key, rounds: loopRound) { round in
+                guard round == loopRound else { return }
+                let loop = UVRunLoop.current
+                precondition(UVRunLoop.current === loop)
+            }
+            visit.begin()
+        }
+    }
+    let left = openDescriptorCount() - descriptors
+    precondition(left == 0, "\(left) descriptors were left behind.")
+}
+
+private func runInADestructor() {
+    let before = Visit.makeKey()
+    onAnotherThread { _ = UVRunLoop.current }
+    let after = Visit.makeKey()
+    let log = EventLog()
+    onAnotherThread {
+        for (name, key) in [("before", before), ("after", after)] {
+            let visit = Visit(key, rounds: 1) { _ in
+                let loop = UVRunLoop.current
+                let timer = UVRunLoop.Timer(after: .microseconds(200)) { _ in log.note(name) }
+                loop.add(timer, forMode: .default)
+                let result = withHangGuard { loop.run(mode: .default, for: nil) }
+                log.note("\(result)")
+            }
+            visit.begin()
+        }
+        _ = UVRunLoop.current
+    }
+    precondition(log.entries == ["before", "finished", "after", "finished"], "\(log.entries)")
+}

@@ -1,0 +1,181 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// What the engine asks of the kernel for descriptors.
+@Suite struct EnginePortTests {
+    typealias Events = UVRunLoop.DescriptorSource.Events
+
+    private let other = UVRunLoop.Mode("engine ports, other")
+    private let pipe = Pipe()
+
+    @Test func theKernelIsAskedForTheUnionOfWhatAModesSourcesAskFor() throws {
+        var engine = Engine()
+        _ = try engine.addPort(pipe, .readable)
+        _ = try engine.addPort(pipe, .writable)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
+        #expect(orders.map(\.descriptor) == [pipe.readEnd])
+        let again = engine.takeWatchOrders(for: 0)
+        #expect(again.isEmpty)
+    }
+
+    @Test func onlyWhatTheRunningModeHoldsIsAskedFor() throws {
+        var engine = Engine()
+        _ = try engine.addPort(pipe, .readable)
+        _ = try engine.addPort(pipe, .writable, to: other)
+        let index = engine.modes.makeIndex(of: other)
+        let first = engine.takeWatchOrders(for: 0)
+        #expect(first.map(\.events) == [[.readable, .hangUp]])
+        // What is armed already stays until it gets in the way.
+        let second = engine.takeWatchOrders(for: index)
+        #expect(second.map(\.events) == [[.readable, .writable, .hangUp]])
+        let third = engine.takeWatchOrders(for: 0)
+        #expect(third.isEmpty)
+    }
+
+    @Test func anEventOfAnotherModeIsTurnedOffOnceAndAskedForAgainThere() throws {
+        var engine = Engine()
+        _ = try engine.addPort(pipe, .writable)
+        let reader = try engine.addPort(pipe, .readable, to: other)
+        let index = engine.modes.makeIndex(of: other)
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchOrders(for: index)
+
+        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        #expect(order?.events == [.writable, .hangUp])
+        let again = engine.note(pipe.readEnd, .readable, in: 0)
+        #expect(again == nil)
+        let isReady = engine.hasReadyPort(in: 0)
+        #expect(!isReady)
+
+        let orders = engine.takeWatchOrders(for: index)
+        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
+        let rest = engine.note(pipe.readEnd, .readable, in: index)
+        let delivery = engine.takeReadyPort(in: index)
+        #expect(rest == nil && delivery?.ticket == reader && delivery?.events == .readable)
+    }
+
+    @Test func aDescriptorThatNobodyInTheModeWantsLeavesTheKernelsSet() throws {
+        var engine = Engine()
+        _ = try engine.addPort(pipe, .readable, to: other)
+        let index = engine.modes.makeIndex(of: other)
+        _ = engine.takeWatchOrders(for: index)
+        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        #expect(order != nil && order?.events == nil)
+        let orders = engine.takeWatchOrders(for: index)
+        #expect(orders.map(\.events) == [[.readable, .hangUp]])
+    }
+
+    @Test func aDescriptorThatIsNobodysLeavesTheKernelsSet() {
+        var engine = Engine()
+        let order = engine.note(77, .readable, in: 0)
+        #expect(order?.descriptor == 77 && order?.events == nil)
+    }
+
+    @Test func aSourceOnTheStackIsNotServedAndAskedForAgainAfterwards() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        let delivery = engine.takeReadyPort(in: 0)
+        #expect(delivery?.ticket == ticket)
+
+        engine.look += 1
+        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        #expect(order != nil && order?.events == nil)
+        let nested = engine.takeReadyPort(in: 0)
+        #expect(nested == nil)
+        let none = engine.takeWatchOrders(for: 0)
+        #expect(none.isEmpty)
+
+        engine.finishServing(ticket)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.map(\.events) == [[.readable, .hangUp]])
+    }
+
+    @Test func aSourceBesideOneOnTheStackIsServed() throws {
+        var engine = Engine()
+        let tickets = [
+            try engine.addPort(pipe, .readable), try engine.addPort(pipe, .readable),
+        ]
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        let first = engine.takeReadyPort(in: 0)
+        engine.look += 1
+        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        #expect(order == nil)
+        let second = engine.takeReadyPort(in: 0)
+        #expect([first?.ticket, second?.ticket] == tickets)
+        let third = engine.takeReadyPort(in: 0)
+        #expect(third == nil)
+    }
+
+    @Test func aHangUpIsEverythingAskedForAndTurnsTheSourceOff() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, [.readable, .writable])
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .hangUp, in: 0)
+        let delivery = engine.takeReadyPort(in: 0)
+        #expect(delivery?.events == [.readable, .writable, .hangUp])
+        #expect(delivery?.isFinal == false)
+        engine.finishServing(ticket)
+
+        engine.look += 1
+        let order = engine.note(pipe.readEnd, .hangUp, in: 0)
+        #expect(order != nil && order?.events == nil)
+        let silent = (engine.hasReadyPort(in: 0), engine.takeWatchOrders(for: 0).count)
+        #expect(silent == (false, 0))
+
+        engine.add(ticket, portTo: .default)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
+    }
+
+    @Test func whatALaterLookDoesNotSeeAnyMoreIsPassedOver() throws {
+        var engine = Engine()
+        _ = try engine.addPort(pipe, .readable)
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        let before = engine.hasReadyPort(in: 0)
+        engine.look += 1
+        let after = engine.hasReadyPort(in: 0)
+        #expect((before, after) == (true, false))
+    }
+
+    @Test func eventsOfOneLookAreGatheredAndThoseOfAnEarlierOneForgotten() throws {
+        var engine = Engine()
+        _ = try engine.addPort(pipe, [.readable, .writable])
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.note(pipe.readEnd, .writable, in: 0)
+        let gathered = engine.takeReadyPort(in: 0)
+        #expect(gathered?.events == [.readable, .writable])
+        if let gathered { engine.finishServing(gathered.ticket) }
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        engine.look += 1
+        _ = engine.note(pipe.readEnd, .writable, in: 0)
+        let later = engine.takeReadyPort(in: 0)
+        #expect(later?.events == .writable)
+    }
+
+    @Test func aRefusalIsTheLastCallOfEverySourceInTheMode() throws {
+        var engine = Engine()
+        let tickets = [
+            try engine.addPort(pipe, .readable), try engine.addPort(pipe, .writable),
+        ]
+        let elsewhere = try engine.addPort(pipe, .readable, to: other)
+        let index = engine.modes.makeIndex(of: other)
+        let orders = engine.takeWatchOrders(for: 0)
+        for order in orders { engine.noteRefusal(of: order, in: 0) }
+        engine.look += 1
+        let deliveries = [engine.takeReadyPort(in: 0), engine.takeReadyPort(in: 0)]
+        #expect(deliveries.map { $0?.ticket } == tickets)
+        #expect(deliveries.allSatisfy { $0?.isFinal == true && $0?.events == .hangUp })
+        // The other mode finds out for itself.
+        let rest = engine.takeWatchOrders(for: index)
+        #expect(rest.map(\.events) == [[.readable, .hangUp]])
+        for order in rest { engine.noteRefusal(of: order, in: index) }
+        let last = engine.takeReadyPort(in: index)
+        #expect(last?.ticket == elsewhere && last?.isFinal == true)
+    }
+}

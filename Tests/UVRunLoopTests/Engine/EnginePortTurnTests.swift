@@ -1,0 +1,148 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// Which of several ready ports is served next, and which not any more.
+@Suite struct EnginePortTurnTests {
+    private let other = UVRunLoop.Mode("engine port turns, other")
+
+    @Test func portsOfOneLookComeByOrderAndThenByHowLongTheyWereNotServed() throws {
+        var engine = Engine()
+        let pipes = (0..<4).map { _ in Pipe() }
+        var tickets: [Ticket] = []
+        for (pipe, order) in zip(pipes, [1, -5, 1, -5]) {
+            tickets.append(try engine.addPort(pipe, .readable, order: order))
+        }
+        // Each alone is served once, so that who waits longest is known.
+        for index in [2, 3, 0, 1] {
+            let served = engine.serve([pipes[index]])
+            #expect(served == [tickets[index]])
+        }
+        for naming in [[0, 1, 2, 3], [1, 0, 3, 2]] {
+            let served = engine.serve(naming.map { pipes[$0] })
+            #expect(served == [3, 1, 2, 0].map { tickets[$0] })
+        }
+    }
+
+    @Test func aServedPortThatIsReadyAgainGoesToTheBack() throws {
+        var engine = Engine()
+        let pipes = (0..<3).map { _ in Pipe() }
+        var tickets: [Ticket] = []
+        for pipe in pipes { tickets.append(try engine.addPort(pipe, .readable)) }
+        var served: [Ticket] = []
+        for _ in 0..<9 {
+            engine.look += 1
+            for pipe in pipes { _ = engine.note(pipe.readEnd, .readable, in: 0) }
+            guard let delivery = engine.takeReadyPort(in: 0) else { break }
+            served.append(delivery.ticket)
+            engine.finishServing(delivery.ticket)
+        }
+        #expect(served == tickets + tickets + tickets)
+    }
+
+    @Test func anOrderThatIsLowerDoesNotStarveTheOthers() throws {
+        var engine = Engine()
+        let pipes = [Pipe(), Pipe()]
+        let eager = try engine.addPort(pipes[0], .readable, order: -1_000_000_000_000)
+        let patient = try engine.addPort(pipes[1], .readable, order: 1_000_000_000_000)
+        var served: [Ticket] = []
+        for _ in 0..<4 {
+            engine.look += 1
+            for pipe in pipes { _ = engine.note(pipe.readEnd, .readable, in: 0) }
+            guard let delivery = engine.takeReadyPort(in: 0) else { break }
+            served.append(delivery.ticket)
+            engine.finishServing(delivery.ticket)
+        }
+        #expect(served == [eager, patient, eager, patient])
+    }
+
+    @Test func aPortThatLeftIsNotServed() throws {
+        var engine = Engine()
+        let pipe = Pipe()
+        let ticket = try engine.addPort(pipe, .readable)
+        let orders = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        let found = engine.ports.removeEverywhere(ticket, in: &engine.modes)
+        if let found { engine.didDrop(found.record, ticket) }
+        let rest = (
+            engine.hasReadyPort(in: 0), engine.modes[0].portCount,
+            engine.descriptors[pipe.readEnd] == nil
+        )
+        #expect(rest == (false, 0, true))
+
+        // A source registered anew is another one, and an order for the old one is void.
+        _ = try engine.addPort(pipe, .readable)
+        let isReady = engine.hasReadyPort(in: 0)
+        let isCurrent = orders.map { engine.isCurrent($0) }
+        #expect(!isReady && isCurrent == [false])
+        engine.finishServing(ticket)
+    }
+
+    @Test func aSourceInTwoModesIsServedOnceForOneEvent() throws {
+        var engine = Engine()
+        let pipe = Pipe()
+        let ticket = try engine.addPort(pipe, .readable)
+        engine.add(ticket, portTo: other)
+        let index = engine.modes.makeIndex(of: other)
+        engine.look += 1
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        // A nested run in the other mode looks too, and serves it.
+        engine.look += 1
+        _ = engine.note(pipe.readEnd, .readable, in: index)
+        let inner = engine.takeReadyPort(in: index)
+        #expect(inner?.ticket == ticket)
+        engine.finishServing(ticket)
+        let outer = engine.takeReadyPort(in: 0)
+        #expect(outer == nil)
+    }
+
+    @Test func twoSourcesOnOneDescriptorEachGetTheirOwnEvent() throws {
+        var engine = Engine()
+        let pipe = Pipe()
+        let reader = try engine.addPort(pipe, .readable)
+        let writer = try engine.addPort(pipe, .writable)
+        _ = engine.note(pipe.readEnd, [.readable, .writable], in: 0)
+        let deliveries = [engine.takeReadyPort(in: 0), engine.takeReadyPort(in: 0)]
+        #expect(deliveries.map { $0?.ticket } == [reader, writer])
+        #expect(deliveries.map { $0?.events } == [.readable, .writable])
+    }
+
+    @Test func aCommonModeThatJoinsLaterWatchesThePortsOfTheOthers() throws {
+        var engine = Engine()
+        let pipe = Pipe()
+        _ = try engine.addPort(pipe, .readable, to: .common)
+        let index = engine.modes.makeIndex(of: other)
+        let before = engine.takeWatchOrders(for: index)
+        #expect(before.isEmpty)
+        _ = engine.addCommonMode(other)
+        let after = engine.takeWatchOrders(for: index)
+        #expect(after.map(\.descriptor) == [pipe.readEnd])
+        let isReady = engine.note(pipe.readEnd, .readable, in: index) == nil
+        let delivery = engine.takeReadyPort(in: index)
+        #expect(isReady && delivery != nil)
+    }
+
+    @Test func aClosedEngineGivesItsPortsBack() throws {
+        var engine = Engine()
+        let pipe = Pipe()
+        _ = try engine.addPort(pipe, .readable)
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        let remains = engine.close()
+        let rest = (remains.ports.count, engine.hasReadyPort(in: 0), engine.modes[0].portCount)
+        #expect(rest == (1, false, 0))
+    }
+}
+
+extension Engine {
+    /// Has one look find pipes ready, and serves them all.
+    fileprivate mutating func serve(_ pipes: [Pipe]) -> [Ticket] {
+        look += 1
+        for pipe in pipes { _ = note(pipe.readEnd, .readable, in: 0) }
+        var served: [Ticket] = []
+        while let delivery = takeReadyPort(in: 0) {
+            served.append(delivery.ticket)
+            finishServing(delivery.ticket)
+        }
+        return served
+    }
+}
