@@ -218,7 +218,7 @@ extension Engine {
 
     /// Does what a loop does after a handler has returned.
     fileprivate mutating func finishCall(_ ticket: Ticket, now: Int64?) -> String {
-        return endCall(ticket, now: now).summary
+        endCall(ticket, now: now).summary
     }
 }
 

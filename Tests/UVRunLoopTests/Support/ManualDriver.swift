@@ -52,7 +52,8 @@ final class ManualDriver: LoopDriver {
     }
 
     func watch(
-        _ orders: [WatchOrder], ifCurrent isCurrent: (WatchOrder) -> Bool,
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     ) {
         manualRemote.withReleased { $0.removeAll() }
@@ -137,7 +138,9 @@ final class ManualRemote: LoopRemote {
     }
 
     func take(_ descriptor: CInt) {
-        if state.withLock({ $0.taken.insert(descriptor).inserted }) { BlockingFlags.take(descriptor) }
+        if state.withLock({ $0.taken.insert(descriptor).inserted }) {
+            BlockingFlags.take(descriptor)
+        }
     }
 
     func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
@@ -165,7 +168,8 @@ final class ManualRemote: LoopRemote {
         state.withLock { state in
             state.count += 1
             state.events.append(
-                Event(date: state.now + delay, number: state.count, action: action))
+                Event(date: state.now + delay, number: state.count, action: action)
+            )
         }
     }
 

@@ -13,7 +13,8 @@ enum DriverKind: CaseIterable, Sendable {
 
 /// Runs a test's body with a fresh loop as the calling thread's current one, and tears the loop down afterwards.
 func withLoop<Result>(
-    _ kind: DriverKind, _ body: (UVRunLoop, EventLog) throws -> Result
+    _ kind: DriverKind,
+    _ body: (UVRunLoop, EventLog) throws -> Result
 ) rethrows -> Result {
     try UVRunLoop.withLoop { word in
         switch kind {
@@ -37,8 +38,11 @@ final class EventLog: Sendable {
 
     /// Adds an observer that notes every activity it is told of.
     func observe(
-        _ loop: UVRunLoop, _ activities: UVRunLoop.Activities = .all,
-        in mode: UVRunLoop.Mode = .default, order: Int = 0, as name: String = ""
+        _ loop: UVRunLoop,
+        _ activities: UVRunLoop.Activities = .all,
+        in mode: UVRunLoop.Mode = .default,
+        order: Int = 0,
+        as name: String = ""
     ) {
         let observer = UVRunLoop.Observer(activities: activities, order: order) { _, activity in
             self.note(name + activity.name)
@@ -100,10 +104,15 @@ private final class ThreadBody: Sendable {
 func startThread(_ action: @escaping @Sendable () -> Void) -> pthread_t {
     var thread = pthread_t()
     let body = Unmanaged.passRetained(ThreadBody(action)).toOpaque()
-    let status = pthread_create(&thread, nil, { body in
-        if let body { Unmanaged<ThreadBody>.fromOpaque(body).takeRetainedValue().action() }
-        return nil
-    }, body)
+    let status = pthread_create(
+        &thread,
+        nil,
+        { body in
+            if let body { Unmanaged<ThreadBody>.fromOpaque(body).takeRetainedValue().action() }
+            return nil
+        },
+        body
+    )
     precondition(status == 0, "No thread could be started.")
     return thread
 }
