@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// The points of a run at which observers are called.
     ///
-    /// An observer is made for a set of them; each call names exactly one. The raw values are those of
-    /// `CFRunLoopActivity`.
+    /// An observer is made for a set of them; each call names exactly one. The raw values are
+    /// those of `CFRunLoopActivity`.
     ///
     /// > Threading: Any thread.
     public struct Activities: OptionSet, Hashable, Sendable {

@@ -2,9 +2,10 @@ import Synchronization
 
 /// A value behind a lock.
 ///
-/// It is a `Mutex` whose order the thread sanitizer can see. When a `Mutex` has to wait, the kernel hands the lock
-/// over, and the sanitizer takes the two owners for strangers. A store before the lock is let go and a load after it was
-/// taken, which are plain moves on most machines, tell it what the kernel knows.
+/// It is a `Mutex` whose order the thread sanitizer can see. When a `Mutex` has to wait, the
+/// kernel hands the lock over, and the sanitizer takes the two owners for strangers. A store
+/// before the lock is let go and a load after it was taken, which are plain moves on most
+/// machines, tell it what the kernel knows.
 struct Guarded<Value: ~Copyable>: ~Copyable {
     private let mutex: Mutex<Value>
     private let witness = Atomic<UInt8>(0)

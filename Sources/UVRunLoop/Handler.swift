@@ -2,7 +2,8 @@ import Synchronization
 
 /// What an item calls, until the item becomes invalid.
 ///
-/// Letting go of it then, and not when the item goes, frees what it captured, which is often the item's owner.
+/// Letting go of it then, and not when the item goes, frees what it captured, which is often the
+/// item's owner.
 struct Handler<Body>: ~Copyable, Sendable {
     private let body: Guarded<ThreadBound<Body>?>
     private let home: ThreadIdentity?
@@ -25,9 +26,9 @@ struct Handler<Body>: ~Copyable, Sendable {
 
     /// Lets the handler go, which may run code of its owner's: no lock may be held.
     ///
-    /// - Parameter loop: A loop that the item was in. If it is the one of the handler's thread, and this is another
-    ///   thread, the loop lets go of the handler in its next pass: what a handler that is not `Sendable` captured
-    ///   is not touched elsewhere.
+    /// - Parameter loop: A loop that the item was in. If it is the one of the handler's thread,
+    ///   and this is another thread, the loop lets go of the handler in its next pass: what a
+    ///   handler that is not `Sendable` captured is not touched elsewhere.
     func letGo(with loop: UVRunLoop?) {
         guard let last = body.withLock({ exchange(&$0, with: nil) }) else { return }
         if let loop, home == loop.thread, !loop.isOnOwnThread { loop.discard(last) }

@@ -4,7 +4,8 @@ extension UVRunLoop {
 }
 
 extension SuspendingClock.Instant {
-    /// Nanoseconds since the clock's epoch, rounded up to whole ones: a timer set for this moment is never early.
+    /// Nanoseconds since the clock's epoch, rounded up to whole ones: a timer set for this moment
+    /// is never early.
     ///
     /// Moments too far away become the nearest that can be written down.
     var nanoseconds: Int64 {

@@ -1,7 +1,8 @@
 /// A value that only its loop's thread may touch.
 ///
-/// Unchecked, because the compiler cannot know a thread when it sees one: ``withValue(_:)`` checks instead. The value
-/// is lent for as long as the body runs, and the body calls nobody: lending it twice at a time traps.
+/// Unchecked, because the compiler cannot know a thread when it sees one: ``withValue(_:)`` checks
+/// instead. The value is lent for as long as the body runs, and the body calls nobody: lending it
+/// twice at a time traps.
 final class LoopBound<Value>: @unchecked Sendable {
     private let owner: ThreadIdentity
     private var value: Value

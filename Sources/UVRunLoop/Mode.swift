@@ -3,9 +3,9 @@ import Synchronization
 extension UVRunLoop {
     /// A name for a collection of sources and timers to serve, and of observers to tell.
     ///
-    /// A run is always in one mode and serves only what that mode holds. Modes are values: two with the same name are
-    /// the same mode, and any string makes one. A name is remembered for as long as the process lives, so names
-    /// should come from a limited set.
+    /// A run is always in one mode and serves only what that mode holds. Modes are values: two
+    /// with the same name are the same mode, and any string makes one. A name is remembered for as
+    /// long as the process lives, so names should come from a limited set.
     ///
     /// See *Run Loop Modes* in Apple's guide.
     ///
@@ -35,7 +35,8 @@ extension UVRunLoop {
         public static let `default` = Mode(rawValue: "kCFRunLoopDefaultMode")
         /// Not a mode to run in but a name for the set of common modes, at first only ``default``.
         ///
-        /// What is added to it is added to every mode of the set, and to modes that join the set later.
+        /// What is added to it is added to every mode of the set, and to modes that join the set
+        /// later.
         public static let common = Mode(rawValue: "kCFRunLoopCommonModes")
         /// For waiting for replies over a connection.
         public static let connectionReply = Mode(rawValue: "NSConnectionReplyMode")

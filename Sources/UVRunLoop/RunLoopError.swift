@@ -8,12 +8,13 @@ public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: String
 
-        /// The process or the system has no file descriptor left (`EMFILE`, `ENFILE`; see `ulimit -n`).
+        /// The process or the system has no file descriptor left (`EMFILE`, `ENFILE`; see `ulimit
+        /// -n`).
         public static let noDescriptorsLeft = Code(text: "no file descriptors are left")
         /// The number is not, or no longer, that of an open descriptor (`EBADF`).
         public static let descriptorClosed = Code(text: "the descriptor is not open")
-        /// The descriptor is of a kind whose readiness the system does not report: a regular file or a directory,
-        /// which are always ready (`EPERM`).
+        /// The descriptor is of a kind whose readiness the system does not report: a regular file
+        /// or a directory, which are always ready (`EPERM`).
         public static let descriptorNotWatchable = Code(
             text: "the descriptor is of a kind that cannot be watched, such as a regular file"
         )

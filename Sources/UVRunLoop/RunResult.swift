@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// Why a run ended.
     ///
-    /// When several reasons apply at the end of a pass, ``stopped`` comes before ``handledSource``, that before
-    /// ``timedOut``, and that before ``finished``.
+    /// When several reasons apply at the end of a pass, ``stopped`` comes before
+    /// ``handledSource``, that before ``timedOut``, and that before ``finished``.
     ///
     /// > Threading: Any thread.
     public enum RunResult: Int, Sendable, Hashable, CaseIterable {

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Whether a loop runs and whether its innermost run was stopped, in one word that any thread may reach.
+/// Whether a loop runs and whether its innermost run was stopped, in one word that any thread may
+/// reach.
 ///
-/// A run's stop lives and dies with the run: it puts its own word in when it begins, and the outer run's back when it
-/// is taken off.
+/// A run's stop lives and dies with the run: it puts its own word in when it begins, and the outer
+/// run's back when it is taken off.
 final class RunWord: Sendable {
     struct Value {
         fileprivate var bits: UInt8

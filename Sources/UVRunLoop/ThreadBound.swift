@@ -1,7 +1,9 @@
-/// A handler that need not be `Sendable`, because it is only ever called on the thread that made it.
+/// A handler that need not be `Sendable`, because it is only ever called on the thread that made
+/// it.
 ///
-/// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any thread while its
-/// handler stays at home. The loop that an item is added to checks this, and so does every call.
+/// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any
+/// thread while its handler stays at home. The loop that an item is added to checks this, and so
+/// does every call.
 struct ThreadBound<Handler>: @unchecked Sendable {
     private let handler: Handler
     /// `nil` for a handler that may run on any thread.
@@ -15,7 +17,8 @@ struct ThreadBound<Handler>: @unchecked Sendable {
 
     /// Keeps a handler that is `Sendable` by its type.
     ///
-    /// `Handler` cannot say so, since it is the type of the plain handlers too; whoever calls this does.
+    /// `Handler` cannot say so, since it is the type of the plain handlers too; whoever calls this
+    /// does.
     init(sendable handler: Handler) {
         self.handler = handler
         home = nil

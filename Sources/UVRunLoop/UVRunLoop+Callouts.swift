@@ -1,6 +1,6 @@
 extension UVRunLoop {
-    // Everything here takes what is next while it holds the state, lets go, and then calls. Handlers may do anything:
-    // change the contents, run the loop again, end the run.
+    // Everything here takes what is next while it holds the state, lets go, and then calls.
+    // Handlers may do anything: change the contents, run the loop again, end the run.
 
     // MARK: Observers
 
@@ -88,13 +88,13 @@ extension UVRunLoop {
         // Both under the timer's lock, so that no other thread takes it out of the loop in between.
         let (loop, ticket) = timer.state.withLock { state -> (UVRunLoop?, Ticket) in
             guard let loop = state.loop else {
-                timer.callDepth.add(1, ordering: .relaxed)
+                timer.callWillBegin()
                 return (nil, .none)
             }
             loop.checkThread()
             let ticket = state.ticket
             let isHere = loop.withEngine { $0.beginCall(ticket) }
-            if !isHere { timer.callDepth.add(1, ordering: .relaxed) }
+            if !isHere { timer.callWillBegin() }
             return (isHere ? loop : nil, ticket)
         }
         timer.callOut()
@@ -133,11 +133,11 @@ extension UVRunLoop.Timer {
 
     /// Ends a call during which the timer left its loop.
     ///
-    /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in this one, for its
-    /// call to end.
+    /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in
+    /// this one, for its call to end.
     fileprivate func endCallElsewhere() {
         let loop = state.withLock { state in
-            callDepth.subtract(1, ordering: .relaxed)
+            callDidEnd()
             state.loop?.withEngine { $0.schedule(state.ticket) }
             return state.loop
         }
@@ -158,11 +158,11 @@ extension UVRunLoop.PortLink {
         deliver(port, events)
     }
 
-    /// Ends a call, in whichever loop the port is now: its handler may have put it into another one, which then has waited
-    /// for this.
+    /// Ends a call, in whichever loop the port is now: its handler may have put it into another
+    /// one, which then has waited for this.
     fileprivate func endCall() {
         let loop = state.withLock { state in
-            callDepth.subtract(1, ordering: .relaxed)
+            callDidEnd()
             state.loop?.withEngine { $0.endServing(state.ticket) }
             return state.loop
         }

@@ -3,14 +3,16 @@ extension UVRunLoop {
 
     /// Adds a timer to a mode.
     ///
-    /// A timer that is in the mode already, or invalid, is left alone. A sleeping loop takes the new date into
-    /// account without a pass of its own.
+    /// A timer that is in the mode already, or invalid, is left alone. A sleeping loop takes the
+    /// new date into account without a pass of its own.
     ///
-    /// > Threading: Any thread. Traps when the timer belongs to another loop, or its handler to another thread.
+    /// > Threading: Any thread. Traps when the timer belongs to another loop, or its handler to
+    /// another thread.
     ///
     /// - Parameters:
     ///   - timer: The timer.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
+    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///     included.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.
     public func add(_ timer: Timer, forMode mode: Mode) {
         timer.handler.checkHome(is: thread)
@@ -42,7 +44,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - timer: The timer.
-    ///   - mode: The mode to leave; ``Mode/common`` takes a timer that was added to it out of every common mode.
+    ///   - mode: The mode to leave; ``Mode/common`` takes a timer that was added to it out of
+    ///     every common mode.
     public func remove(_ timer: Timer, forMode mode: Mode) {
         let dropped = timer.state.withLock { state -> TimerRecord? in
             guard state.loop === self else { return nil }
@@ -80,13 +83,16 @@ extension UVRunLoop {
 
     /// Adds an observer to a mode.
     ///
-    /// An observer that is in the mode already, or invalid, is left alone. A notification under way does not reach it.
+    /// An observer that is in the mode already, or invalid, is left alone. A notification under
+    /// way does not reach it.
     ///
-    /// > Threading: Any thread. Traps when the observer belongs to another loop, or its handler to another thread.
+    /// > Threading: Any thread. Traps when the observer belongs to another loop, or its handler to
+    /// another thread.
     ///
     /// - Parameters:
     ///   - observer: The observer.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
+    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///     included.
     public func add(_ observer: Observer, forMode mode: Mode) {
         observer.handler.checkHome(is: thread)
         observer.state.withLock { state in
@@ -112,8 +118,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - observer: The observer.
-    ///   - mode: The mode to leave; ``Mode/common`` takes an observer that was added to it out of every common
-    ///     mode.
+    ///   - mode: The mode to leave; ``Mode/common`` takes an observer that was added to it out of
+    ///     every common mode.
     public func remove(_ observer: Observer, forMode mode: Mode) {
         let dropped = observer.state.withLock { state -> ObserverRecord? in
             guard state.loop === self else { return nil }

@@ -3,8 +3,8 @@ import Synchronization
 extension UVRunLoop {
     /// The calling thread's loop, made when it is first asked for.
     ///
-    /// A loop takes four file descriptors, and a fifth when it first waits for an exact date. When none are left the process traps; ``prepareCurrent()`` throws
-    /// instead.
+    /// A loop takes four file descriptors, and a fifth when it first waits for an exact date. When
+    /// none are left the process traps; ``prepareCurrent()`` throws instead.
     ///
     /// > Threading: Any thread; each has its own.
     @available(*, noasync, message: "A task may go on on another thread.")
@@ -62,7 +62,8 @@ extension UVRunLoop {
         try mainLoop.withLock { loop throws(RunLoopError) in
             if let loop, loop.generation == ThreadIdentity.generation { return loop }
             let made = try make(for: .main)
-            // A parent's loop stays where it is: letting go of it must not touch what the parent still uses.
+            // A parent's loop stays where it is: letting go of it must not touch what the parent
+            // still uses.
             if let inherited = loop { Inherited.keep(inherited) }
             loop = made
             return made

@@ -1,6 +1,7 @@
 extension UVRunLoop {
-    // Each kind of item is first made invalid, so that nothing begins any more, and then taken out of its loop. The
-    // item's own lock is held over both and the loop's only inside it, in this order everywhere.
+    // Each kind of item is first made invalid, so that nothing begins any more, and then taken out
+    // of its loop. The item's own lock is held over both and the loop's only inside it, in this
+    // order everywhere.
 
     static func invalidate(_ timer: Timer) {
         let (loop, record) = timer.state.withLock { state -> (UVRunLoop?, TimerRecord?) in

@@ -1,12 +1,13 @@
 extension UVRunLoop {
     /// Makes a mode one of the common ones, for good.
     ///
-    /// It gets every item that was added to ``Mode/common``; sources among them are told by their `schedule` handlers
-    /// before this returns.
+    /// It gets every item that was added to ``Mode/common``; sources among them are told by their
+    /// `schedule` handlers before this returns.
     ///
     /// > Threading: Any thread.
     ///
-    /// - Parameter mode: The mode. One that is common already, and ``Mode/common`` itself, are left alone.
+    /// - Parameter mode: The mode. One that is common already, and ``Mode/common`` itself, are
+    ///   left alone.
     /// - Complexity: O(number of items in the loop).
     public func addCommonMode(_ mode: Mode) {
         guard mode != .common else { return }
@@ -15,7 +16,8 @@ extension UVRunLoop {
         if !joined.isEmpty, !isOnOwnThread { wakeUp() } else { contentsDidChange() }
     }
 
-    /// The modes that something was added to or queued for, and the common ones; never ``Mode/common`` itself.
+    /// The modes that something was added to or queued for, and the common ones; never
+    /// ``Mode/common`` itself.
     ///
     /// > Threading: Any thread.
     public var modes: Set<Mode> {

@@ -1,9 +1,10 @@
 extension UVRunLoop {
     /// Hands a block to the loop, to run in the default mode.
     ///
-    /// Blocks run in the order in which they were handed over, at the points of a pass at which blocks run; one that
-    /// is handed over by a block waits for the next such point. A block that waits keeps its mode from being empty,
-    /// and wakes the loop if it comes from another thread. After the loop's thread has ended the block is dropped.
+    /// Blocks run in the order in which they were handed over, at the points of a pass at which
+    /// blocks run; one that is handed over by a block waits for the next such point. A block that
+    /// waits keeps its mode from being empty, and wakes the loop if it comes from another thread.
+    /// After the loop's thread has ended the block is dropped.
     ///
     /// > Threading: Any thread.
     ///
@@ -14,8 +15,8 @@ extension UVRunLoop {
 
     /// Hands a block to the loop, to run once, in whichever of some modes runs first.
     ///
-    /// ``Mode/common`` stands for every mode that is a common one when blocks are performed. Otherwise as
-    /// ``perform(_:)``.
+    /// ``Mode/common`` stands for every mode that is a common one when blocks are performed.
+    /// Otherwise as ``perform(_:)``.
     ///
     /// > Threading: Any thread.
     ///
@@ -30,7 +31,8 @@ extension UVRunLoop {
         post { $0.post(block, to: modes) }
     }
 
-    /// Hands the loop a block that need not be `Sendable`, because it comes from the loop's own thread.
+    /// Hands the loop a block that need not be `Sendable`, because it comes from the loop's own
+    /// thread.
     ///
     /// Otherwise as ``perform(inModes:_:)``.
     ///

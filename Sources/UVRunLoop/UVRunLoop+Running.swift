@@ -13,8 +13,8 @@ extension UVRunLoop {
 
     /// Runs in a mode for a while.
     ///
-    /// Returns at once, without telling any observer, when the mode is empty. A limit of zero or less makes exactly
-    /// one pass that does not wait.
+    /// Returns at once, without telling any observer, when the mode is empty. A limit of zero or
+    /// less makes exactly one pass that does not wait.
     ///
     /// See *Starting the Run Loop* and *Exiting the Run Loop* in Apple's guide.
     ///
@@ -22,9 +22,10 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - mode: What to serve.
-    ///   - limit: How long to run; `nil` for as long as there is something to wait for. It is tested at the end of a
-    ///     pass, and ends a sleep at most 2 ms late.
-    ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or port-based source.
+    ///   - limit: How long to run; `nil` for as long as there is something to wait for. It is
+    ///     tested at the end of a pass, and ends a sleep at most 2 ms late.
+    ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
+    ///     port-based source.
     /// - Returns: Why the run ended.
     @available(*, noasync, message: "A run keeps its thread.")
     @discardableResult
@@ -48,8 +49,10 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - mode: What to serve.
-    ///   - limit: When to end; `nil` for never. One that is past makes exactly one pass that does not wait.
-    ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or port-based source.
+    ///   - limit: When to end; `nil` for never. One that is past makes exactly one pass that does
+    ///     not wait.
+    ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
+    ///     port-based source.
     /// - Returns: Why the run ended.
     @available(*, noasync, message: "A run keeps its thread.")
     @discardableResult
@@ -90,7 +93,8 @@ extension UVRunLoop {
 
     // MARK: Stopping and waking
 
-    /// Ends the innermost run at the end of its present pass; does nothing when the loop does not run.
+    /// Ends the innermost run at the end of its present pass; does nothing when the loop does not
+    /// run.
     ///
     /// It counts up to the moment at which the run is taken off, and is gone with the run.
     ///
@@ -105,8 +109,9 @@ extension UVRunLoop {
 
     /// Ends the loop's present sleep, or the coming one.
     ///
-    /// The loop then makes another pass, and so finds sources that were signalled. A wake-up asked for before a
-    /// pass has begun is forgotten by it, because that pass finds whatever it could announce.
+    /// The loop then makes another pass, and so finds sources that were signalled. A wake-up asked
+    /// for before a pass has begun is forgotten by it, because that pass finds whatever it could
+    /// announce.
     ///
     /// Not for use in a signal handler.
     ///
@@ -160,7 +165,8 @@ extension UVRunLoop {
             local.mode = outerMode
             return local.nestingLevel > 0
         }
-        // What this run forgot may have been meant for the outer one. What it did not come to is still in the word.
+        // What this run forgot may have been meant for the outer one. What it did not come to is
+        // still in the word.
         if isNested, run.forgotWakeUp { _ = word.noteWakeUp() }
         return result
     }

@@ -7,8 +7,8 @@ extension UVRunLoop {
 
     /// Step 5: whether a port-based source of the mode is ready.
     ///
-    /// When nobody is told of sleeping, the sleep itself asks this: a ready port ends it at once, and one call to the
-    /// kernel does for both.
+    /// When nobody is told of sleeping, the sleep itself asks this: a ready port ends it at once,
+    /// and one call to the kernel does for both.
     func isPortReady(_ run: inout Run) -> Bool {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
@@ -29,9 +29,10 @@ extension UVRunLoop {
 
     /// Step 7: sleeps until there is something to do for the run.
     ///
-    /// The mark in the word is removed before the contents are looked at, and the driver falls asleep only if it is
-    /// still not there: whatever comes meanwhile is seen by the look or keeps the driver awake. What changes
-    /// nothing for this run, such as another thread's new timer, is taken into account without leaving.
+    /// The mark in the word is removed before the contents are looked at, and the driver falls
+    /// asleep only if it is still not there: whatever comes meanwhile is seen by the look or keeps
+    /// the driver awake. What changes nothing for this run, such as another thread's new timer, is
+    /// taken into account without leaving.
     func sleep(_ run: inout Run) {
         var hasLooked = false
         while true {
@@ -106,7 +107,8 @@ extension UVRunLoop {
         }
     }
 
-    /// Takes down which ports the kernel found ready, and has it keep quiet about those this run may not serve.
+    /// Takes down which ports the kernel found ready, and has it keep quiet about those this run
+    /// may not serve.
     private func noteReadyPorts(_ run: inout Run) {
         let mode = run.modeIndex
         let number = lookCount.add(1, ordering: .relaxed).newValue

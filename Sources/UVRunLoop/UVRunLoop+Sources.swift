@@ -3,14 +3,15 @@ extension UVRunLoop {
 
     /// Adds a custom source to a mode, and calls its `schedule` handler for every mode it joins.
     ///
-    /// A source that is in the mode already, or invalid, is left alone. From another thread, adding a source wakes
-    /// the loop.
+    /// A source that is in the mode already, or invalid, is left alone. From another thread,
+    /// adding a source wakes the loop.
     ///
     /// > Threading: Any thread. Traps when the source's perform handler belongs to another thread.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
+    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///     included.
     public func add(_ source: Source, forMode mode: Mode) {
         source.handler.checkHome(is: thread)
         let joined = source.state.withLock { state -> [Mode] in
@@ -31,16 +32,18 @@ extension UVRunLoop {
         if !joined.isEmpty, !isOnOwnThread { wakeUp() }
     }
 
-    /// Removes a custom source from a mode, and calls its `cancel` handler for every mode it leaves.
+    /// Removes a custom source from a mode, and calls its `cancel` handler for every mode it
+    /// leaves.
     ///
-    /// The source stays valid and keeps its signal. If it is among those about to fire in the present pass, it still
-    /// does.
+    /// The source stays valid and keeps its signal. If it is among those about to fire in the
+    /// present pass, it still does.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of every common mode.
+    ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of
+    ///     every common mode.
     public func remove(_ source: Source, forMode mode: Mode) {
         let (left, dropped) = source.state.withLock { state -> ([Mode], SourceRecord?) in
             guard let index = state.links.firstIndex(where: { $0.loop === self }) else {
@@ -63,7 +66,8 @@ extension UVRunLoop {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Whether a custom source is in a mode, or was added to ``Mode/common`` and not removed from it.
+    /// Whether a custom source is in a mode, or was added to ``Mode/common`` and not removed from
+    /// it.
     ///
     /// > Threading: Any thread.
     ///
@@ -84,14 +88,16 @@ extension UVRunLoop {
 
     /// Adds a port-based source to a mode.
     ///
-    /// A source that is in the mode already, or invalid, is left alone, but one that was told of a hang-up is on
-    /// again.
+    /// A source that is in the mode already, or invalid, is left alone, but one that was told of a
+    /// hang-up is on again.
     ///
-    /// > Threading: Any thread. Traps when the source belongs to another loop, or its handler to another thread.
+    /// > Threading: Any thread. Traps when the source belongs to another loop, or its handler to
+    /// another thread.
     ///
     /// - Parameters:
     ///   - port: The source.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones included.
+    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///     included.
     public func add(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
         link.checkHome(thread)
@@ -118,7 +124,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - port: The source.
-    ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of every common mode.
+    ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of
+    ///     every common mode.
     public func remove(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
         let dropped = link.state.withLock { state -> PortRecord? in
@@ -144,7 +151,8 @@ extension UVRunLoop {
         }
     }
 
-    /// Whether a port-based source is in a mode, or was added to ``Mode/common`` and not removed from it.
+    /// Whether a port-based source is in a mode, or was added to ``Mode/common`` and not removed
+    /// from it.
     ///
     /// > Threading: Any thread.
     ///

@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// Ends the loop together with its thread, on that thread.
     ///
-    /// Sources are told that they left, blocks that wait are dropped, handles are closed. From then on calls from any
-    /// thread do nothing.
+    /// Sources are told that they left, blocks that wait are dropped, handles are closed. From
+    /// then on calls from any thread do nothing.
     func tearDown() {
         let remains = withEngine { $0.close() }
         let blocks = withInbox { $0.close() }
@@ -21,7 +21,8 @@ extension UVRunLoop {
         }
         driver.close()
         discarded.close()
-        // Released last and here: a block's captures may use the loop, which accepts nothing any more.
+        // Released last and here: a block's captures may use the loop, which accepts nothing any
+        // more.
         withExtendedLifetime(blocks) {}
     }
 }

@@ -1,16 +1,19 @@
 import Synchronization
 
-/// Waits for input sources and timers of one thread and handles what they report, in a fixed order.
+/// Waits for input sources and timers of one thread and handles what they report, in a fixed
+/// order.
 ///
-/// Every thread has one loop, made when it is first asked for: ``current`` is the calling thread's, ``main`` the
-/// main thread's. Add sources, timers and observers to modes of it, and run it in one of them; a run serves what its
-/// mode holds, pass by pass, and sleeps while there is nothing to do. Any handler may run the loop again.
+/// Every thread has one loop, made when it is first asked for: ``current`` is the calling
+/// thread's, ``main`` the main thread's. Add sources, timers and observers to modes of it, and run
+/// it in one of them; a run serves what its mode holds, pass by pass, and sleeps while there is
+/// nothing to do. Any handler may run the loop again.
 ///
 /// See *Anatomy of a Run Loop* in Apple's guide.
 ///
-/// > Threading: Running is for the loop's own thread and traps elsewhere. Adding, removing, waking, stopping and
-/// handing over blocks is for any thread. After a `fork`, a child must not use a loop of its parent's, and traps
-/// when it does; its ``current`` is a new one.
+/// > Threading: Running is for the loop's own thread and traps elsewhere. Adding, removing,
+/// waking, stopping and
+/// handing over blocks is for any thread. After a `fork`, a child must not use a loop of its
+/// parent's, and traps when it does; its ``current`` is a new one.
 public final class UVRunLoop: Sendable {
     /// Whose loop it is.
     let thread: ThreadIdentity

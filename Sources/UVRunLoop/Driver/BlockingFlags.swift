@@ -3,9 +3,9 @@ import Glibc
 
 /// Puts descriptors into non-blocking mode while they are watched, and back afterwards.
 ///
-/// libuv wants them non-blocking. The flag belongs to the open file and not to the number: several descriptors may share
-/// it, as those of a terminal do. It is given back when the last loop of the process stops watching the last descriptor
-/// of the file.
+/// libuv wants them non-blocking. The flag belongs to the open file and not to the number: several
+/// descriptors may share it, as those of a terminal do. It is given back when the last loop of the
+/// process stops watching the last descriptor of the file.
 enum BlockingFlags {
     /// Tells open files apart, if not all of them: descriptors that share a file have the same.
     private struct FileNumber: Hashable {

@@ -3,9 +3,10 @@ import Glibc
 
 /// A value behind a lock that many threads may want at the same time.
 ///
-/// `Guarded`, which items use, is small, but when threads compete for it the kernel hands it over from one to the
-/// next, with a change of threads each time. This one lets whoever is running take it, and spins a little before it
-/// sleeps: with four threads posting blocks it was faster by a factor of more than ten.
+/// `Guarded`, which items use, is small, but when threads compete for it the kernel hands it over
+/// from one to the next, with a change of threads each time. This one lets whoever is running take
+/// it, and spins a little before it sleeps: with four threads posting blocks it was faster by a
+/// factor of more than ten.
 @safe
 final class ContendedMutex<Value: ~Copyable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

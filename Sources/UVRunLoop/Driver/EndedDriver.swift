@@ -1,4 +1,5 @@
-/// Stands in for the driver of a loop that has ended: the clock goes on, and there is nothing to wait for.
+/// Stands in for the driver of a loop that has ended: the clock goes on, and there is nothing to
+/// wait for.
 final class EndedDriver: LoopDriver, LoopRemote {
     private let clock: any LoopRemote
 

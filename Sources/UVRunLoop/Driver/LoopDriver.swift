@@ -1,7 +1,8 @@
 /// What a loop needs from the world: to look, to sleep and to have descriptors watched.
 ///
-/// `UVDriver` gives it by libuv. Tests put a virtual clock in its place. Every call is made on the loop's thread and
-/// none of them runs user code; what happened is told by ``forEachReady(_:)`` and ``WakeWord``.
+/// `UVDriver` gives it by libuv. Tests put a virtual clock in its place. Every call is made on the
+/// loop's thread and none of them runs user code; what happened is told by ``forEachReady(_:)``
+/// and ``WakeWord``.
 package protocol LoopDriver: AnyObject {
     /// What other threads may use of the driver.
     var remote: any LoopRemote { get }
@@ -9,7 +10,8 @@ package protocol LoopDriver: AnyObject {
     /// Asks what is ready, without waiting.
     func look()
 
-    /// Waits until a descriptor is ready, the word is changed, or the moment has come; may return for nothing.
+    /// Waits until a descriptor is ready, the word is changed, or the moment has come; may return
+    /// for nothing.
     ///
     /// - Parameters:
     ///   - moment: When to return at the latest; `nil` for never.
@@ -31,9 +33,11 @@ package protocol LoopDriver: AnyObject {
         refused: (WatchOrder) -> Void
     )
 
-    /// Has the kernel report less of a descriptor that is watched, or, without events, nothing at all.
+    /// Has the kernel report less of a descriptor that is watched, or, without events, nothing at
+    /// all.
     ///
-    /// - Returns: `false` when the kernel would not, and so does not watch the descriptor any more.
+    /// - Returns: `false` when the kernel would not, and so does not watch the descriptor any
+    ///   more.
     func rearm(_ order: WatchOrder) -> Bool
 
     /// Gives everything back. Nothing is called afterwards.
@@ -48,7 +52,8 @@ package protocol LoopRemote: AnyObject, Sendable {
     /// Makes the loop's wait return.
     func kick()
 
-    /// Ends the watch on a descriptor for good, before the call returns: its owner may close it then.
+    /// Ends the watch on a descriptor for good, before the call returns: its owner may close it
+    /// then.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.

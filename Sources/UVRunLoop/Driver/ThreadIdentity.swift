@@ -2,7 +2,8 @@ import CUV
 import Glibc
 import Synchronization
 
-/// Tells one thread from every other of this process, past and future ones and those of forked children included.
+/// Tells one thread from every other of this process, past and future ones and those of forked
+/// children included.
 ///
 /// `pthread_self()` cannot: the system uses its values again.
 struct ThreadIdentity: Hashable, Sendable {

@@ -20,8 +20,8 @@ final class ThreadRecord {
 
     /// The calling thread's record.
     ///
-    /// A forked child finds its parent's and leaves it where it is: nothing of the parent's is touched, not even to
-    /// release it.
+    /// A forked child finds its parent's and leaves it where it is: nothing of the parent's is
+    /// touched, not even to release it.
     static var current: ThreadRecord {
         if let found = unsafe cuv_thread_slot().pointee {
             let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
@@ -70,23 +70,24 @@ final class ThreadRecord {
         precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
     }
 
-    /// The round of destructors in which the loop is torn down: the last but one of glibc's and POSIX's four.
+    /// The round of destructors in which the loop is torn down: the last but one of glibc's and
+    /// POSIX's four.
     ///
-    /// Earlier, other destructors may still want the loop to run. In the last round sanitizers have taken leave of the
-    /// thread already.
+    /// Earlier, other destructors may still want the loop to run. In the last round sanitizers
+    /// have taken leave of the thread already.
     private static let teardownRound = 3
 
     /// Called once per round, up to that of the teardown.
     ///
-    /// The record stays in the thread's slot to the end: `current` does not make a second loop for whatever destructors
-    /// come later.
+    /// The record stays in the thread's slot to the end: `current` does not make a second loop for
+    /// whatever destructors come later.
     private static func threadIsEnding(_ pointer: UnsafeMutableRawPointer) {
         let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).takeUnretainedValue()
         let isInherited = record.generation != ThreadIdentity.generation
         guard !isInherited, record.identity != .main else { return }
         record.destructorRounds += 1
-        // A record that was made by a destructor missed the announcement. Nobody knows which round this is: it may be
-        // the last.
+        // A record that was made by a destructor missed the announcement. Nobody knows which round
+        // this is: it may be the last.
         let isLast = record.destructorRounds == teardownRound || !record.endIsAnnounced
         guard isLast else { return unsafe askForDestructor(pointer) }
         record.loop?.tearDown()
@@ -109,7 +110,8 @@ private enum Graveyard {
     static func bury(_ pointer: UnsafeMutableRawPointer) {
         let grave = Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
         let gone = graves.withLock { graves in
-            // A few at a time, in turn: a thread's end costs the same however many others are ending.
+            // A few at a time, in turn: a thread's end costs the same however many others are
+            // ending.
             let looked = Array(graves.prefix(looksPerEnd))
             graves.removeFirst(looked.count)
             var gone: [Grave] = []

@@ -1,11 +1,12 @@
 import CUV
 import Glibc
 
-/// Ends a loop's sleep at a moment: coarsely by a `uv_timer`, finely by a timerfd under a `uv_poll`.
+/// Ends a loop's sleep at a moment: coarsely by a `uv_timer`, finely by a timerfd under a
+/// `uv_poll`.
 ///
-/// It remembers what is armed, because most sleeps need no change. The timerfd is never read: setting it anew takes
-/// its readiness away, and so it has to be set or disarmed before the next sleep once its date has passed, or
-/// it would end every sleep at once.
+/// It remembers what is armed, because most sleeps need no change. The timerfd is never read:
+/// setting it anew takes its readiness away, and so it has to be set or disarmed before the next
+/// sleep once its date has passed, or it would end every sleep at once.
 @safe
 struct UVAlarm: ~Copyable {
     private let loop: UnsafeMutablePointer<uv_loop_t>
@@ -41,7 +42,8 @@ struct UVAlarm: ~Copyable {
     ///
     /// libuv adds the difference to its own idea of the time, so that idea need not be right here.
     private mutating func setCoarse(_ date: Int64) {
-        // A look without waiting may have consumed the timer: what libuv says counts, not what was armed.
+        // A look without waiting may have consumed the timer: what libuv says counts, not what was
+        // armed.
         let isArmed = unsafe uv_is_active(coarse.generic) != 0
         guard coarseDate != date || !isArmed else { return }
         coarseDate = date

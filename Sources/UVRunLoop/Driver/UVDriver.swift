@@ -3,9 +3,9 @@ import Glibc
 
 /// Drives a loop on libuv: one `uv_loop_t`, in which no user code ever runs.
 ///
-/// libuv's callbacks take notes and stop libuv's loop; what they mean is settled after `uv_run` has returned. A
-/// prepare and a check handle are the edges of a sleep, an async handle ends it from other threads, and
-/// `UVAlarm` at a given time.
+/// libuv's callbacks take notes and stop libuv's loop; what they mean is settled after `uv_run`
+/// has returned. A prepare and a check handle are the edges of a sleep, an async handle ends it
+/// from other threads, and `UVAlarm` at a given time.
 @safe
 final class UVDriver: LoopDriver {
     private let loop: UnsafeMutablePointer<uv_loop_t>
@@ -89,7 +89,8 @@ final class UVDriver: LoopDriver {
         mayBlock = false
     }
 
-    /// libuv is about to poll: the last moment at which a wake-up that came meanwhile can keep it from blocking.
+    /// libuv is about to poll: the last moment at which a wake-up that came meanwhile can keep it
+    /// from blocking.
     private func isAboutToPoll() {
         guard mayBlock else { return }
         guard word.fallAsleep() else { return unsafe uv_stop(loop) }
@@ -116,8 +117,8 @@ final class UVDriver: LoopDriver {
         ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     ) {
-        // Other threads wait while this lasts, so that none withdraws and closes a descriptor which libuv has
-        // half in hand.
+        // Other threads wait while this lasts, so that none withdraws and closes a descriptor
+        // which libuv has half in hand.
         uvRemote.withDescriptors { descriptors in
             var prepared: [WatchOrder] = []
             for order in orders where isCurrent(order) {
@@ -173,7 +174,8 @@ final class UVDriver: LoopDriver {
         needsFlush = true
     }
 
-    /// Has libuv tell the kernel of new descriptors now, before the kernel is told what is really wanted.
+    /// Has libuv tell the kernel of new descriptors now, before the kernel is told what is really
+    /// wanted.
     private func flush() {
         guard needsFlush else { return }
         needsFlush = false

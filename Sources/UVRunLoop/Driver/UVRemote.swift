@@ -1,10 +1,11 @@
 import CUV
 import Synchronization
 
-/// The part of a loop's driver that other threads may use: its clock, its one `uv_async`, its set of descriptors.
+/// The part of a loop's driver that other threads may use: its clock, its one `uv_async`, its set
+/// of descriptors.
 ///
-/// Whatever touches the kernel's objects does so under one lock, and closing takes the same lock: nobody ever writes
-/// to a descriptor number that is not the loop's any more.
+/// Whatever touches the kernel's objects does so under one lock, and closing takes the same lock:
+/// nobody ever writes to a descriptor number that is not the loop's any more.
 final class UVRemote: LoopRemote {
     @safe
     private struct State: ~Copyable {
@@ -64,7 +65,8 @@ final class UVRemote: LoopRemote {
     }
 }
 
-/// A loop's epoll set and which descriptors it has been in, so that each is given back exactly once.
+/// A loop's epoll set and which descriptors it has been in, so that each is given back exactly
+/// once.
 struct WatchedDescriptors {
     /// Negative once closed.
     var epoll: CInt = -1
@@ -103,5 +105,6 @@ private struct SendablePointer<Pointee>: @unchecked Sendable {
     init(_ raw: UnsafeMutablePointer<Pointee>) { unsafe self.raw = raw }
 }
 
-/// The clock of every loop on libuv: nanoseconds of `CLOCK_MONOTONIC`, which stops while the system is suspended.
+/// The clock of every loop on libuv: nanoseconds of `CLOCK_MONOTONIC`, which stops while the
+/// system is suspended.
 func monotonicNow() -> Int64 { Int64(bitPattern: uv_hrtime()) }

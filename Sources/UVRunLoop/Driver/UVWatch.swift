@@ -40,9 +40,9 @@ final class ReadyNotes {
 
 /// One watched descriptor: its `uv_poll`, and what the kernel is asked to report.
 ///
-/// libuv is told once that everything about the descriptor is wanted. What the kernel really reports is set beside
-/// it, directly in libuv's epoll set: that takes one call instead of two, and a descriptor that its owner closed
-/// gives an error where libuv would abort the process.
+/// libuv is told once that everything about the descriptor is wanted. What the kernel really
+/// reports is set beside it, directly in libuv's epoll set: that takes one call instead of two,
+/// and a descriptor that its owner closed gives an error where libuv would abort the process.
 @safe
 final class UVWatch {
     typealias Events = UVRunLoop.DescriptorSource.Events
@@ -137,8 +137,9 @@ final class UVWatch {
 
     /// What a note of libuv's means.
     ///
-    /// libuv reports a bare hang-up as everything that was asked for, an error as a closed descriptor, and a hang-up
-    /// beside something else not at all. Where one is possible the kernel is asked once more what is the case.
+    /// libuv reports a bare hang-up as everything that was asked for, an error as a closed
+    /// descriptor, and a hang-up beside something else not at all. Where one is possible the
+    /// kernel is asked once more what is the case.
     func report(of note: ReadyNotes.Note, epoll: CInt) -> Readiness {
         let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
         var report = Readiness(

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// The word by which a loop and those who wake it agree, so that no wake-up is lost and none costs a system call
-/// while the loop is awake.
+/// The word by which a loop and those who wake it agree, so that no wake-up is lost and none costs
+/// a system call while the loop is awake.
 ///
-/// Whoever has something for the loop first stores it under a lock that the loop takes when it looks at its contents, then marks
-/// the word, and kicks the loop only if it was asleep and unmarked. The loop removes the mark before it looks at its contents and
-/// falls asleep only if the word is still unmarked. Everything is in this one word and nothing in fences, so
-/// that the thread sanitizer sees it too.
+/// Whoever has something for the loop first stores it under a lock that the loop takes when it
+/// looks at its contents, then marks the word, and kicks the loop only if it was asleep and
+/// unmarked. The loop removes the mark before it looks at its contents and falls asleep only if
+/// the word is still unmarked. Everything is in this one word and nothing in fences, so that the
+/// thread sanitizer sees it too.
 package final class WakeWord: Sendable {
     private static let asleep: UInt8 = 1
     /// The contents have changed: look at them again.
@@ -27,10 +28,11 @@ package final class WakeWord: Sendable {
         mark(Self.changed)
     }
 
-    /// The same after a change that was made under a lock which the loop's look at its contents takes.
+    /// The same after a change that was made under a lock which the loop's look at its contents
+    /// takes.
     ///
-    /// An unseen mark then speaks for this change too: the look that removes the mark comes after it, and after
-    /// this change, because it waits for the lock.
+    /// An unseen mark then speaks for this change too: the look that removes the mark comes after
+    /// it, and after this change, because it waits for the lock.
     package func noteChangeMadeUnderLock() -> Bool {
         if word.load(ordering: .relaxed) & Self.changed != 0 { return false }
         return mark(Self.changed)
@@ -57,8 +59,9 @@ package final class WakeWord: Sendable {
     /// Forgets a wake-up; answers whether there was one.
     @discardableResult
     package func forgetWakeUp() -> Bool {
-        // Most passes find nothing to forget. An acquiring load of a clear word orders nothing that a later
-        // look at the contents would miss: whoever marks it after this load wakes the coming sleep.
+        // Most passes find nothing to forget. An acquiring load of a clear word orders nothing
+        // that a later look at the contents would miss: whoever marks it after this load wakes the
+        // coming sleep.
         guard isWoken else { return false }
         let old = word.bitwiseAnd(~Self.woken, ordering: .acquiringAndReleasing).oldValue
         return old & Self.woken != 0

@@ -52,7 +52,8 @@ struct PortRecord: ItemRecord {
 
     /// What it is to be told of what the kernel reported.
     ///
-    /// A hang-up comes with all that it asked for, and not while there is something left for it to read.
+    /// A hang-up comes with all that it asked for, and not while there is something left for it to
+    /// read.
     fileprivate func events(of report: Readiness) -> Events {
         let plain = report.events.intersection(events).subtracting(.hangUp)
         guard report.events.contains(.hangUp) else { return plain }
@@ -62,7 +63,8 @@ struct PortRecord: ItemRecord {
 
     /// Puts it among the ready ports of a mode.
     ///
-    /// From when it is ready until it is served it keeps its turn, whatever other modes and looks come between.
+    /// From when it is ready until it is served it keeps its turn, whatever other modes and looks
+    /// come between.
     fileprivate mutating func queue(
         _ events: Events,
         look: Int64,
@@ -81,7 +83,8 @@ struct PortRecord: ItemRecord {
         modes[mode].ready.insert(place, rank: turn.rank, serial: turn.serial)
     }
 
-    /// Sorts ports that one look found ready: by their order, then by how long they were not served.
+    /// Sorts ports that one look found ready: by their order, then by how long they were not
+    /// served.
     private var serialInLook: UInt64 {
         let order = UInt32(bitPattern: Int32(clamping: port.link.order)) ^ (1 << 31)
         return UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
@@ -154,7 +157,8 @@ extension Engine {
         }
     }
 
-    /// Whether an order is still what the loop wants, now that another thread had time to change it.
+    /// Whether an order is still what the loop wants, now that another thread had time to change
+    /// it.
     func isCurrent(_ order: WatchOrder) -> Bool {
         descriptors[order.descriptor]?.registration == order.registration
     }
@@ -181,9 +185,11 @@ extension Engine {
 
     // MARK: Readiness
 
-    /// Notes what the kernel reported about a descriptor, for every source that the mode's run may serve.
+    /// Notes what the kernel reported about a descriptor, for every source that the mode's run may
+    /// serve.
     ///
-    /// - Returns: What to ask of the kernel instead when it woke the run for sources that must wait.
+    /// - Returns: What to ask of the kernel instead when it woke the run for sources that must
+    ///   wait.
     mutating func note(_ report: Readiness, in mode: Int) -> WatchOrder? {
         let descriptor = report.descriptor
         guard let group = descriptors[descriptor], group.registration == report.registration else {
@@ -202,13 +208,15 @@ extension Engine {
         return isForSomebody ? nil : reduce(group, descriptor, for: mode)
     }
 
-    /// Has the kernel asked again for all that a descriptor's sources want: it watches for none of it.
+    /// Has the kernel asked again for all that a descriptor's sources want: it watches for none of
+    /// it.
     mutating func noteUnwatched(_ descriptor: CInt) {
         descriptors.setArmed(nil, for: descriptor)
         for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }
     }
 
-    /// Leaves with the kernel only what the running mode can serve; other modes ask again when they run.
+    /// Leaves with the kernel only what the running mode can serve; other modes ask again when
+    /// they run.
     private mutating func reduce(
         _ group: DescriptorTable.Group,
         _ descriptor: CInt,
@@ -269,7 +277,7 @@ extension Engine {
             record.turn = nil
             record.servedAt = serial
             record.isOff = events.contains(.hangUp)
-            record.port.link.callDepth.add(1, ordering: .relaxed)
+            record.port.link.callWillBegin()
             return Delivery(port: record.port, events: events, isFinal: record.isRefused)
         }
     }

@@ -48,14 +48,14 @@ struct TimerRecord: ItemRecord {
     /// Takes the timer out of its queues for a call.
     fileprivate mutating func beginCall(forDate: Bool, in modes: inout ModeTable) {
         unschedule(in: &modes)
-        guard timer.callDepth.add(1, ordering: .relaxed).oldValue == 0 else { return }
+        guard timer.callWillBegin() else { return }
         wasRedated = false
         isCalledForDate = forDate
     }
 
     /// Queues the timer again after a call; without a time its date stays as it is.
     fileprivate mutating func endCall(now: Int64?, serial: UInt64, in modes: inout ModeTable) {
-        timer.callDepth.subtract(1, ordering: .relaxed)
+        timer.callDidEnd()
         if let now, !wasRedated {
             series.advance(past: now)
             self.serial = serial
@@ -63,7 +63,9 @@ struct TimerRecord: ItemRecord {
         schedule(in: &modes)
     }
 
-    /// The dates it leaves with. A handler that takes its own timer out has seen to the date it was called for.
+    /// The dates it leaves with.
+    ///
+    /// A handler that takes its own timer out has seen to the date it was called for.
     func seriesOnLeaving(now: Int64) -> FireSeries {
         guard timer.isBeingCalled, isCalledForDate, !wasRedated else { return series }
         var series = series
@@ -149,7 +151,8 @@ extension Engine {
         }
     }
 
-    /// Takes a timer out of its queues while its handler runs; answers `false` if it is not here any more.
+    /// Takes a timer out of its queues while its handler runs; answers `false` if it is not here
+    /// any more.
     mutating func beginCall(_ ticket: Ticket) -> Bool {
         let isHere = timers.modify(ticket, in: &modes) { record, modes in
             record.beginCall(forDate: false, in: &modes)
@@ -165,14 +168,14 @@ extension Engine {
     /// - Parameters:
     ///   - ticket: The timer.
     ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
-    /// - Returns: What became of the timer. A one-shot timer's record goes with the call. For one that is
-    ///   elsewhere the call has not ended yet.
+    /// - Returns: What became of the timer. A one-shot timer's record goes with the call. For one
+    ///   that is elsewhere the call has not ended yet.
     mutating func endCall(_ ticket: Ticket, now: Int64?) -> TimerAfterCall {
         if let index = firing.lastIndex(of: ticket) { firing.remove(at: index) }
         let serial = nextSerial()
         let repeats = timers.modify(ticket, in: &modes) { record, modes in
             guard record.series.interval != nil else {
-                record.timer.callDepth.subtract(1, ordering: .relaxed)
+                record.timer.callDidEnd()
                 return false
             }
             record.endCall(now: now, serial: serial, in: &modes)

@@ -1,8 +1,9 @@
 /// What one loop knows: its modes, the items in them, and what is ready to be served.
 ///
-/// The engine is a value. It reads no clock, takes no lock and calls nobody: it is told the time and what the kernel
-/// reported, and answers what is to be done. Whatever leaves it is handed to the caller, who lets go of it where no
-/// lock is held, because releasing an item may run code that uses the loop.
+/// The engine is a value. It reads no clock, takes no lock and calls nobody: it is told the time
+/// and what the kernel reported, and answers what is to be done. Whatever leaves it is handed to
+/// the caller, who lets go of it where no lock is held, because releasing an item may run code
+/// that uses the loop.
 struct Engine: ~Copyable {
     var modes = ModeTable()
     var timers = ItemTable<TimerRecord>()

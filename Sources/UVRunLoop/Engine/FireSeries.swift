@@ -1,7 +1,8 @@
-/// The dates on which a timer fires: a first one, and, for a repeating timer, one every interval after it.
+/// The dates on which a timer fires: a first one, and, for a repeating timer, one every interval
+/// after it.
 ///
-/// All dates are nanoseconds of the loop's clock. The arithmetic saturates: a date too far to be written down is
-/// never reached.
+/// All dates are nanoseconds of the loop's clock. The arithmetic saturates: a date too far to be
+/// written down is never reached.
 struct FireSeries {
     /// The next date to fire on.
     private(set) var date: Int64

@@ -3,9 +3,10 @@ typealias Block = @Sendable () -> Void
 
 /// The blocks handed to a loop, in the order they came.
 ///
-/// A block for one mode waits in that mode's queue, one for `.common` in the common queue, which is looked at
-/// whenever a common mode runs. A block for several modes is kept once and has an entry in the queue of each:
-/// whichever mode runs first takes it, and the other entries are passed over.
+/// A block for one mode waits in that mode's queue, one for `.common` in the common queue, which
+/// is looked at whenever a common mode runs. A block for several modes is kept once and has an
+/// entry in the queue of each: whichever mode runs first takes it, and the other entries are
+/// passed over.
 struct Inbox: ~Copyable {
     struct Entry {
         fileprivate var serial: UInt64
@@ -16,7 +17,8 @@ struct Inbox: ~Copyable {
             case shared(Ticket)
         }
 
-        /// The block, which is not held any more afterwards; every entry that was taken from the inbox has one.
+        /// The block, which is not held any more afterwards; every entry that was taken from the
+        /// inbox has one.
         mutating func takeBlock() -> Block? {
             guard case .block(let block) = content else { return nil }
             content = .shared(.none)
@@ -69,7 +71,8 @@ struct Inbox: ~Copyable {
         return true
     }
 
-    /// Queues a block for the first of several modes to run; answers `false` when the loop has ended.
+    /// Queues a block for the first of several modes to run; answers `false` when the loop has
+    /// ended.
     mutating func post(_ block: @escaping Block, to targets: [UVRunLoop.Mode]) -> Bool {
         let modes = targets.reduce(into: [UVRunLoop.Mode]()) {
             if !$0.contains($1) { $0.append($1) }

@@ -39,7 +39,8 @@ struct Attachment {
     }
 }
 
-/// What a loop keeps about one item: each kind of item says what joining and leaving a mode means for it.
+/// What a loop keeps about one item: each kind of item says what joining and leaving a mode means
+/// for it.
 protocol ItemRecord {
     var attachment: Attachment { get set }
 
@@ -93,7 +94,8 @@ struct ItemTable<Record: ItemRecord> {
 
     /// Gives a mode that has just become a common one the items that are recorded as common.
     ///
-    /// - Complexity: O(number of items); adding a common mode is rare, and needs no index of its own.
+    /// - Complexity: O(number of items); adding a common mode is rare, and needs no index of its
+    ///   own.
     mutating func addCommonItems(
         to index: Int,
         in modes: inout ModeTable

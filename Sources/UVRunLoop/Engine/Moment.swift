@@ -10,13 +10,14 @@ package struct Moment: Equatable, Sendable {
         self.isCoarse = isCoarse
     }
 
-    /// How late a coarse moment may be met, in nanoseconds: libuv's timers and epoll both round up to a millisecond.
+    /// How late a coarse moment may be met, in nanoseconds: libuv's timers and epoll both round up
+    /// to a millisecond.
     package static let slack: Int64 = 2_000_000
 
     /// The moment within a timer's window at which the loop wakes for it.
     ///
-    /// As late as the window allows, so that one wake-up serves as many timers as possible; a window too short for
-    /// a coarse timer is used up to its middle.
+    /// As late as the window allows, so that one wake-up serves as many timers as possible; a
+    /// window too short for a coarse timer is used up to its middle.
     init(_ deadline: Deadline) {
         let width = deadline.latest.subtractingReportingOverflow(deadline.earliest)
         let isWide = width.overflow || width.partialValue >= Self.slack

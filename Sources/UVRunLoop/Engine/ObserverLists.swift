@@ -4,7 +4,8 @@ struct ObserverLists {
 
     /// The observers to tell of one activity.
     ///
-    /// Whoever iterates over the list keeps it as it was: observers that join meanwhile are not in it.
+    /// Whoever iterates over the list keeps it as it was: observers that join meanwhile are not in
+    /// it.
     subscript(activity: UVRunLoop.Activities) -> [UVRunLoop.Observer] {
         lists.isEmpty ? [] : lists[Self.index(of: activity)]
     }
@@ -38,7 +39,8 @@ struct ObserverLists {
 }
 
 extension [UVRunLoop.Observer] {
-    /// Where one of this order goes so that it is called after all who have been there with the same.
+    /// Where one of this order goes so that it is called after all who have been there with the
+    /// same.
     fileprivate func firstIndex(after order: Int) -> Int {
         var low = startIndex
         var high = endIndex

@@ -1,9 +1,12 @@
-/// A queue of places in ascending order of their keys, from which any place can be taken in O(log n).
+/// A queue of places in ascending order of their keys, from which any place can be taken in O(log
+/// n).
 ///
-/// The heap is 4-ary and lies in one piece of memory; each place's position is kept beside it, so that removal
-/// needs no search. A place is a small number that the owner of the heap gives out (see ``Places``).
+/// The heap is 4-ary and lies in one piece of memory; each place's position is kept beside it, so
+/// that removal needs no search. A place is a small number that the owner of the heap gives out
+/// (see ``Places``).
 struct OrderedHeap {
-    /// What the queue is ordered by: first the rank, then the serial number, which is never used twice.
+    /// What the queue is ordered by: first the rank, then the serial number, which is never used
+    /// twice.
     struct Key: Comparable {
         var rank: Int64
         var serial: UInt64
@@ -93,7 +96,8 @@ struct OrderedHeap {
     }
 }
 
-/// A number that stands for one member of a queue; small, dense and used again after its member left.
+/// A number that stands for one member of a queue; small, dense and used again after its member
+/// left.
 typealias Place = Int32
 
 /// Gives out the places of a queue and remembers whose they are.

@@ -9,7 +9,8 @@ struct Ticket: Hashable, Sendable {
 
 /// Items in numbered slots, each reached by the ticket it was given or not at all.
 ///
-/// A slot's generation grows whenever its tenant leaves, so that an old ticket finds nothing rather than a stranger.
+/// A slot's generation grows whenever its tenant leaves, so that an old ticket finds nothing
+/// rather than a stranger.
 struct SlotMap<Item> {
     private struct Slot {
         var generation: UInt32 = 1
@@ -58,7 +59,8 @@ struct SlotMap<Item> {
         _ change: (inout Item) -> Result
     ) -> Result? {
         guard holds(ticket) else { return nil }
-        // A slot whose generation is the ticket's has its tenant, and only `!` reaches it without a copy.
+        // A slot whose generation is the ticket's has its tenant, and only `!` reaches it without
+        // a copy.
         // swift-format-ignore: NeverForceUnwrap
         return change(&slots[Int(ticket.slot)].item!)
     }

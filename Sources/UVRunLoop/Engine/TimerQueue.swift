@@ -8,9 +8,9 @@ struct Deadline: Equatable {
 
 /// The timers of one mode, soonest first.
 ///
-/// Timers without tolerance are in one heap, by date. Those with tolerance are in two: by date, which says what is
-/// due, and by the end of their windows, which says how long the loop may sleep. Whoever uses no tolerance pays
-/// nothing for it.
+/// Timers without tolerance are in one heap, by date. Those with tolerance are in two: by date,
+/// which says what is due, and by the end of their windows, which says how long the loop may
+/// sleep. Whoever uses no tolerance pays nothing for it.
 struct TimerQueue {
     var places = Places()
     private var strict = OrderedHeap()
@@ -68,7 +68,8 @@ struct TimerQueue {
     }
 
     mutating func beginBatch(now: Int64, serial: UInt64) -> Batch {
-        // A nested round has none of its own yet: what was too late for the outer one is in time for this.
+        // A nested round has none of its own yet: what was too late for the outer one is in time
+        // for this.
         admitLatecomers()
         return Batch(now: now, serial: serial)
     }

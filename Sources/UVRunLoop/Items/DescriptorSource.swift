@@ -1,16 +1,16 @@
 extension UVRunLoop {
     /// Tells when a file descriptor is ready: the port-based input source of Linux.
     ///
-    /// The source is level-triggered: what its handler leaves unread brings it another call in a later pass. What
-    /// made it ready may have been used up meanwhile, by another source on the descriptor or another process, so
-    /// reads and writes are to expect `EAGAIN`.
+    /// The source is level-triggered: what its handler leaves unread brings it another call in a
+    /// later pass. What made it ready may have been used up meanwhile, by another source on the
+    /// descriptor or another process, so reads and writes are to expect `EAGAIN`.
     ///
-    /// Any number of sources may share a descriptor; each gets its own events. While one of them is in a loop, the
-    /// descriptor is in non-blocking mode, **for everyone who shares the open file**, other processes included; the
-    /// mode is put back when the last one is gone.
+    /// Any number of sources may share a descriptor; each gets its own events. While one of them
+    /// is in a loop, the descriptor is in non-blocking mode, **for everyone who shares the open
+    /// file**, other processes included; the mode is put back when the last one is gone.
     ///
-    /// Invalidate, or remove, a source before you close its descriptor: the number may be somebody else's right
-    /// afterwards.
+    /// Invalidate, or remove, a source before you close its descriptor: the number may be somebody
+    /// else's right afterwards.
     ///
     /// See *Port-Based Sources* in Apple's guide.
     ///
@@ -36,8 +36,9 @@ extension UVRunLoop {
             public static let writable = Events(rawValue: 2)
             /// The other side is gone, or the descriptor is in error.
             ///
-            /// It comes whether it was asked for or not, because the kernel cannot be told to keep it; once, together
-            /// with every event that was asked for, and not before everything was read.
+            /// It comes whether it was asked for or not, because the kernel cannot be told to keep
+            /// it; once, together with every event that was asked for, and not before everything
+            /// was read.
             public static let hangUp = Events(rawValue: 4)
         }
 
@@ -50,14 +51,16 @@ extension UVRunLoop {
         ///
         /// The descriptor stays the caller's. It is not changed until the source is in a loop.
         ///
-        /// > Threading: The thread whose loop is to serve the source, because the handler stays on it.
+        /// > Threading: The thread whose loop is to serve the source, because the handler stays on
+        /// it.
         ///
         /// - Parameters:
         ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like.
         ///   - events: The conditions to wait for.
         ///   - order: The turn among sources that become ready at the same time; lower ones first.
         ///   - handler: Called on the loop's thread with the conditions that hold.
-        /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be watched.
+        /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be
+        ///   watched.
         public convenience init(
             _ descriptor: CInt,
             events: Events,
@@ -76,7 +79,8 @@ extension UVRunLoop {
         ///   - events: The conditions to wait for.
         ///   - order: The turn among sources that become ready at the same time; lower ones first.
         ///   - sendableHandler: Called on the loop's thread with the conditions that hold.
-        /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be watched.
+        /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be
+        ///   watched.
         @_disfavoredOverload
         public convenience init(
             _ descriptor: CInt,
@@ -123,13 +127,14 @@ extension UVRunLoop {
         /// Its turn among sources that become ready at the same time; lower ones are served first.
         public var order: Int { link.order }
 
-        /// Whether the source may still be served: it was not invalidated, and the kernel did not refuse it.
+        /// Whether the source may still be served: it was not invalidated, and the kernel did not
+        /// refuse it.
         public var isValid: Bool { link.validity.load(ordering: .acquiring) }
 
         /// Takes the source out of its loop for good.
         ///
-        /// When this returns, the kernel watches the descriptor no longer (if this was the last source on it), and
-        /// on the loop's thread no call begins any more.
+        /// When this returns, the kernel watches the descriptor no longer (if this was the last
+        /// source on it), and on the loop's thread no call begins any more.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }

@@ -3,8 +3,9 @@ import Synchronization
 extension UVRunLoop {
     /// Calls a handler at certain points of a run.
     ///
-    /// Observers of one mode are called by ``order``, those of equal order as they were added. An observer does not
-    /// keep its mode from being empty. It is never called again from within its own handler, nested runs included.
+    /// Observers of one mode are called by ``order``, those of equal order as they were added. An
+    /// observer does not keep its mode from being empty. It is never called again from within its
+    /// own handler, nested runs included.
     ///
     /// An observer belongs to one loop at a time, and to any number of its modes.
     ///
@@ -31,7 +32,8 @@ extension UVRunLoop {
         /// Its turn among the observers of a mode; lower ones are called first.
         public let order: Int
 
-        /// Makes an observer; add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Observer,_)``.
+        /// Makes an observer; add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Observer,_)``.
         ///
         /// > Threading: The thread whose loop is to be observed, because the handler stays on it.
         ///
@@ -57,7 +59,8 @@ extension UVRunLoop {
         ///   - activities: The points at which to call.
         ///   - repeats: Whether to stay after the first call.
         ///   - order: The turn among the observers of a mode; lower ones are called first.
-        ///   - sendableHandler: Called on the loop's thread with the point that the run has come to.
+        ///   - sendableHandler: Called on the loop's thread with the point that the run has come
+        ///     to.
         @_disfavoredOverload
         public convenience init(
             activities: Activities,
@@ -80,7 +83,8 @@ extension UVRunLoop {
             self.handler = Handler(handler)
         }
 
-        /// Whether the observer may still be called: not invalidated, and not a one-shot that was called.
+        /// Whether the observer may still be called: not invalidated, and not a one-shot that was
+        /// called.
         ///
         /// A one-shot observer is valid during its call.
         public var isValid: Bool { validity.load(ordering: .acquiring) }

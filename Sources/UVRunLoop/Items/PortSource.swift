@@ -3,7 +3,8 @@ import Synchronization
 extension UVRunLoop {
     /// An input source that the kernel signals: Apple's port-based input source.
     ///
-    /// ``DescriptorSource`` is one. The protocol is closed: only this library can make a ``PortLink``.
+    /// ``DescriptorSource`` is one. The protocol is closed: only this library can make a
+    /// ``PortLink``.
     ///
     /// > Threading: Any thread.
     public protocol PortSource: AnyObject, Sendable {
@@ -25,8 +26,9 @@ extension UVRunLoop {
         let order: Int
         let state = Guarded(State())
         let validity = Atomic<Bool>(true)
-        /// How many of the port's calls are on the stack; a port that is being called is not served.
-        let callDepth = Atomic<Int>(0)
+        /// How many of the port's calls are on the stack; a port that is being called is not
+        /// served.
+        private let callDepth = Atomic<Int>(0)
         /// Traps unless the port's handler may be called on a thread.
         let checkHome: @Sendable (ThreadIdentity) -> Void
         /// Calls the port's handler; answers `false` if that was let go.
@@ -49,6 +51,10 @@ extension UVRunLoop {
             self.deliver = deliver
             self.letGo = letGo
         }
+
+        func callWillBegin() { callDepth.add(1, ordering: .relaxed) }
+
+        func callDidEnd() { callDepth.subtract(1, ordering: .relaxed) }
 
         var isBeingCalled: Bool { callDepth.load(ordering: .relaxed) > 0 }
     }

@@ -3,10 +3,12 @@ import Synchronization
 extension UVRunLoop {
     /// An input source that somebody signals by hand: Apple's custom input source.
     ///
-    /// ``signal()`` marks it, from any thread, and the next pass of a run in one of its modes performs it. Several
-    /// signals before that are one. Signalling does not wake a sleeping loop; ``UVRunLoop/wakeUp()`` does.
+    /// ``signal()`` marks it, from any thread, and the next pass of a run in one of its modes
+    /// performs it. Several signals before that are one. Signalling does not wake a sleeping loop;
+    /// ``UVRunLoop/wakeUp()`` does.
     ///
-    /// A source may be in any number of modes and of loops; whichever loop comes first takes the signal.
+    /// A source may be in any number of modes and of loops; whichever loop comes first takes the
+    /// signal.
     ///
     /// See *Custom Input Sources* and *Defining a Custom Input Source* in Apple's guide.
     ///
@@ -35,19 +37,22 @@ extension UVRunLoop {
         private let signalFlag = Atomic<Bool>(false)
         /// Orders the signals of all sources in time.
         private static let signalCount = Atomic<UInt64>(0)
-        /// Its turn among the sources that are signalled at the same time; lower ones are performed first.
+        /// Its turn among the sources that are signalled at the same time; lower ones are
+        /// performed first.
         public let order: Int
 
-        /// Makes a source; add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Source,_)``.
+        /// Makes a source; add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Source,_)``.
         ///
-        /// > Threading: The thread whose loop is to perform the source, because `perform` stays on it.
+        /// > Threading: The thread whose loop is to perform the source, because `perform` stays on
+        /// it.
         ///
         /// - Parameters:
         ///   - order: The turn among sources signalled at the same time; lower ones first.
-        ///   - schedule: Called once for each mode the source joins, on the thread that adds it, before `add`
-        ///     returns.
-        ///   - cancel: Called once for each mode it leaves, on the thread that removes or invalidates it, or on
-        ///     the loop's when that ends.
+        ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
+        ///     before `add` returns.
+        ///   - cancel: Called once for each mode it leaves, on the thread that removes or
+        ///     invalidates it, or on the loop's when that ends.
         ///   - perform: Called on the loop's thread after a signal.
         public convenience init(
             order: Int = 0,
@@ -64,10 +69,10 @@ extension UVRunLoop {
         ///
         /// - Parameters:
         ///   - order: The turn among sources signalled at the same time; lower ones first.
-        ///   - schedule: Called once for each mode the source joins, on the thread that adds it, before `add`
-        ///     returns.
-        ///   - cancel: Called once for each mode it leaves, on the thread that removes or invalidates it, or on
-        ///     the loop's when that ends.
+        ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
+        ///     before `add` returns.
+        ///   - cancel: Called once for each mode it leaves, on the thread that removes or
+        ///     invalidates it, or on the loop's when that ends.
         ///   - sendablePerform: Called on the loop's thread after a signal.
         @_disfavoredOverload
         public convenience init(
@@ -93,13 +98,14 @@ extension UVRunLoop {
 
         /// Marks the source, to be performed by the next pass of a run in one of its modes.
         ///
-        /// Does not wake a loop: call ``UVRunLoop/wakeUp()`` after it. A signal given while `perform` runs is kept
-        /// for the next pass; one given before the source is added to a loop is kept too.
+        /// Does not wake a loop: call ``UVRunLoop/wakeUp()`` after it. A signal given while
+        /// `perform` runs is kept for the next pass; one given before the source is added to a
+        /// loop is kept too.
         ///
         /// Not for use in a signal handler, which may hold the very locks this needs.
         public func signal() {
-            // A source that the loops know to be signalled needs no more. This writes all the same: whoever clears
-            // the flag after it sees what came before it.
+            // A source that the loops know to be signalled needs no more. This writes all the
+            // same: whoever clears the flag after it sees what came before it.
             guard !isKnownToBeSignalled() else { return }
             state.withLock { state in
                 guard state.isValid, !isSignalled else { return }
@@ -126,12 +132,14 @@ extension UVRunLoop {
         /// Whether the source may still be performed: it was not invalidated.
         public var isValid: Bool { state.withLock(\.isValid) }
 
-        /// Takes the source out of all its loops for good, and calls `cancel` for each mode it was in.
+        /// Takes the source out of all its loops for good, and calls `cancel` for each mode it was
+        /// in.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
 
-        /// Takes the signal, for whoever performs the source now; answers `false` if there is none any more.
+        /// Takes the signal, for whoever performs the source now; answers `false` if there is none
+        /// any more.
         func takeSignal() -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal(&state)

@@ -3,12 +3,13 @@ import Synchronization
 extension UVRunLoop {
     /// Calls a handler at a date, once or again and again.
     ///
-    /// A timer fires in the modes it was added to, never before its date, and only while its loop runs. A repeating
-    /// timer's next date is reckoned from its scheduled date, not from when it really fired: it does not drift. Any
-    /// number of dates that passed meanwhile are one fire, and ``missedFires`` tells how many more it stands for.
+    /// A timer fires in the modes it was added to, never before its date, and only while its loop
+    /// runs. A repeating timer's next date is reckoned from its scheduled date, not from when it
+    /// really fired: it does not drift. Any number of dates that passed meanwhile are one fire,
+    /// and ``missedFires`` tells how many more it stands for.
     ///
-    /// A timer belongs to one loop at a time, and to any number of its modes. The loop keeps it until it is
-    /// removed or invalid.
+    /// A timer belongs to one loop at a time, and to any number of its modes. The loop keeps it
+    /// until it is removed or invalid.
     ///
     /// See *Timer Sources* in Apple's guide.
     ///
@@ -27,14 +28,16 @@ extension UVRunLoop {
         let validity = Atomic<Bool>(true)
         let missed = Atomic<Int>(0)
         /// How many of its calls are on the stack; a timer that is being called is in no queue.
-        let callDepth = Atomic<Int>(0)
+        private let callDepth = Atomic<Int>(0)
         private let clock: any LoopRemote
         /// Nanoseconds; `nil` for a one-shot timer.
         let period: Int64?
 
-        /// Makes a timer for a date; add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Timer,_)``.
+        /// Makes a timer for a date; add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Timer,_)``.
         ///
-        /// > Threading: The thread whose loop is to serve the timer, because the handler stays on it.
+        /// > Threading: The thread whose loop is to serve the timer, because the handler stays on
+        /// it.
         ///
         /// - Parameters:
         ///   - date: The first date to fire on. One in the past becomes now.
@@ -58,7 +61,8 @@ extension UVRunLoop {
 
         /// Makes a timer that fires after a while, counted from now by the calling thread's loop.
         ///
-        /// > Threading: The thread whose loop is to serve the timer, because the handler stays on it.
+        /// > Threading: The thread whose loop is to serve the timer, because the handler stays on
+        /// it.
         ///
         /// - Parameters:
         ///   - delay: The time until the first fire.
@@ -170,27 +174,38 @@ extension UVRunLoop {
         /// Whether its handler is on the stack.
         var isBeingCalled: Bool { callDepth.load(ordering: .relaxed) > 0 }
 
+        /// Counts a call that is about to begin; answers whether it is the outermost.
+        ///
+        /// To be called, as ``callDidEnd()``, under the lock of the loop that has the timer, or
+        /// the timer's own when none has.
+        @discardableResult
+        func callWillBegin() -> Bool { callDepth.add(1, ordering: .relaxed).oldValue == 0 }
+
+        func callDidEnd() { callDepth.subtract(1, ordering: .relaxed) }
+
         // MARK: What it is
 
         /// The time between fires; `nil` for a timer that fires once.
         public var interval: Duration? { period.map { .nanoseconds($0) } }
 
-        /// Whether the timer may still fire: it was not invalidated, and is not a one-shot that has fired.
+        /// Whether the timer may still fire: it was not invalidated, and is not a one-shot that
+        /// has fired.
         ///
         /// A one-shot timer is valid while its handler runs.
         public var isValid: Bool { validity.load(ordering: .acquiring) }
 
         /// How many dates beyond its own the present or latest fire stands for.
         ///
-        /// Set before the handler is called: fires and missed fires together are the dates that have passed.
+        /// Set before the handler is called: fires and missed fires together are the dates that
+        /// have passed.
         public var missedFires: Int { missed.load(ordering: .relaxed) }
 
         // MARK: Changing it
 
         /// The date of the next fire, or, while the handler runs, of this one.
         ///
-        /// Setting it begins the series of dates anew; a date in the past becomes now. Set in the timer's own handler
-        /// it is kept. It cannot bring an invalid timer back.
+        /// Setting it begins the series of dates anew; a date in the past becomes now. Set in the
+        /// timer's own handler it is kept. It cannot bring an invalid timer back.
         public var nextFireDate: Instant {
             get {
                 state.withLock { state in
@@ -215,7 +230,8 @@ extension UVRunLoop {
         ///
         /// Negative ones become zero.
         ///
-        /// The loop wakes on its own account neither before the date nor later than the tolerance after it.
+        /// The loop wakes on its own account neither before the date nor later than the tolerance
+        /// after it.
         public var tolerance: Duration {
             get { .nanoseconds(state.withLock(\.tolerance)) }
             set {
@@ -231,18 +247,19 @@ extension UVRunLoop {
 
         /// Takes the timer out of its loop for good.
         ///
-        /// When this returns on the loop's thread, no call begins any more. From another thread, one that had begun
-        /// may still be running.
+        /// When this returns on the loop's thread, no call begins any more. From another thread,
+        /// one that had begun may still be running.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
 
         /// Calls the handler now.
         ///
-        /// A repeating timer's dates stay as they are; a one-shot timer is invalid afterwards. Does nothing when the
-        /// timer is invalid.
+        /// A repeating timer's dates stay as they are; a one-shot timer is invalid afterwards.
+        /// Does nothing when the timer is invalid.
         ///
-        /// > Threading: The loop's own thread; traps elsewhere. Any thread for a timer in no loop, if its handler is
+        /// > Threading: The loop's own thread; traps elsewhere. Any thread for a timer in no loop,
+        /// if its handler is
         /// sendable.
         public func fire() {
             UVRunLoop.fire(self)

@@ -29,8 +29,8 @@ import UVRunLoop
         }
     }
 
-    /// Listings 3-3 to 3-9: the schedule handler registers the source with its client, the client leaves commands,
-    /// signals and wakes, and the cancel handler takes the registration back.
+    /// Listings 3-3 to 3-9: the schedule handler registers the source with its client, the client
+    /// leaves commands, signals and wakes, and the cancel handler takes the registration back.
     @Test(arguments: DriverKind.allCases)
     func aClientFindsTheSourceThroughItsScheduleHandlerAndLosesItByCancel(kind: DriverKind) {
         withLoop(kind) { loop, log in
@@ -170,7 +170,8 @@ import UVRunLoop
     }
 }
 
-/// The guide's client of a custom source: it keeps the command buffer and knows where to announce commands.
+/// The guide's client of a custom source: it keeps the command buffer and knows where to announce
+/// commands.
 private final class Client: Sendable {
     private struct State {
         var source: UVRunLoop.Source?

@@ -2,7 +2,8 @@ import Testing
 
 @testable import UVRunLoop
 
-/// Items that are taken out and put in again by their own handlers, and what happens to handlers that are done.
+/// Items that are taken out and put in again by their own handlers, and what happens to handlers
+/// that are done.
 @Suite struct ReAddingTests {
     @Test(arguments: DriverKind.allCases)
     func aOneShotTimerThatItsHandlerTakesOutAndPutsInAgainIsDone(kind: DriverKind) {

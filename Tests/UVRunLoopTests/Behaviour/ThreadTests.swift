@@ -273,8 +273,8 @@ private final class LastWish {
     private let key: pthread_key_t
     private let loop: UVRunLoop
     private let log: EventLog
-    /// The system goes through the destructors four times at most. The thread sanitizer has taken leave of the
-    /// thread before the last.
+    /// The system goes through the destructors four times at most. The thread sanitizer has taken
+    /// leave of the thread before the last.
     #if THREAD_SANITIZER
     static let rounds = 3
     #else

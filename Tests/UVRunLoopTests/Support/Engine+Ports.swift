@@ -35,7 +35,7 @@ extension Engine {
 
     /// Does what a loop does after a port's handler has returned.
     mutating func finishServing(_ ticket: Ticket) {
-        ports[ticket]?.port.link.callDepth.subtract(1, ordering: .relaxed)
+        ports[ticket]?.port.link.callDidEnd()
         endServing(ticket)
     }
 }

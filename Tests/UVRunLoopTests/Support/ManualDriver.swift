@@ -3,10 +3,11 @@ import Synchronization
 
 @testable import UVRunLoop
 
-/// A driver whose clock stands still until there is nothing to do, and then jumps to what comes next.
+/// A driver whose clock stands still until there is nothing to do, and then jumps to what comes
+/// next.
 ///
-/// Real descriptors are asked with poll(2) before the clock jumps. What other threads do at a given time is done, on
-/// a real other thread, when the clock gets there.
+/// Real descriptors are asked with poll(2) before the clock jumps. What other threads do at a
+/// given time is done, on a real other thread, when the clock gets there.
 final class ManualDriver: LoopDriver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 

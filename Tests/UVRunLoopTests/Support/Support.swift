@@ -11,7 +11,8 @@ enum DriverKind: CaseIterable, Sendable {
     case uv
 }
 
-/// Runs a test's body with a fresh loop as the calling thread's current one, and tears the loop down afterwards.
+/// Runs a test's body with a fresh loop as the calling thread's current one, and tears the loop
+/// down afterwards.
 func withLoop<Result>(
     _ kind: DriverKind,
     _ body: (UVRunLoop, EventLog) throws -> Result
