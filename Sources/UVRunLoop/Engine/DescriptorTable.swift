@@ -15,6 +15,9 @@ struct DescriptorTable {
 
     mutating func insert(_ ticket: Ticket, for descriptor: CInt, serial: UInt64) {
         groups[descriptor, default: Group(registration: serial)].sources.append(ticket)
+        // Should the owner have closed the descriptor under another source, and the number be in
+        // use again, the kernel has forgotten it: it is asked anew.
+        groups[descriptor]?.armed = nil
     }
 
     /// Takes a source off its descriptor; the last one takes the descriptor with it.

@@ -275,11 +275,7 @@ private final class LastWish {
     private let log: EventLog
     /// The system goes through the destructors four times at most. The thread sanitizer has taken
     /// leave of the thread before the last.
-    #if THREAD_SANITIZER
-    static let rounds = 3
-    #else
-    static let rounds = 4
-    #endif
+    static let rounds = isUnderThreadSanitizer ? 3 : 4
     private var roundsLeft = rounds
 
     init(key: pthread_key_t, loop: UVRunLoop, log: EventLog) {

@@ -9,7 +9,13 @@ import Testing
 /// Each test has a process of its own: which key comes first is settled when a process makes its
 /// first loop.
 @Suite struct ThreadKeyTests {
-    @Test func destructorsBeforeAndAfterOursSeeTheSameLoopInEveryRound() async {
+    @Test(
+        .disabled(
+            if: isUnderThreadSanitizer,
+            "The sanitizer leaves a thread before the last round."
+        )
+    )
+    func destructorsBeforeAndAfterOursSeeTheSameLoopInEveryRound() async {
         await #expect(processExitsWith: .success) { inQuietProcess { lookInEveryRound() } }
     }
 

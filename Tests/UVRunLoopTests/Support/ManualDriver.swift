@@ -125,7 +125,7 @@ final class ManualRemote: LoopRemote {
         var taken: Set<CInt> = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     var now: Int64 { state.withLock(\.now) }
 

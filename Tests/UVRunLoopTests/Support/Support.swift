@@ -11,6 +11,14 @@ enum DriverKind: CaseIterable, Sendable {
     case uv
 }
 
+/// Whether the tests run under the thread sanitizer, which has rules of its own for forked children and
+/// for threads that end.
+#if THREAD_SANITIZER
+let isUnderThreadSanitizer = true
+#else
+let isUnderThreadSanitizer = false
+#endif
+
 /// Runs a test's body with a fresh loop as the calling thread's current one, and tears the loop
 /// down afterwards.
 func withLoop<Result>(
@@ -29,7 +37,7 @@ func withLoop<Result>(
 
 /// What happened, in order.
 final class EventLog: Sendable {
-    private let log = Mutex<[String]>([])
+    private let log = Guarded<[String]>([])
 
     var entries: [String] { log.withLock { $0 } }
 
@@ -74,6 +82,9 @@ func elsewhere(after delay: Duration, _ loop: UVRunLoop, _ action: @escaping @Se
     } else {
         let thread = startThread {
             usleep(UInt32(delay.nanosecondsRoundedUp / 1000))
+            // As in virtual time, it happens while the loop sleeps, however slow the machine is;
+            // but a loop that never sleeps is not waited for.
+            for _ in 0..<20_000 where !loop.isWaiting { usleep(100) }
             action()
         }
         pthread_detach(thread)
@@ -129,7 +140,7 @@ final class Box<Value> {
 final class Pipe: Sendable {
     let readEnd: CInt
     let writeEnd: CInt
-    private let isOpen = Mutex((read: true, write: true))
+    private let isOpen = Guarded((read: true, write: true))
 
     init() {
         var ends: [CInt] = [-1, -1]
