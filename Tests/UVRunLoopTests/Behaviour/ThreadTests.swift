@@ -273,8 +273,9 @@ private final class LastWish {
     private let key: pthread_key_t
     private let loop: UVRunLoop
     private let log: EventLog
-    /// The system goes through the destructors four times at most. The thread sanitizer has taken
-    /// leave of the thread before the last.
+    /// How often the system goes through the destructors at most.
+    ///
+    /// The thread sanitizer has taken leave of the thread before the last round.
     static let rounds = isUnderThreadSanitizer ? 3 : 4
     private var roundsLeft = rounds
 
