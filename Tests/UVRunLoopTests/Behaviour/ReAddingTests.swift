@@ -103,6 +103,42 @@ import Testing
         }
     }
 
+    @Test(arguments: DriverKind.allCases)
+    func aDateThatAHandlerSetBeforeItPutItsTimerInAgainIsKept(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let timer = UVRunLoop.Timer(after: .zero, interval: .seconds(100)) { timer in
+                log.note("timer")
+                if log.entries.count == 2 { return timer.invalidate() }
+                timer.nextFireDate = loop.now
+                loop.remove(timer, forMode: .default)
+                loop.add(timer, forMode: .default)
+            }
+            loop.add(timer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(log.entries == ["timer", "timer"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aDueDateOutlivesACallByHandWhoseHandlerPutsTheTimerInAgain(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let timer = UVRunLoop.Timer(
+                at: loop.now + .milliseconds(1),
+                interval: .seconds(100)
+            ) { timer in
+                log.note("timer")
+                loop.remove(timer, forMode: .default)
+                loop.add(timer, forMode: .default)
+                if log.entries.count == 2 { timer.invalidate() }
+            }
+            loop.add(timer, forMode: .default)
+            letTimePass(.milliseconds(2), loop)
+            timer.fire()
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(log.entries == ["timer", "timer"])
+        }
+    }
+
     // MARK: Handlers that are done
 
     @Test(arguments: DriverKind.allCases)

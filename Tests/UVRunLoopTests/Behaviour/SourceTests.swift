@@ -268,6 +268,21 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func tiesGoByTheFirstSignalThoughTheSourcesWereAddedAfterIt(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let first = UVRunLoop.Source { _ in log.note("first") }
+            let second = UVRunLoop.Source { _ in log.note("second") }
+            first.signal()
+            second.signal()
+            first.signal()
+            loop.add(second, forMode: .default)
+            loop.add(first, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["first", "second"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func sourceInSeveralLoopsIsTakenByWhoeverRunsFirst(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let source = UVRunLoop.Source(sendablePerform: { _ in

@@ -32,6 +32,59 @@ import Testing
         }
     }
 
+    @Test func aTimerThatOtherThreadsKeepRedatingFiresOnAndEnds() throws {
+        try withCountedLoop { loop, _ in
+            let fires = Counter()
+            let timer = UVRunLoop.Timer(
+                after: .zero,
+                interval: .microseconds(1),
+                sendableHandler: { timer in
+                    if fires.add() == 5_000 { timer.invalidate() }
+                }
+            )
+            loop.add(timer, forMode: .default)
+            let threads = (0..<2).map { _ in
+                startThread {
+                    while timer.isValid { timer.nextFireDate = .now }
+                }
+            }
+            withHangGuard { #expect(loop.run(mode: .default, for: nil) == .finished) }
+            for thread in threads { pthread_join(thread, nil) }
+            #expect(fires.value == 5_000)
+        }
+    }
+
+    @Test func aTimerThatOtherThreadsTakeOutAndPutInKeepsToItsRules() throws {
+        try withCountedLoop { loop, _ in
+            let depth = Counter()
+            let fires = Counter()
+            let timer = UVRunLoop.Timer(
+                after: .zero,
+                interval: .microseconds(1),
+                sendableHandler: { timer in
+                    depth.add()
+                    loop.run(mode: .default, for: .zero)
+                    precondition(depth.drop() == 0, "The timer was fired within its own call.")
+                    if fires.add() == 3_000 { timer.invalidate() }
+                }
+            )
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let thread = startThread {
+                while timer.isValid {
+                    loop.add(timer, forMode: .default)
+                    sched_yield()
+                    loop.remove(timer, forMode: .default)
+                }
+                loop.stop()
+            }
+            withHangGuard {
+                while timer.isValid { loop.run(mode: .default, for: .milliseconds(5)) }
+            }
+            pthread_join(thread, nil)
+            #expect(fires.value == 3_000)
+        }
+    }
+
     @Test func everySignalWithAWakeUpIsSeenByAPerform() throws {
         try withCountedLoop { loop, _ in
             let rounds = 10_000
@@ -175,6 +228,8 @@ private final class Counter: Sendable {
     /// Answers the new value.
     @discardableResult
     func add() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
+
+    func drop() -> Int { count.subtract(1, ordering: .acquiringAndReleasing).newValue }
 
     /// Answers `true` once.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }

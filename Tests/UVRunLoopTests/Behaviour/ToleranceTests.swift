@@ -1,0 +1,63 @@
+import Testing
+import UVRunLoop
+
+/// What a tolerance may and may not do.
+@Suite struct ToleranceTests {
+    @Test(arguments: DriverKind.allCases)
+    func aTimerThatIsDueWhenTheLoopLooksIsNotPutOffByItsTolerance(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            let tolerant = UVRunLoop.Timer(
+                at: start + .milliseconds(2),
+                tolerance: .seconds(50)
+            ) { _ in log.note("tolerant") }
+            let other = UVRunLoop.Timer(
+                at: start + .seconds(30),
+                tolerance: .seconds(1)
+            ) { _ in log.note("other") }
+            loop.add(tolerant, forMode: .default)
+            loop.add(other, forMode: .default)
+            letTimePass(.milliseconds(3), loop)
+            loop.run(mode: .default, for: .milliseconds(1))
+            #expect(log.entries == ["tolerant"])
+        }
+    }
+
+    @Test(arguments: [DriverKind.manual])
+    func oneWakeUpServesTimersWhoseWindowsOverlap(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            for delay in [10, 12, 14] {
+                let timer = UVRunLoop.Timer(
+                    at: start + .milliseconds(delay),
+                    tolerance: .milliseconds(20)
+                ) { _ in log.note("timer") }
+                loop.add(timer, forMode: .default)
+            }
+            log.observe(loop, .afterWaiting)
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(log.entries == ["afterWaiting", "timer", "timer", "timer"])
+            #expect(loop.now - start >= .milliseconds(14))
+            #expect(loop.now - start <= .milliseconds(30))
+        }
+    }
+
+    @Test(arguments: [DriverKind.manual])
+    func noTimerWaitsForTheEndOfAnothersWindowBeyondItsOwn(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            for (delay, tolerance) in [(10, 100), (20, 5), (60, 100)] {
+                let timer = UVRunLoop.Timer(
+                    at: start + .milliseconds(delay),
+                    tolerance: .milliseconds(tolerance)
+                ) { _ in
+                    let waited = loop.now - start
+                    log.note(waited <= .milliseconds(delay + tolerance) ? "in time" : "late")
+                }
+                loop.add(timer, forMode: .default)
+            }
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(log.entries == ["in time", "in time", "in time"])
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// Descriptors that share an open file, sockets that are closed half by half, numbers that come again.
+@Suite struct SharedFileTests {
+    @Test func aFileStaysNonBlockingUntilItsLastDescriptorIsNotWatchedAnyMore() throws {
+        try withLoop(.uv) { loop, _ in
+            let pipe = Pipe()
+            let twin = dup(pipe.readEnd)
+            defer { close(twin) }
+            let sources = try [pipe.readEnd, twin].map { descriptor in
+                try UVRunLoop.DescriptorSource(descriptor, events: .readable) { _, _ in }
+            }
+            for source in sources { loop.add(source, forMode: .default) }
+            loop.run(mode: .default, for: .zero)
+            #expect(isNonBlocking(twin))
+            sources[0].invalidate()
+            #expect(isNonBlocking(twin))
+            sources[1].invalidate()
+            #expect(!isNonBlocking(twin))
+        }
+    }
+
+    @Test func aFileThatWasNonBlockingBeforeStaysSo() throws {
+        try withLoop(.uv) { loop, _ in
+            let pipe = Pipe()
+            _ = fcntl(pipe.readEnd, F_SETFL, fcntl(pipe.readEnd, F_GETFL) | O_NONBLOCK)
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
+            loop.add(source, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            source.invalidate()
+            #expect(isNonBlocking(pipe.readEnd))
+        }
+    }
+
+    @Test func aSocketThatIsClosedAfterItWasHalfClosedIsAHangUp() throws {
+        try withLoop(.uv) { loop, log in
+            var ends: [CInt] = [-1, -1]
+            #expect(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            defer { close(ends[0]) }
+            let source = try UVRunLoop.DescriptorSource(ends[0], events: .writable) { _, events in
+                log.note(events.contains(.hangUp) ? "hang-up" : "writable")
+            }
+            loop.add(source, forMode: .default)
+            shutdown(ends[1], CInt(SHUT_WR))
+            for _ in 1...3 { loop.run(mode: .default, for: .zero) }
+            #expect(Set(log.entries) == ["writable"])
+            close(ends[1])
+            log.clear()
+            for _ in 1...3 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries == ["hang-up"])
+            source.invalidate()
+        }
+    }
+
+    @Test func aNumberUsedAgainThoughItsSourceWasKeptServesTheNewSource() throws {
+        try withLoop(.uv) { loop, log in
+            let old = Pipe()
+            let number = old.readEnd
+            let kept = try UVRunLoop.DescriptorSource(number, events: .writable) { _, _ in }
+            loop.add(kept, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            let new = Pipe()
+            // The number now means another file, and nobody told the loop.
+            #expect(dup2(new.readEnd, number) == number)
+            new.write("x")
+            let source = try UVRunLoop.DescriptorSource(number, events: .readable) { _, _ in
+                log.note("served")
+            }
+            loop.add(source, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["served"])
+            kept.invalidate()
+            source.invalidate()
+        }
+    }
+
+    @Test func aTimerfdFindsItsNumberFreeThoughAWatchedDescriptorHadIt() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { useTheTimersNumberFirst() } }
+    }
+}
+
+private func isNonBlocking(_ descriptor: CInt) -> Bool {
+    fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
+}
+
+/// Watches a descriptor, gives it up, and has the timerfd get its number.
+private func useTheTimersNumberFirst() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let lowest = dup(0)
+        close(lowest)
+        var ends: [CInt] = [-1, -1]
+        precondition(pipe(&ends) == 0 && ends[0] == lowest)
+        let source = try? UVRunLoop.DescriptorSource(ends[0], events: .readable) { _, _ in }
+        guard let source else { preconditionFailure("A pipe can be watched.") }
+        loop.add(source, forMode: .default)
+        loop.run(mode: .default, for: .zero)
+        source.invalidate()
+        close(ends[0])
+        loop.add(UVRunLoop.Timer(after: .microseconds(300)) { _ in }, forMode: .default)
+        precondition(loop.run(mode: .default, for: nil) == .finished)
+        // Somebody has the number again: the timerfd, which a timer this near needs.
+        let next = dup(0)
+        precondition(next != lowest, "No timerfd was opened: the timer fired coarsely.")
+        close(next)
+        close(ends[1])
+    }
+}
