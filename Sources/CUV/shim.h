@@ -63,11 +63,18 @@ static inline pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
 static inline int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
 
-// Where the library keeps what it knows of a thread. Unlike a thread-specific key's value it stays to the very end of
-// the thread, after all destructors. Every object file that calls this has a slot of its own: call it from one only.
-static inline void **cuv_thread_slot(void) {
-    static _Thread_local void *slot;
-    return &slot;
+// What the library knows of a thread.
+struct cuv_thread {
+    void *record;
+    uint64_t identity;
+    uint64_t generation;
+};
+
+// The calling thread's. Unlike a thread-specific key's value it stays to the very end of the thread, after all
+// destructors. Every object file that calls this has one of its own: call it from one only.
+static inline struct cuv_thread *_Nonnull cuv_current_thread(void) {
+    static _Thread_local struct cuv_thread thread;
+    return &thread;
 }
 
 // Has a function called when the calling thread ends, before the destructors of thread-specific keys: what thread_local

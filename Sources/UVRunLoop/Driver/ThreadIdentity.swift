@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// `pthread_self()` cannot: the system uses its values again.
 struct ThreadIdentity: Hashable, Sendable {
-    private let number: UInt64
+    let number: UInt64
 
     private static let count = Atomic<UInt64>(0)
     /// How many forks lie between this process and the one that loaded the library.
@@ -38,5 +38,5 @@ struct ThreadIdentity: Hashable, Sendable {
     }()
 
     /// The calling thread's.
-    static var current: ThreadIdentity { ThreadRecord.current.identity }
+    static var current: ThreadIdentity { ThreadRecord.currentIdentity }
 }

@@ -18,22 +18,43 @@ final class ThreadRecord {
         generation = ThreadIdentity.generation
     }
 
+    /// The calling thread's slot.
+    ///
+    /// Never inlined: the slot is one per object file, and this must be the only one that has it.
+    @inline(never)
+    private static var slot: UnsafeMutablePointer<cuv_thread> { unsafe cuv_current_thread() }
+
     /// The calling thread's record.
     ///
     /// A forked child finds its parent's and leaves it where it is: nothing of the parent's is
     /// touched, not even to release it.
     static var current: ThreadRecord {
-        if let found = unsafe cuv_thread_slot().pointee {
-            let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
-            if record.generation == ThreadIdentity.generation { return record }
+        let thread = unsafe slot
+        if unsafe thread.pointee.generation == ThreadIdentity.generation,
+            let found = unsafe thread.pointee.record
+        {
+            return unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
         }
         ThreadIdentity.watchForks()
         let record = ThreadRecord(identity: .next())
         let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
-        unsafe cuv_thread_slot().pointee = unsafe pointer
+        unsafe thread.pointee = unsafe cuv_thread(
+            record: pointer,
+            identity: record.identity.number,
+            generation: record.generation
+        )
         unsafe askForDestructor(pointer)
         unsafe askForAnnouncement(pointer)
         return record
+    }
+
+    /// The calling thread's number, without a look at the record: this is asked for in every call.
+    static var currentIdentity: ThreadIdentity {
+        let thread = unsafe slot
+        guard unsafe thread.pointee.generation == ThreadIdentity.generation,
+            unsafe thread.pointee.record != nil
+        else { return current.identity }
+        return unsafe ThreadIdentity(number: thread.pointee.identity)
     }
 
     // MARK: The end of a thread

@@ -54,7 +54,9 @@ final class UVDriver: LoopDriver {
         unsafe prepare.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_prepare_start(prepare.raw) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
-            unsafe Unmanaged<UVDriver>.fromOpaque(data).takeUnretainedValue().isAboutToPoll()
+            unsafe Unmanaged<UVDriver>.fromOpaque(data)._withUnsafeGuaranteedRef {
+                $0.isAboutToPoll()
+            }
         }
         unsafe prepare.unreference()
         unsafe self.prepare = consume prepare
@@ -62,7 +64,7 @@ final class UVDriver: LoopDriver {
         unsafe check.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_check_start(check.raw) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
-            unsafe Unmanaged<UVDriver>.fromOpaque(data).takeUnretainedValue().hasPolled()
+            unsafe Unmanaged<UVDriver>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.hasPolled() }
         }
         unsafe check.unreference()
         unsafe self.check = consume check

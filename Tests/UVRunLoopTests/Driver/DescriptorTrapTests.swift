@@ -38,19 +38,27 @@ import Testing
 
     /// libuv aborts the process when the kernel refuses a descriptor that it has been told of.
     @Test func aDescriptorClosedByItsOwnerDoesNotEndTheProcess() async {
-        await #expect(processExitsWith: .success) { closeUnderTheLoop() }
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { closeUnderTheLoop() }
+        }
     }
 
     @Test func aDescriptorClosedBeforeItsFirstLookIsRefusedByOneLastCall() async {
-        await #expect(processExitsWith: .success) { closeBeforeTheFirstLook() }
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { closeBeforeTheFirstLook() }
+        }
     }
 
     @Test func aNumberUsedAgainAfterInvalidationReachesNoNewOwner() async {
-        await #expect(processExitsWith: .success) { useANumberAgain() }
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { useANumberAgain() }
+        }
     }
 
     @Test func aNumberUsedAgainInAHandlerReachesNoNewOwner() async {
-        await #expect(processExitsWith: .success) { useANumberAgainInAHandler() }
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { useANumberAgainInAHandler() }
+        }
     }
 
     @Test func theBlockingFlagIsTakenOnceAndGivenBackByTheLastLoop() throws {
