@@ -9,6 +9,7 @@ extension UVRunLoop {
     /// Those that join meanwhile are not told.
     func notify(_ activity: Activities, _ run: inout Run) {
         refresh(&run)
+        guard run.view.observers.observed.contains(activity) else { return }
         for observer in run.view.observers[activity] { observer.callOut(activity) }
     }
 

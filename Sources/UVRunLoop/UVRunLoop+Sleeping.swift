@@ -111,7 +111,8 @@ extension UVRunLoop {
     /// may not serve.
     private func noteReadyPorts(_ run: inout Run) {
         let mode = run.modeIndex
-        let number = lookCount.add(1, ordering: .relaxed).newValue
+        let number = lookCount.load(ordering: .relaxed) + 1
+        lookCount.store(number, ordering: .relaxed)
         if run.view.holdsPorts { withEngine { $0.look += 1 } }
         run.driver.forEachReady { report in
             guard let order = withEngine({ $0.note(report, in: mode) }) else { return }

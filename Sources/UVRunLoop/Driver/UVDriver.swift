@@ -107,6 +107,7 @@ final class UVDriver: LoopDriver {
     // MARK: Descriptors
 
     func forEachReady(_ body: (Readiness) -> Void) {
+        guard !notes.notes.isEmpty else { return }
         for note in notes.notes {
             let report = note.watch.report(of: note, epoll: epoll)
             if !report.events.isEmpty { body(report) }

@@ -29,13 +29,16 @@ final class ReadyNotes {
 
     /// Begins anew, with what came up too early; answers whether there was such a thing.
     func begin() -> Bool {
-        notes.removeAll(keepingCapacity: true)
+        clear()
         guard !early.isEmpty else { return false }
         swap(&notes, &early)
         return true
     }
 
-    func clear() { notes.removeAll(keepingCapacity: true) }
+    func clear() {
+        // Even for an empty array that is some work, and nearly every look finds nothing.
+        if !notes.isEmpty { notes.removeAll(keepingCapacity: true) }
+    }
 }
 
 /// One watched descriptor: its `uv_poll`, and what the kernel is asked to report.

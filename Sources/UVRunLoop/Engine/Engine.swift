@@ -44,7 +44,7 @@ struct Engine: ~Copyable {
 
         /// Whether an observer is told of sleeping or waking.
         var isSleepObserved: Bool {
-            !observers[.beforeWaiting].isEmpty || !observers[.afterWaiting].isEmpty
+            !observers.observed.isDisjoint(with: [.beforeWaiting, .afterWaiting])
         }
     }
 

@@ -1,6 +1,8 @@
 /// The observers of one mode, one list per activity, each in the order of its calls.
 struct ObserverLists {
     private var lists: [[UVRunLoop.Observer]] = []
+    /// The activities that somebody is told of; of the others nothing more is asked.
+    private(set) var observed: UVRunLoop.Activities = []
 
     /// The observers to tell of one activity.
     ///
@@ -15,11 +17,17 @@ struct ObserverLists {
         for activity in Self.activities where observer.activities.contains(activity) {
             let index = Self.index(of: activity)
             lists[index].insert(observer, at: lists[index].firstIndex(after: observer.order))
+            observed.insert(activity)
         }
     }
 
     mutating func remove(_ observer: UVRunLoop.Observer) {
-        for index in lists.indices { lists[index].removeAll { $0 === observer } }
+        guard !lists.isEmpty else { return }
+        for activity in Self.activities where observer.activities.contains(activity) {
+            let index = Self.index(of: activity)
+            lists[index].removeAll { $0 === observer }
+            if lists[index].isEmpty { observed.remove(activity) }
+        }
     }
 
     private static let activities: [UVRunLoop.Activities] = [
