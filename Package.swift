@@ -6,8 +6,7 @@ let safe: [SwiftSetting] = [.strictMemorySafety()]
 let package = Package(
     name: "UVRunLoop",
     products: [
-        .library(name: "UVRunLoop", targets: ["UVRunLoop"]),
-        .executable(name: "Tour", targets: ["Tour"]),
+        .library(name: "UVRunLoop", targets: ["UVRunLoop"])
     ],
     targets: [
         .systemLibrary(

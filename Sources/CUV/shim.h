@@ -11,8 +11,12 @@
 #include <unistd.h>
 #include <uv.h>
 
-// What Swift cannot import from C: packed unions, variadic calls and macros. Every function returns 0 (or a
-// count) on success and a negated errno otherwise, as libuv does.
+#if UV_VERSION_HEX < 0x012C00
+#error "UVRunLoop needs libuv 1.44 or later."
+#endif
+
+// What Swift cannot import from C: packed unions, variadic calls and macros. A function that can
+// fail returns 0 (or a count or a descriptor) or a negated errno, as libuv's do; one that asks a question, 1 or 0.
 
 static inline int cuv_epoll_control(int epoll, int operation, int descriptor, uint32_t events) {
     struct epoll_event event = {.events = events, .data = {.fd = descriptor}};

@@ -13,7 +13,7 @@ struct Handler<Body>: ~Copyable, Sendable {
         self.body = Guarded(body)
     }
 
-    /// Whether the handler belongs to a loop's thread, and not to any.
+    /// Whether the handler is bound to the loop's thread; `false` for one that may run on any.
     func isAtHome(in loop: UVRunLoop) -> Bool { home == loop.thread }
 
     /// Traps with a sentence unless the handler may be called on a thread.

@@ -22,8 +22,9 @@ struct Run {
         var date: Int64
         var version: UInt64
         /// Which of the loop's looks it was; a nested run's comes after it and takes its news away.
-        var number: UInt64
-        var passes = 0
+        var number: Int64
+        /// How many looks were left out since.
+        var omissions = 0
     }
 }
 

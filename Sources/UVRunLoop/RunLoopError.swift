@@ -27,7 +27,7 @@ public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What kind of trouble it was.
     public let code: Code
-    /// What libuv or the system answered.
+    /// What libuv or the system answered; `nil` when no call of theirs was involved.
     public let underlying: UVError?
 
     init(_ error: UVError) {

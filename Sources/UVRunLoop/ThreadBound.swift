@@ -4,28 +4,28 @@
 /// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any
 /// thread while its handler stays at home. The loop that an item is added to checks this, and so
 /// does every call.
-struct ThreadBound<Handler>: @unchecked Sendable {
-    private let handler: Handler
+struct ThreadBound<Body>: @unchecked Sendable {
+    private let handler: Body
     /// `nil` for a handler that may run on any thread.
     let home: ThreadIdentity?
 
     /// Binds a handler to the calling thread.
-    init(_ handler: Handler) {
+    init(_ handler: Body) {
         self.handler = handler
         home = .current
     }
 
     /// Keeps a handler that is `Sendable` by its type.
     ///
-    /// `Handler` cannot say so, since it is the type of the plain handlers too; whoever calls this
+    /// `Body` cannot say so, since it is the type of the plain handlers too; whoever calls this
     /// does.
-    init(sendable handler: Handler) {
+    init(sendable handler: Body) {
         self.handler = handler
         home = nil
     }
 
     /// The handler, for a call on the thread it belongs to.
-    var value: Handler {
+    var value: Body {
         precondition(home == nil || home == .current, Self.rule)
         return handler
     }

@@ -22,6 +22,7 @@ extension UVRunLoop {
         guard mayHoldSignals else { return false }
         let mode = run.modeIndex
         let count = withEngine { $0.modes[mode].signalled.count }
+        // One alone needs no batch.
         let firesOne = count == 1 || run.returnsAfterSource
         return firesOne ? fireFirstSignalledSource(in: mode) : fireAllSignalledSources(in: mode)
     }
@@ -78,15 +79,17 @@ extension UVRunLoop {
 
     private func endCall(of timer: Timer, _ ticket: Ticket, now: Int64?) {
         switch withEngine({ $0.endCall(ticket, now: now) }) {
-        case .isScheduled: break
-        case .isDone(let record): timer.didFireForTheLastTime(in: self, record.series)
-        case .isElsewhere: timer.endCallElsewhere()
+        case .scheduled: break
+        case .done(let record): timer.didFireForTheLastTime(in: self, record.series)
+        case .elsewhere: timer.endCallElsewhere()
         }
     }
 
+    /// Calls a timer by hand, in its loop or in none.
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
-        // Both under the timer's lock, so that no other thread takes it out of the loop in between.
+        // The look at its loop and the mark that a call begins are both under the timer's lock, so
+        // that no other thread takes it out of the loop in between.
         let (loop, ticket) = timer.state.withLock { state -> (UVRunLoop?, Ticket) in
             guard let loop = state.loop else {
                 timer.callWillBegin()

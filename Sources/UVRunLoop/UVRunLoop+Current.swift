@@ -39,6 +39,8 @@ extension UVRunLoop {
 
     /// The main thread's loop: that of the thread whose id is the process's.
     ///
+    /// Traps when no descriptors are left to make it with.
+    ///
     /// > Threading: Any thread.
     public static var main: UVRunLoop {
         do {

@@ -4,6 +4,8 @@ extension UVRunLoop {
     /// It gets every item that was added to ``Mode/common``; sources among them are told by their
     /// `schedule` handlers before this returns.
     ///
+    /// From another thread it wakes the loop when a source joins.
+    ///
     /// > Threading: Any thread.
     ///
     /// - Parameter mode: The mode. One that is common already, and ``Mode/common`` itself, are
@@ -32,7 +34,7 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     ///
     /// - Parameter mode: The mode.
-    /// - Returns: The date; `nil` when the mode has no timer.
+    /// - Returns: The date; `nil` when the mode has no timer, and for ``Mode/common``.
     public func nextFireDate(forMode mode: Mode) -> Instant? {
         withEngine { $0.soonestDate(in: mode) }.map { Instant(nanoseconds: $0) }
     }

@@ -21,7 +21,7 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; at least one.
+    ///   - modes: The modes in which the block may run; traps when there is none.
     ///   - block: The work.
     public func perform(inModes modes: [Mode], _ block: @escaping @Sendable () -> Void) {
         precondition(
@@ -39,7 +39,7 @@ extension UVRunLoop {
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; at least one.
+    ///   - modes: The modes in which the block may run; traps when there is none.
     ///   - block: The work.
     public func performLocally(inModes modes: [Mode] = [.default], _ block: @escaping () -> Void) {
         checkThread()
@@ -47,8 +47,8 @@ extension UVRunLoop {
         perform(inModes: modes) { bound.value() }
     }
 
-    private func post(_ post: (inout Inbox) -> sending Bool) {
-        if withInbox(post) { contentsDidChange() }
+    private func post(_ body: (inout Inbox) -> sending Bool) {
+        if withInbox(body) { contentsDidChange() }
     }
 
     // MARK: Step 3, and after every event

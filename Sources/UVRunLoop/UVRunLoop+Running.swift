@@ -113,9 +113,9 @@ extension UVRunLoop {
     /// for before a pass has begun is forgotten by it, because that pass finds whatever it could
     /// announce.
     ///
-    /// Not for use in a signal handler.
+    /// While the loop is awake it costs no system call. Not for use in a signal handler.
     ///
-    /// > Threading: Any thread. While the loop is awake it costs no system call.
+    /// > Threading: Any thread.
     public func wakeUp() {
         checkProcess()
         if word.noteWakeUp() { remote.kick() }
@@ -124,7 +124,10 @@ extension UVRunLoop {
     /// Whether the loop sleeps, waiting for something to happen.
     ///
     /// > Threading: Any thread.
-    public var isWaiting: Bool { word.isAsleep }
+    public var isWaiting: Bool {
+        checkProcess()
+        return word.isAsleep
+    }
 
     // MARK: A run
 
@@ -134,10 +137,12 @@ extension UVRunLoop {
         _ limitWasPast: Bool,
         _ returnsAfterSource: Bool
     ) -> RunResult {
-        guard let start = start(mode) else { return .finished }
-        let (outerMode, driver) = local.withValue { local in
+        guard let start = start(mode), let driver = local.withValue(\.driver) else {
+            return .finished
+        }
+        let outerMode = local.withValue { local in
             local.nestingLevel += 1
-            return (exchange(&local.mode, with: mode), local.driver)
+            return exchange(&local.mode, with: mode)
         }
         let outerRun = innermostRun.exchange(.running)
         var run = Run(
@@ -150,15 +155,7 @@ extension UVRunLoop {
             view: start.view
         )
 
-        notify(.entry, &run)
-        var result = RunResult.stopped
-        while !innermostRun.isStopped {
-            guard let reason = runOnePass(&run) else { continue }
-            result = reason
-            break
-        }
-        notify(.exit, &run)
-
+        var result = makePasses(&run)
         if innermostRun.exchange(outerRun).isStopped { result = .stopped }
         let isNested = local.withValue { local in
             local.nestingLevel -= 1
@@ -169,6 +166,16 @@ extension UVRunLoop {
         // still in the word.
         if isNested, run.forgotWakeUp { _ = word.noteWakeUp() }
         return result
+    }
+
+    /// Tells of entry and exit and makes the passes in between; answers why they ended.
+    private func makePasses(_ run: inout Run) -> RunResult {
+        notify(.entry, &run)
+        defer { notify(.exit, &run) }
+        while !innermostRun.isStopped {
+            if let reason = runOnePass(&run) { return reason }
+        }
+        return .stopped
     }
 
     /// Whether there is something to run the mode for, and what.
@@ -201,7 +208,7 @@ extension UVRunLoop {
 
         if handledSignal || run.limitWasPast {
             look(&run)
-        } else if !isPortReady(&run) {
+        } else if !findReadyPort(&run) {
             notify(.beforeWaiting, &run)
             sleep(&run)
             notify(.afterWaiting, &run)
@@ -225,6 +232,8 @@ extension UVRunLoop {
         return isTimerDue ? .timers : .nothing
     }
 
+    /// Handles the event of step 9.
+    ///
     /// - Returns: Whether a port-based source was handled.
     private func process(_ event: PassEvent, _ run: inout Run) -> Bool {
         servedPort.store(event == .port, ordering: .relaxed)

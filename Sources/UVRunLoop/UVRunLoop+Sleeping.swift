@@ -1,6 +1,7 @@
 extension UVRunLoop {
     /// How far a run may go on serving what it knows to be ready before it asks the kernel again.
-    private static let passesWithoutLook = 64
+    private static let omissionsInARow = 64
+    /// Nanoseconds.
     private static let timeWithoutLook: Int64 = 1_000_000
 
     // MARK: Steps 5 and 7
@@ -9,19 +10,22 @@ extension UVRunLoop {
     ///
     /// When nobody is told of sleeping, the sleep itself asks this: a ready port ends it at once,
     /// and one call to the kernel does for both.
-    func isPortReady(_ run: inout Run) -> Bool {
+    func findReadyPort(_ run: inout Run) -> Bool {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
         let mode = run.modeIndex
         if mayLeaveOutLook(&run), withEngine({ $0.hasReadyPort(in: mode) }) { return true }
         guard run.view.isSleepObserved else { return false }
-        look(&run)
+        askKernel(&run)
         return withEngine { $0.hasReadyPort(in: mode) }
     }
 
-    /// Asks the kernel what is ready, without waiting.
+    /// Asks the kernel what is ready, without waiting, unless the latest answer is still good.
     func look(_ run: inout Run) {
-        guard !mayLeaveOutLook(&run) else { return }
+        if !mayLeaveOutLook(&run) { askKernel(&run) }
+    }
+
+    private func askKernel(_ run: inout Run) {
         armDescriptors(&run)
         run.driver.look()
         noteReadyPorts(&run)
@@ -67,9 +71,10 @@ extension UVRunLoop {
         let (name, isCommon) = (run.mode, run.view.isCommon)
         let hasBlock = withInbox { $0.holdsBlock(for: name, isCommon: isCommon) }
         if contents.hasWork || hasBlock || !run.view.holdsItems { return .somethingToDo }
-        guard let soonest = contents.soonest ?? run.limit else { return .sleep(until: nil, now: 0) }
+        let next = min(contents.soonest ?? .max, run.limit ?? .max)
+        guard next < .max else { return .sleep(until: nil, now: 0) }
         let now = remote.now
-        if min(soonest, run.limit ?? .max) <= now { return .somethingToDo }
+        if next <= now { return .somethingToDo }
         return .sleep(
             until: .earlier(
                 contents.deadline.map(Moment.init),
@@ -81,14 +86,15 @@ extension UVRunLoop {
 
     // MARK: The kernel
 
-    /// Whether the latest look of this run is recent enough to speak for the present pass too.
+    /// Whether the latest look of this run is recent enough to do for another one, which counts as
+    /// left out then.
     private func mayLeaveOutLook(_ run: inout Run) -> Bool {
         guard var latest = run.latestLook, latest.version == publishedVersion,
             latest.number == lookCount.load(ordering: .relaxed),
-            latest.passes < Self.passesWithoutLook,
+            latest.omissions < Self.omissionsInARow,
             remote.now - latest.date < Self.timeWithoutLook
         else { return false }
-        latest.passes += 1
+        latest.omissions += 1
         run.latestLook = latest
         return true
     }
@@ -113,7 +119,7 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let number = lookCount.load(ordering: .relaxed) + 1
         lookCount.store(number, ordering: .relaxed)
-        if run.view.holdsPorts { withEngine { $0.look += 1 } }
+        if run.view.holdsPorts { withEngine { $0.look = number } }
         run.driver.forEachReady { report in
             guard let order = withEngine({ $0.note(report, in: mode) }) else { return }
             let isCarriedOut = run.driver.rearm(order)

@@ -6,20 +6,21 @@ extension UVRunLoop {
     func tearDown() {
         let remains = withEngine { $0.close() }
         let blocks = withInbox { $0.close() }
-        for record in remains.timers { record.timer.didLeave(self) }
+        for record in remains.timers {
+            record.timer.didLeave(self, record.seriesOnLeaving(now: remote.now))
+        }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports { record.port.link.didLeave(self) }
         for (record, left) in remains.sources {
             record.source.didLeave(self)
             left.forEach { record.source.cancel?(self, $0) }
         }
-        let ended = EndedDriver(clock: remote)
-        let driver = local.withValue { local -> any LoopDriver in
+        let driver = local.withValue { local in
             local.spareBatch = []
             local.spareSources = []
-            return exchange(&local.driver, with: ended)
+            return local.driver.take()
         }
-        driver.close()
+        driver?.close()
         discarded.close()
         // Released last and here: a block's captures may use the loop, which accepts nothing any
         // more.
@@ -28,8 +29,12 @@ extension UVRunLoop {
 }
 
 extension UVRunLoop.Timer {
-    fileprivate func didLeave(_ loop: UVRunLoop) {
-        state.withLock { if $0.loop === loop { $0.loop = nil } }
+    fileprivate func didLeave(_ loop: UVRunLoop, _ series: FireSeries) {
+        state.withLock { state in
+            guard state.loop === loop else { return }
+            state.loop = nil
+            state.series = series
+        }
     }
 }
 

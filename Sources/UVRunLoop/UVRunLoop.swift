@@ -39,7 +39,7 @@ public final class UVRunLoop: Sendable {
     /// Only the loop's thread asks, once per pass.
     let servedPort = Atomic<Bool>(false)
     /// How often the loop's driver looked, as the loop's thread counts.
-    let lookCount = Atomic<UInt64>(0)
+    let lookCount = Atomic<Int64>(0)
     /// Handlers that other threads were the last to hold.
     let discarded = Discarded()
     /// What only the loop's thread touches.
@@ -47,7 +47,8 @@ public final class UVRunLoop: Sendable {
 
     /// What a loop remembers from one run to the next.
     struct LocalState {
-        var driver: any LoopDriver
+        /// `nil` once the loop has ended.
+        var driver: (any LoopDriver)?
         var mode: Mode?
         var nestingLevel = 0
         /// Storage for the next batch of sources.
@@ -102,6 +103,7 @@ public final class UVRunLoop: Sendable {
 
     /// To be called after the contents were changed under a lock: a sleeping loop adjusts to it.
     func contentsDidChange() {
+        checkProcess()
         if word.noteChangeMadeUnderLock() { remote.kick() }
     }
 

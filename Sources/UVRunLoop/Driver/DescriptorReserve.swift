@@ -4,9 +4,8 @@ import Synchronization
 
 /// Makes sure that libuv finds the descriptors it takes for granted.
 ///
-/// When it does not, libuv 1.44 keeps the first of those that it could open for a loop, and, for
-/// the first loop of a process, aborts the process, which misses the pair that signals need. So a
-/// loop is made only after as many could be opened.
+/// Where they are missing, libuv 1.44 leaks what it has opened for the loop so far; and for the
+/// first loop of a process, for which it also opens a pair for signals, it aborts the process.
 enum DescriptorReserve {
     /// An epoll set, an eventfd and a pipe.
     private static let countForALoop = 4

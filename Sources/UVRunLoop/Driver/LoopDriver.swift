@@ -15,7 +15,8 @@ package protocol LoopDriver: AnyObject {
     ///
     /// - Parameters:
     ///   - moment: When to return at the latest; `nil` for never.
-    ///   - now: The time as the loop knows it, at most a little in the past.
+    ///   - now: The time as the loop knows it, at most a little in the past; without meaning when
+    ///     there is no moment.
     func wait(until moment: Moment?, now: Int64)
 
     /// Names what the latest look or wait found ready.

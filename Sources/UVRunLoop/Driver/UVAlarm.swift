@@ -15,7 +15,7 @@ struct UVAlarm: ~Copyable {
     private var fine: FineTimer?
     private var fineDate: Int64?
     /// No descriptor was left for a timerfd: every date is met coarsely from then on.
-    private var hasNoFine = false
+    private var isOutOfDescriptors = false
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
         unsafe self.loop = unsafe loop
@@ -49,11 +49,11 @@ struct UVAlarm: ~Copyable {
         coarseDate = date
         let milliseconds = UInt64(date.roundedUpToMilliseconds)
         let delay = milliseconds - min(milliseconds, unsafe uv_now(loop))
-        let noteDate: uv_timer_cb = { handle in
+        let stopLoop: uv_timer_cb = { handle in
             guard let handle = unsafe handle else { return }
             unsafe uv_stop(handle.pointee.loop)
         }
-        let status = unsafe uv_timer_start(coarse.raw, noteDate, delay, 0)
+        let status = unsafe uv_timer_start(coarse.raw, stopLoop, delay, 0)
         assert(status == 0, "Bug in UVRunLoop: a uv_timer could not be started.")
     }
 
@@ -80,12 +80,12 @@ struct UVAlarm: ~Copyable {
     }
 
     private mutating func openFine() -> Bool {
-        guard fine == nil, !hasNoFine else { return !hasNoFine }
+        guard fine == nil, !isOutOfDescriptors else { return !isOutOfDescriptors }
         do {
             fine = try unsafe FineTimer(loop: loop)
             return true
         } catch {
-            hasNoFine = error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
+            isOutOfDescriptors = error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
             return false
         }
     }

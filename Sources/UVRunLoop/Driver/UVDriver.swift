@@ -81,6 +81,7 @@ final class UVDriver: LoopDriver {
 
     func wait(until moment: Moment?, now: Int64) {
         closeReleased()
+        // Errors that came up early are waiting: look, do not sleep.
         guard !notes.begin() else {
             _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
             return

@@ -32,8 +32,13 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable, CustomString
         }
     }
 
-    static let tooManyOpenFiles = UVError(rawValue: UV_EMFILE.rawValue)
-    static let tooManyOpenFilesInSystem = UVError(rawValue: UV_ENFILE.rawValue)
-    static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
-    static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
+    /// The process has no descriptor left (`EMFILE`).
+    public static let tooManyOpenFiles = UVError(rawValue: UV_EMFILE.rawValue)
+    /// The system has no descriptor left (`ENFILE`).
+    public static let tooManyOpenFilesInSystem = UVError(rawValue: UV_ENFILE.rawValue)
+    /// A number is not that of an open descriptor (`EBADF`).
+    public static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
+    /// The system does not permit it (`EPERM`); for a descriptor: files of its kind cannot be
+    /// watched.
+    public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
 }

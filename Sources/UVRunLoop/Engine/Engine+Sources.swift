@@ -10,7 +10,7 @@ struct SourceRecord: ItemRecord {
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
         mode.sourceCount += 1
         let place = mode.signalled.places.take(for: slot)
-        if signal != nil { queue(place, in: &mode) }
+        queue(place, in: &mode)
         return place
     }
 

@@ -111,10 +111,6 @@ extension Engine {
         }
     }
 
-    private mutating func unschedule(_ ticket: Ticket) {
-        timers.modify(ticket, in: &modes) { $0.unschedule(in: &$1) }
-    }
-
     mutating func schedule(_ ticket: Ticket) {
         timers.modify(ticket, in: &modes) { $0.schedule(in: &$1) }
     }
@@ -181,19 +177,19 @@ extension Engine {
             record.endCall(now: now, serial: serial, in: &modes)
             return true
         }
-        guard let repeats else { return .isElsewhere }
-        guard !repeats else { return .isScheduled }
+        guard let repeats else { return .elsewhere }
+        guard !repeats else { return .scheduled }
         noteChange()
         let record = timers.removeEverywhere(ticket, in: &modes)?.record
-        return record.map(TimerAfterCall.isDone) ?? .isElsewhere
+        return record.map(TimerAfterCall.done) ?? .elsewhere
     }
 }
 
 /// What became of a timer by the end of its call.
 enum TimerAfterCall {
-    case isScheduled
+    case scheduled
     /// A one-shot timer has done its work; its record is to be released.
-    case isDone(TimerRecord)
+    case done(TimerRecord)
     /// Its handler took it out of the loop, and perhaps put it somewhere else.
-    case isElsewhere
+    case elsewhere
 }

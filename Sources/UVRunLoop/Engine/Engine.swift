@@ -15,7 +15,7 @@ struct Engine: ~Copyable {
     var firing: [Ticket] = []
     /// How many sources are signalled, in any mode.
     var signalledCount = 0
-    /// How often the kernel was asked for ready descriptors.
+    /// The number of the latest look at the kernel for a mode with ports.
     var look: Int64 = 0
     /// The loop's thread has ended: nothing is accepted any more.
     private(set) var isClosed = false
@@ -84,9 +84,7 @@ struct Engine: ~Copyable {
         guard !isClosed, let index = modes.insertCommon(mode) else { return [] }
         noteChange()
         _ = observers.addCommonItems(to: index, in: &modes)
-        for ticket in timers.addCommonItems(to: index, in: &modes) where timers[ticket] == nil {
-            assertionFailure("Bug in UVRunLoop: a timer vanished while it joined a mode.")
-        }
+        _ = timers.addCommonItems(to: index, in: &modes)
         for ticket in ports.addCommonItems(to: index, in: &modes) { watchAgain(ticket) }
         return sources.addCommonItems(to: index, in: &modes).compactMap { sources[$0]?.source }
     }

@@ -10,7 +10,6 @@ struct Attachment {
     private var first: Membership?
     private var others: [Membership] = []
 
-    var isEmpty: Bool { first == nil }
     /// Whether the loop still has a reason to know the item.
     var holdsItem: Bool { isCommon || first != nil }
 

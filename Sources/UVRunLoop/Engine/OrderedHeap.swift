@@ -88,7 +88,7 @@ struct OrderedHeap {
         let start = position * Self.arity + 1
         guard start < entries.count else { return nil }
         var smallest = start
-        for child in start + 1..<max(start + 1, min(start + Self.arity, entries.count))
+        for child in start + 1..<min(start + Self.arity, entries.count)
         where entries[child].key < entries[smallest].key {
             smallest = child
         }

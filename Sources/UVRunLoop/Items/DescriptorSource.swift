@@ -5,9 +5,9 @@ extension UVRunLoop {
     /// later pass. What made it ready may have been used up meanwhile, by another source on the
     /// descriptor or another process, so reads and writes are to expect `EAGAIN`.
     ///
-    /// Any number of sources may share a descriptor; each gets its own events. While one of them
-    /// is in a loop, the descriptor is in non-blocking mode, **for everyone who shares the open
-    /// file**, other processes included; the mode is put back when the last one is gone.
+    /// Any number of sources may share a descriptor; each gets its own events. From the first run
+    /// that may serve one of them until the last has left its loop, the descriptor is in
+    /// non-blocking mode, **for everyone who shares the open file**, other processes included.
     ///
     /// Invalidate, or remove, a source before you close its descriptor: the number may be somebody
     /// else's right afterwards.
@@ -49,7 +49,7 @@ extension UVRunLoop {
         ///
         /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``.
         ///
-        /// The descriptor stays the caller's. It is not changed until the source is in a loop.
+        /// The descriptor stays the caller's. It is not changed before a run may serve it.
         ///
         /// > Threading: The thread whose loop is to serve the source, because the handler stays on
         /// it.
@@ -135,6 +135,8 @@ extension UVRunLoop {
         ///
         /// When this returns, the kernel watches the descriptor no longer (if this was the last
         /// source on it), and on the loop's thread no call begins any more.
+        ///
+        /// > Threading: Any thread.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }

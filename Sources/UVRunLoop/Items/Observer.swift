@@ -90,6 +90,8 @@ extension UVRunLoop {
         public var isValid: Bool { validity.load(ordering: .acquiring) }
 
         /// Takes the observer out of its loop for good; no call begins afterwards.
+        ///
+        /// > Threading: Any thread.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }

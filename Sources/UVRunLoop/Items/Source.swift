@@ -14,8 +14,8 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Source: Sendable {
-        /// Called with a loop and a mode that the source has joined, or left.
-        public typealias Change = @Sendable (UVRunLoop, Mode) -> Void
+        /// Called with the loop and the mode that a source joins or leaves.
+        public typealias ModeHandler = @Sendable (UVRunLoop, Mode) -> Void
 
         struct Link {
             let loop: UVRunLoop
@@ -30,8 +30,8 @@ extension UVRunLoop {
         }
 
         let handler: Handler<(Source) -> Void>
-        let schedule: Change?
-        let cancel: Change?
+        let schedule: ModeHandler?
+        let cancel: ModeHandler?
         let state = Guarded(State())
         /// Set once the loops know of a signal, and cleared before `perform` is called.
         private let signalFlag = Atomic<Bool>(false)
@@ -56,8 +56,8 @@ extension UVRunLoop {
         ///   - perform: Called on the loop's thread after a signal.
         public convenience init(
             order: Int = 0,
-            schedule: Change? = nil,
-            cancel: Change? = nil,
+            schedule: ModeHandler? = nil,
+            cancel: ModeHandler? = nil,
             perform: @escaping (Source) -> Void
         ) {
             self.init(order, schedule, cancel, ThreadBound(perform))
@@ -77,8 +77,8 @@ extension UVRunLoop {
         @_disfavoredOverload
         public convenience init(
             order: Int = 0,
-            schedule: Change? = nil,
-            cancel: Change? = nil,
+            schedule: ModeHandler? = nil,
+            cancel: ModeHandler? = nil,
             sendablePerform: @escaping @Sendable (Source) -> Void
         ) {
             self.init(order, schedule, cancel, ThreadBound(sendable: sendablePerform))
@@ -86,8 +86,8 @@ extension UVRunLoop {
 
         private init(
             _ order: Int,
-            _ schedule: Change?,
-            _ cancel: Change?,
+            _ schedule: ModeHandler?,
+            _ cancel: ModeHandler?,
             _ handler: ThreadBound<(Source) -> Void>
         ) {
             self.order = order
@@ -103,6 +103,8 @@ extension UVRunLoop {
         /// loop is kept too.
         ///
         /// Not for use in a signal handler, which may hold the very locks this needs.
+        ///
+        /// > Threading: Any thread.
         public func signal() {
             // A source that the loops know to be signalled needs no more. This writes all the
             // same: whoever clears the flag after it sees what came before it.
@@ -134,6 +136,8 @@ extension UVRunLoop {
 
         /// Takes the source out of all its loops for good, and calls `cancel` for each mode it was
         /// in.
+        ///
+        /// > Threading: Any thread.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }

@@ -15,7 +15,8 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Timer: Sendable {
-        /// What a timer is between its making and its first loop, and which loop it belongs to.
+        /// The loop the timer is in, its dates while it is in none, and its tolerance in
+        /// nanoseconds.
         struct State {
             var loop: UVRunLoop?
             var ticket = Ticket.none
@@ -42,7 +43,8 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - date: The first date to fire on. One in the past becomes now.
         ///   - interval: The time between fires; `nil` fires once, and zero or less every 0.1 ms.
-        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups.
+        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups; negative ones
+        ///     become zero.
         ///   - handler: Called on the loop's thread.
         public convenience init(
             at date: Instant,
@@ -54,8 +56,7 @@ extension UVRunLoop {
                 date: date.nanoseconds,
                 interval,
                 tolerance,
-                ThreadBound(handler),
-                clock: UVRunLoop.currentClock
+                ThreadBound(handler)
             )
         }
 
@@ -67,7 +68,8 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - delay: The time until the first fire.
         ///   - interval: The time between fires; `nil` fires once, and zero or less every 0.1 ms.
-        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups.
+        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups; negative ones
+        ///     become zero.
         ///   - handler: Called on the loop's thread.
         public convenience init(
             after delay: Duration,
@@ -79,8 +81,7 @@ extension UVRunLoop {
                 after: delay,
                 interval,
                 tolerance,
-                ThreadBound(handler),
-                clock: UVRunLoop.currentClock
+                ThreadBound(handler)
             )
         }
 
@@ -91,7 +92,8 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - date: The first date to fire on. One in the past becomes now.
         ///   - interval: The time between fires; `nil` fires once, and zero or less every 0.1 ms.
-        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups.
+        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups; negative ones
+        ///     become zero.
         ///   - sendableHandler: Called on the loop's thread.
         @_disfavoredOverload
         public convenience init(
@@ -104,8 +106,7 @@ extension UVRunLoop {
                 date: date.nanoseconds,
                 interval,
                 tolerance,
-                ThreadBound(sendable: sendableHandler),
-                clock: UVRunLoop.currentClock
+                ThreadBound(sendable: sendableHandler)
             )
         }
 
@@ -116,7 +117,8 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - delay: The time until the first fire.
         ///   - interval: The time between fires; `nil` fires once, and zero or less every 0.1 ms.
-        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups.
+        ///   - tolerance: How late a fire may be for the sake of fewer wake-ups; negative ones
+        ///     become zero.
         ///   - sendableHandler: Called on the loop's thread.
         @_disfavoredOverload
         public convenience init(
@@ -129,8 +131,7 @@ extension UVRunLoop {
                 after: delay,
                 interval,
                 tolerance,
-                ThreadBound(sendable: sendableHandler),
-                clock: UVRunLoop.currentClock
+                ThreadBound(sendable: sendableHandler)
             )
         }
 
@@ -138,9 +139,9 @@ extension UVRunLoop {
             after delay: Duration,
             _ interval: Duration?,
             _ tolerance: Duration,
-            _ handler: ThreadBound<(Timer) -> Void>,
-            clock: any LoopRemote
+            _ handler: ThreadBound<(Timer) -> Void>
         ) {
+            let clock = UVRunLoop.currentClock
             let date = clock.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
             self.init(date: date, interval, tolerance, handler, clock: clock)
         }
@@ -150,7 +151,7 @@ extension UVRunLoop {
             _ interval: Duration?,
             _ tolerance: Duration,
             _ handler: ThreadBound<(Timer) -> Void>,
-            clock: any LoopRemote
+            clock: any LoopRemote = UVRunLoop.currentClock
         ) {
             self.handler = Handler(handler)
             self.clock = clock
@@ -196,8 +197,8 @@ extension UVRunLoop {
 
         /// How many dates beyond its own the present or latest fire stands for.
         ///
-        /// Set before the handler is called: fires and missed fires together are the dates that
-        /// have passed.
+        /// A call by ``fire()`` leaves it as it is. Set before the handler is called: fires and
+        /// missed fires together are the dates that have passed.
         public var missedFires: Int { missed.load(ordering: .relaxed) }
 
         // MARK: Changing it
@@ -206,6 +207,8 @@ extension UVRunLoop {
         ///
         /// Setting it begins the series of dates anew; a date in the past becomes now. Set in the
         /// timer's own handler it is kept. It cannot bring an invalid timer back.
+        ///
+        /// > Threading: Any thread.
         public var nextFireDate: Instant {
             get {
                 state.withLock { state in
@@ -232,6 +235,8 @@ extension UVRunLoop {
         ///
         /// The loop wakes on its own account neither before the date nor later than the tolerance
         /// after it.
+        ///
+        /// > Threading: Any thread.
         public var tolerance: Duration {
             get { .nanoseconds(state.withLock(\.tolerance)) }
             set {
@@ -249,6 +254,8 @@ extension UVRunLoop {
         ///
         /// When this returns on the loop's thread, no call begins any more. From another thread,
         /// one that had begun may still be running.
+        ///
+        /// > Threading: Any thread.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }

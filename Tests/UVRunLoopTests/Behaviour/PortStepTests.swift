@@ -4,6 +4,32 @@ import UVRunLoop
 /// Port-based sources in a pass: one event of one source, with or without a sleep before it.
 @Suite struct PortStepTests {
     @Test(arguments: DriverKind.allCases)
+    func aPortThatABlockMakesReadyInALaterPassTakesStepFiveToo(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("read \(pipe.read() ?? "nothing")")
+                loop.stop()
+            }
+            loop.add(source, forMode: .default)
+            loop.wakeUp()
+            log.observe(loop, [.beforeTimers, .beforeWaiting, .afterWaiting])
+            let passes = Box(0)
+            let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
+                passes.value += 1
+                if passes.value == 1 { loop.wakeUp() }
+                if passes.value == 2 { loop.performLocally { pipe.write("x") } }
+            }
+            loop.add(observer, forMode: .default)
+            loop.run(mode: .default, for: .seconds(5))
+            let story = [
+                "beforeTimers", "beforeWaiting", "afterWaiting", "beforeTimers", "read x",
+            ]
+            #expect(log.entries == story)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func aHandledSourceIsFollowedByALookForAReadyPort(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let pipe = Pipe()

@@ -139,6 +139,32 @@ import UVRunLoop
         #expect(log.entries == [])
     }
 
+    @Test func aTimerWhoseThreadHasEndedGoesOnInAnotherLoopWithTheDatesToCome() {
+        let log = EventLog()
+        let interval = Duration.milliseconds(5)
+        let timer = UVRunLoop.Timer(
+            after: .zero,
+            interval: interval,
+            sendableHandler: { timer in
+                log.note("fired")
+                if log.entries.count == 2 { UVRunLoop.current.stop() }
+                if log.entries.count == 3 { timer.invalidate() }
+            }
+        )
+        let first = timer.nextFireDate
+        joinThread {
+            UVRunLoop.current.add(timer, forMode: .default)
+            UVRunLoop.current.run(mode: .default, for: .seconds(5))
+        }
+        #expect(timer.isValid)
+        #expect(timer.nextFireDate - first >= interval * 2)
+        withLoop(.uv) { loop, _ in
+            loop.add(timer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(log.entries == ["fired", "fired", "fired"])
+        }
+    }
+
     @Test func anItemOfALoopWhoseThreadHasEndedCanStillBeInvalidated() {
         let log = EventLog()
         let source = UVRunLoop.Source(

@@ -3,7 +3,8 @@ import Testing
 
 @testable import UVRunLoop
 
-/// Descriptors that share an open file, sockets that are closed half by half, numbers that come again.
+/// Descriptors that share an open file, sockets that are closed half by half, numbers that come
+/// again.
 @Suite struct SharedFileTests {
     @Test func aFileStaysNonBlockingUntilItsLastDescriptorIsNotWatchedAnyMore() throws {
         try withLoop(.uv) { loop, _ in

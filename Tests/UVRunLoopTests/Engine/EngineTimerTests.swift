@@ -225,9 +225,9 @@ extension Engine {
 extension TimerAfterCall {
     fileprivate var summary: String {
         switch self {
-        case .isScheduled: "scheduled"
-        case .isDone(let record): "done on \(record.series.date)"
-        case .isElsewhere: "elsewhere"
+        case .scheduled: "scheduled"
+        case .done(let record): "done on \(record.series.date)"
+        case .elsewhere: "elsewhere"
         }
     }
 }

@@ -11,8 +11,8 @@ enum DriverKind: CaseIterable, Sendable {
     case uv
 }
 
-/// Whether the tests run under the thread sanitizer, which has rules of its own for forked children and
-/// for threads that end.
+/// Whether the tests run under the thread sanitizer, which has rules of its own for forked
+/// children and for threads that end.
 #if THREAD_SANITIZER
 let isUnderThreadSanitizer = true
 #else

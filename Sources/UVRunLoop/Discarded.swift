@@ -2,30 +2,35 @@ import Synchronization
 
 /// What other threads want the loop's own thread to let go of.
 final class Discarded: Sendable {
-    private let values = Guarded<[any Sendable]>([])
+    private struct State {
+        var values: [any Sendable] = []
+        var isClosed = false
+    }
+
+    private let state = Guarded(State())
+    /// For a look without the lock, once per pass.
     private let isEmpty = Atomic<Bool>(true)
-    private let isClosed = Atomic<Bool>(false)
 
     func add(_ value: any Sendable) {
-        values.withLock { values in
+        state.withLock { state in
             // Once the loop has ended nobody but the caller is left to let go of it.
-            guard !isClosed.load(ordering: .relaxed) else { return }
-            values.append(value)
+            guard !state.isClosed else { return }
+            state.values.append(value)
             isEmpty.store(false, ordering: .relaxed)
         }
     }
 
     func letGo() {
         guard !isEmpty.load(ordering: .relaxed) else { return }
-        let last = values.withLock { values in
+        let last = state.withLock { state in
             isEmpty.store(true, ordering: .relaxed)
-            return exchange(&values, with: [])
+            return exchange(&state.values, with: [])
         }
         withExtendedLifetime(last) {}
     }
 
     func close() {
-        values.withLock { _ in isClosed.store(true, ordering: .relaxed) }
+        state.withLock { $0.isClosed = true }
         letGo()
     }
 }
