@@ -9,10 +9,7 @@ extension UVRunLoop {
                 return (nil, nil)
             }
             let loop = exchange(&state.loop, with: nil)
-            let record = loop?.withEngine { engine -> TimerRecord? in
-                engine.noteChange()
-                return engine.timers.removeEverywhere(state.ticket, in: &engine.modes)?.record
-            }
+            let record = loop?.withEngine { $0.removeTimer(state.ticket) } ?? nil
             if let record { state.series = record.series }
             return (loop, record)
         }
@@ -27,10 +24,7 @@ extension UVRunLoop {
                 return (nil, nil)
             }
             let loop = exchange(&state.loop, with: nil)
-            let record = loop?.withEngine { engine -> ObserverRecord? in
-                engine.noteChange()
-                return engine.observers.removeEverywhere(state.ticket, in: &engine.modes)?.record
-            }
+            let record = loop?.withEngine { $0.removeObserver(state.ticket) } ?? nil
             return (loop, record)
         }
         observer.handler.letGo(with: loop)
@@ -43,13 +37,7 @@ extension UVRunLoop {
             state.isValid = false
             source.forgetSignal(&state)
             return exchange(&state.links, with: []).map { link in
-                let left = link.loop.withEngine { engine -> [Mode] in
-                    engine.noteChange()
-                    let found = engine.sources.removeEverywhere(link.ticket, in: &engine.modes)
-                    guard let found else { return [] }
-                    engine.didDrop(found.record)
-                    return engine.modes.names(of: found.left)
-                }
+                let left = link.loop.withEngine { $0.removeSource(link.ticket) }
                 return (link, left)
             }
         }
@@ -75,17 +63,11 @@ extension UVRunLoop {
                 return (nil, nil)
             }
             let loop = exchange(&state.loop, with: nil)
-            let record = loop?.withEngine { engine -> PortRecord? in
-                engine.noteChange()
-                let found = engine.ports.removeEverywhere(state.ticket, in: &engine.modes)
-                guard let found else { return nil }
-                engine.didDrop(found.record, state.ticket)
-                return found.record
-            }
+            let record = loop?.withEngine { $0.removePort(state.ticket) } ?? nil
             return (loop, record)
         }
         if let loop, let record {
-            loop.didDrop(record)
+            loop.unwatchDescriptor(of: record)
             loop.contentsDidChange()
         }
         return loop

@@ -125,4 +125,12 @@ public final class UVRunLoop: Sendable {
             "This run loop belongs to the process that forked this one. Use UVRunLoop.current, which is a new one."
         )
     }
+
+    /// Timers, observers and ports are in one loop at a time.
+    func checkOwner(_ owner: UVRunLoop?, _ kind: StaticString) {
+        precondition(
+            owner == nil || owner === self,
+            "This \(kind) is in another run loop. Remove it from all modes of that one first."
+        )
+    }
 }

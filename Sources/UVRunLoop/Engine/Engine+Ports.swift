@@ -124,9 +124,21 @@ extension Engine {
         watchAgain(ticket)
     }
 
-    /// Forgets a port that left the loop.
-    mutating func didDrop(_ record: PortRecord, _ ticket: Ticket) {
-        descriptors.remove(ticket, from: record.descriptor)
+    /// Takes a port out of a mode; answers its record when nothing keeps it here any more.
+    mutating func remove(_ ticket: Ticket, portFrom mode: UVRunLoop.Mode) -> PortRecord? {
+        noteChange()
+        _ = ports.remove(ticket, from: mode, in: &modes)
+        guard let dropped = ports.dropIfUnused(ticket) else { return nil }
+        descriptors.remove(ticket, from: dropped.descriptor)
+        return dropped
+    }
+
+    /// Takes a port out of the loop.
+    mutating func removePort(_ ticket: Ticket) -> PortRecord? {
+        noteChange()
+        guard let found = ports.removeEverywhere(ticket, in: &modes) else { return nil }
+        descriptors.remove(ticket, from: found.record.descriptor)
+        return found.record
     }
 
     /// Has the next run that may serve the port make sure that the kernel watches for it.

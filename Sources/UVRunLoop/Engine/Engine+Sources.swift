@@ -65,8 +65,28 @@ extension Engine {
         if wasSignalled == true { signalledCount -= 1 }
     }
 
-    /// Forgets a source that left; a signal it had is forgotten by this loop too.
-    mutating func didDrop(_ record: SourceRecord) {
+    /// Takes a source out of a mode; answers the modes it left, and its record when nothing keeps it
+    /// here any more.
+    mutating func remove(
+        _ ticket: Ticket,
+        sourceFrom mode: UVRunLoop.Mode
+    ) -> (left: [UVRunLoop.Mode], dropped: SourceRecord?) {
+        noteChange()
+        let left = sources.remove(ticket, from: mode, in: &modes)
+        let dropped = sources.dropIfUnused(ticket)
+        if let dropped { forgetSignal(of: dropped) }
+        return (modes.names(of: left), dropped)
+    }
+
+    /// Takes a source out of the loop; answers the modes it left.
+    mutating func removeSource(_ ticket: Ticket) -> [UVRunLoop.Mode] {
+        noteChange()
+        guard let found = sources.removeEverywhere(ticket, in: &modes) else { return [] }
+        forgetSignal(of: found.record)
+        return modes.names(of: found.left)
+    }
+
+    private mutating func forgetSignal(of record: SourceRecord) {
         if record.signal != nil { signalledCount -= 1 }
     }
 

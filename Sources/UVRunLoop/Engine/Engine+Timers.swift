@@ -90,6 +90,19 @@ extension Engine {
         _ = timers.add(ticket, to: mode, in: &modes)
     }
 
+    /// Takes a timer out of a mode; answers its record when nothing keeps it here any more.
+    mutating func remove(_ ticket: Ticket, timerFrom mode: UVRunLoop.Mode) -> TimerRecord? {
+        noteChange()
+        _ = timers.remove(ticket, from: mode, in: &modes)
+        return timers.dropIfUnused(ticket)
+    }
+
+    /// Takes a timer out of the loop.
+    mutating func removeTimer(_ ticket: Ticket) -> TimerRecord? {
+        noteChange()
+        return timers.removeEverywhere(ticket, in: &modes)?.record
+    }
+
     mutating func setDate(_ date: Int64, of ticket: Ticket) {
         let serial = nextSerial()
         reschedule(ticket) {
@@ -179,9 +192,7 @@ extension Engine {
         }
         guard let repeats else { return .elsewhere }
         guard !repeats else { return .scheduled }
-        noteChange()
-        let record = timers.removeEverywhere(ticket, in: &modes)?.record
-        return record.map(TimerAfterCall.done) ?? .elsewhere
+        return removeTimer(ticket).map(TimerAfterCall.done) ?? .elsewhere
     }
 }
 

@@ -129,18 +129,3 @@ struct Engine: ~Copyable {
         return remains
     }
 }
-
-/// What a loop keeps about an observer.
-struct ObserverRecord: ItemRecord {
-    let observer: UVRunLoop.Observer
-    var attachment = Attachment()
-
-    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
-        mode.observers.insert(observer)
-        return 0
-    }
-
-    func leave(_ mode: inout ModeContents, place: Place) {
-        mode.observers.remove(observer)
-    }
-}

@@ -101,9 +101,10 @@ private func useTheTimersNumberFirst() {
         loop.run(mode: .default, for: .zero)
         source.invalidate()
         close(ends[0])
-        loop.add(UVRunLoop.Timer(after: .microseconds(300)) { _ in }, forMode: .default)
+        // Far enough to be still to come when the loop sleeps, on a slow machine too.
+        loop.add(UVRunLoop.Timer(after: .milliseconds(50)) { _ in }, forMode: .default)
         precondition(loop.run(mode: .default, for: nil) == .finished)
-        // Somebody has the number again: the timerfd, which a timer this near needs.
+        // Somebody has the number again: the timerfd, which a timer without tolerance needs.
         let next = dup(0)
         precondition(next != lowest, "No timerfd was opened: the timer fired coarsely.")
         close(next)

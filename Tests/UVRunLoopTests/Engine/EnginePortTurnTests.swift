@@ -62,8 +62,7 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         let orders = engine.takeWatchOrders(for: 0)
         _ = engine.note(pipe.readEnd, .readable, in: 0)
-        let found = engine.ports.removeEverywhere(ticket, in: &engine.modes)
-        if let found { engine.didDrop(found.record, ticket) }
+        _ = engine.removePort(ticket)
         let rest = (
             engine.hasReadyPort(in: 0), engine.modes[0].portCount,
             engine.descriptors[pipe.readEnd] == nil

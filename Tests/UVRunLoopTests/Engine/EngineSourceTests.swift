@@ -45,9 +45,8 @@ import Testing
     @Test func aSourceThatLeavesTakesItsSignalAlong() {
         var engine = Engine()
         let source = engine.addSource(isSignalled: true)
-        let found = engine.sources.removeEverywhere(source.ticket, in: &engine.modes)
-        guard let found else { return #expect(Bool(false), "The source was in.") }
-        engine.didDrop(found.record)
+        let left = engine.removeSource(source.ticket)
+        #expect(left == [.default])
         let rest = (
             engine.signalledCount, engine.modes[0].signalled.count, engine.modes[0].sourceCount
         )

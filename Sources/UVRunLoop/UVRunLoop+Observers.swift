@@ -1,0 +1,64 @@
+extension UVRunLoop {
+    /// Adds an observer to a mode.
+    ///
+    /// An observer that is in the mode already, or invalid, is left alone. A notification under
+    /// way does not reach it.
+    ///
+    /// > Threading: Any thread. Traps when the observer belongs to another loop, or its handler to
+    /// another thread.
+    ///
+    /// - Parameters:
+    ///   - observer: The observer.
+    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///     included.
+    public func add(_ observer: Observer, forMode mode: Mode) {
+        observer.handler.checkHome(is: thread)
+        observer.state.withLock { state in
+            guard observer.isValid else { return }
+            checkOwner(state.loop, "observer")
+            withEngine { engine in
+                guard !engine.isClosed else { return }
+                if state.loop == nil {
+                    state.ticket = engine.observers.insert(ObserverRecord(observer: observer))
+                    state.loop = self
+                }
+                engine.add(state.ticket, observerTo: mode)
+            }
+        }
+    }
+
+    /// Removes an observer from a mode.
+    ///
+    /// It stays valid; a notification under way still reaches it.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - observer: The observer.
+    ///   - mode: The mode to leave; ``Mode/common`` takes an observer that was added to it out of
+    ///     every common mode.
+    public func remove(_ observer: Observer, forMode mode: Mode) {
+        let dropped = observer.state.withLock { state -> ObserverRecord? in
+            guard state.loop === self else { return nil }
+            let dropped = withEngine { $0.remove(state.ticket, observerFrom: mode) }
+            if dropped != nil { state.loop = nil }
+            return dropped
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Whether an observer is in a mode, or was added to ``Mode/common`` and not removed from it.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - observer: The observer.
+    ///   - mode: The mode.
+    /// - Returns: `true` from the moment `add` has returned.
+    public func contains(_ observer: Observer, forMode mode: Mode) -> Bool {
+        observer.state.withLock { state in
+            guard state.loop === self else { return false }
+            return withEngine { $0.observers.contains(state.ticket, in: mode, of: $0.modes) }
+        }
+    }
+}
