@@ -18,7 +18,7 @@ struct Handler<Body>: ~Copyable, Sendable {
 
     /// Traps with a sentence unless the handler may be called on a thread.
     func checkHome(is thread: ThreadIdentity) {
-        precondition(home == nil || home == thread, ThreadBound<Body>.rule)
+        require(home == nil || home == thread, ThreadBound<Body>.rule)
     }
 
     /// The handler, for a call on the thread it belongs to; `nil` once it has been let go.

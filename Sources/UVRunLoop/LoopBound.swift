@@ -13,7 +13,7 @@ final class LoopBound<Value>: @unchecked Sendable {
     }
 
     func withValue<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        precondition(
+        require(
             owner == .current,
             "Bug in UVRunLoop: a run loop's own state was reached from another thread."
         )

@@ -26,7 +26,7 @@ struct ThreadBound<Body>: @unchecked Sendable {
 
     /// The handler, for a call on the thread it belongs to.
     var value: Body {
-        precondition(home == nil || home == .current, Self.rule)
+        require(home == nil || home == .current, Self.rule)
         return handler
     }
 

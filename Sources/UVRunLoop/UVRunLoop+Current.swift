@@ -12,7 +12,7 @@ extension UVRunLoop {
         do {
             return try prepareCurrent()
         } catch {
-            preconditionFailure(
+            fail(
                 """
                 No run loop could be made for this thread: \(error). Raise the limit on open files (ulimit -n, \
                 RLIMIT_NOFILE), or call UVRunLoop.prepareCurrent() first, which throws.
@@ -46,7 +46,7 @@ extension UVRunLoop {
         do {
             return try prepareMain()
         } catch {
-            preconditionFailure(
+            fail(
                 """
                 No run loop could be made for the main thread: \(error). Raise the limit on open files \
                 (ulimit -n, RLIMIT_NOFILE).

@@ -24,7 +24,7 @@ extension UVRunLoop {
     ///   - modes: The modes in which the block may run; traps when there is none.
     ///   - block: The work.
     public func perform(inModes modes: [Mode], _ block: @escaping @Sendable () -> Void) {
-        precondition(
+        require(
             !modes.isEmpty,
             "A block for no mode would never run. Name at least one mode."
         )
@@ -41,6 +41,7 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - modes: The modes in which the block may run; traps when there is none.
     ///   - block: The work.
+    @available(*, noasync, message: "A task may go on on another thread.")
     public func performLocally(inModes modes: [Mode] = [.default], _ block: @escaping () -> Void) {
         checkThread()
         let bound = ThreadBound(block)

@@ -113,14 +113,14 @@ public final class UVRunLoop: Sendable {
 
     func checkThread() {
         checkProcess()
-        precondition(
+        require(
             isOnOwnThread,
             "This run loop belongs to another thread, and only that thread may run it. Reach it with perform(_:)."
         )
     }
 
     func checkProcess() {
-        precondition(
+        require(
             generation == ThreadIdentity.generation,
             "This run loop belongs to the process that forked this one. Use UVRunLoop.current, which is a new one."
         )
@@ -128,7 +128,7 @@ public final class UVRunLoop: Sendable {
 
     /// Timers, observers and ports are in one loop at a time.
     func checkOwner(_ owner: UVRunLoop?, _ kind: StaticString) {
-        precondition(
+        require(
             owner == nil || owner === self,
             "This \(kind) is in another run loop. Remove it from all modes of that one first."
         )

@@ -34,7 +34,7 @@ struct ThreadIdentity: Hashable, Sendable {
         let status = pthread_atfork(nil, nil) {
             ThreadIdentity.forks.add(1, ordering: .relaxed)
         }
-        precondition(status == 0, "UVRunLoop could not register for forks: no memory.")
+        require(status == 0, "UVRunLoop could not register for forks: no memory.")
     }()
 
     /// The calling thread's.

@@ -66,7 +66,7 @@ final class ThreadRecord {
             guard let pointer = unsafe pointer else { return }
             unsafe ThreadRecord.threadIsEnding(pointer)
         }
-        precondition(
+        require(
             status == 0,
             "UVRunLoop found no thread-specific key left (PTHREAD_KEYS_MAX). Create fewer keys."
         )
@@ -75,7 +75,7 @@ final class ThreadRecord {
 
     private static func askForDestructor(_ pointer: UnsafeMutableRawPointer) {
         let status = unsafe pthread_setspecific(key, pointer)
-        precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+        require(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
     }
 
     private static func askForAnnouncement(_ pointer: UnsafeMutableRawPointer) {
@@ -88,7 +88,7 @@ final class ThreadRecord {
             },
             pointer
         )
-        precondition(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+        require(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
     }
 
     /// The round of destructors in which the loop is torn down: the last but one of glibc's and

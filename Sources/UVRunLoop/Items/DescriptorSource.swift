@@ -125,6 +125,8 @@ extension UVRunLoop {
         public var events: Events { link.events }
 
         /// Its turn among sources that become ready at the same time; lower ones are served first.
+        ///
+        /// Numbers of more than 32 bits count as the nearest of 32.
         public var order: Int { link.order }
 
         /// Whether the source may still be served: it was not invalidated, and the kernel did not

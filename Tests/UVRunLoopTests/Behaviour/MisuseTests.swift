@@ -4,51 +4,99 @@ import UVRunLoop
 /// Rules whose breach stops the process.
 @Suite struct MisuseTests {
     @Test func runningALoopFromAnotherThreadTraps() async {
-        await #expect(processExitsWith: .failure) { runFromAnotherThread() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { runFromAnotherThread() }
+        #expect(says("belongs to another thread", result))
     }
 
     @Test func runningALoopUntilADateFromAnotherThreadTraps() async {
-        await #expect(processExitsWith: .failure) { runUntilADateFromAnotherThread() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { runUntilADateFromAnotherThread() }
+        #expect(says("belongs to another thread", result))
     }
 
     @Test func runningALoopWithoutLimitFromAnotherThreadTraps() async {
-        await #expect(processExitsWith: .failure) { runWithoutLimitFromAnotherThread() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { runWithoutLimitFromAnotherThread() }
+        #expect(says("belongs to another thread", result))
     }
 
     @Test func askingForTheCurrentModeFromAnotherThreadTraps() async {
-        await #expect(processExitsWith: .failure) { askForTheModeFromAnotherThread() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { askForTheModeFromAnotherThread() }
+        #expect(says("belongs to another thread", result))
     }
 
     @Test func aLocalBlockFromAnotherThreadTraps() async {
-        await #expect(processExitsWith: .failure) { performLocallyFromAnotherThread() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { performLocallyFromAnotherThread() }
+        #expect(says("belongs to another thread", result))
     }
 
     @Test func aBlockForNoModeTraps() async {
-        await #expect(processExitsWith: .failure) { performInNoMode() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { performInNoMode() }
+        #expect(says("at least one mode", result))
     }
 
     @Test func aTimerInASecondLoopTraps() async {
-        await #expect(processExitsWith: .failure) { addATimerToASecondLoop() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { addATimerToASecondLoop() }
+        #expect(says("is in another run loop", result))
     }
 
     @Test func anObserverInASecondLoopTraps() async {
-        await #expect(processExitsWith: .failure) { addAnObserverToASecondLoop() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { addAnObserverToASecondLoop() }
+        #expect(says("is in another run loop", result))
     }
 
     @Test func aTimerWithAPlainHandlerInAnotherThreadsLoopTraps() async {
-        await #expect(processExitsWith: .failure) { addAPlainTimerElsewhere() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { addAPlainTimerElsewhere() }
+        #expect(says("is not @Sendable", result))
     }
 
     @Test func aSourceWithAPlainHandlerInAnotherThreadsLoopTraps() async {
-        await #expect(processExitsWith: .failure) { addAPlainSourceElsewhere() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { addAPlainSourceElsewhere() }
+        #expect(says("is not @Sendable", result))
     }
 
     @Test func anObserverWithAPlainHandlerInAnotherThreadsLoopTraps() async {
-        await #expect(processExitsWith: .failure) { addAPlainObserverElsewhere() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { addAPlainObserverElsewhere() }
+        #expect(says("is not @Sendable", result))
     }
 
     @Test func aDescriptorSourceWithAPlainHandlerInAnotherThreadsLoopTraps() async {
-        await #expect(processExitsWith: .failure) { addAPlainDescriptorSourceElsewhere() }
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { addAPlainDescriptorSourceElsewhere() }
+        #expect(says("is not @Sendable", result))
     }
 
     @Test func firingATimerWithAPlainHandlerOnAnotherThreadTraps() async {
@@ -58,6 +106,11 @@ import UVRunLoop
     @Test func theSameCallsByTheRulesDoNotTrap() async {
         await #expect(processExitsWith: .success) { keepTheRules() }
     }
+}
+
+/// Whether a process said why it stopped: optimised builds have to, too.
+private func says(_ words: String, _ result: ExitTest.Result?) -> Bool {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(words)
 }
 
 /// The calling thread's loop, with something to wait for.
