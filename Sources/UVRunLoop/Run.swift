@@ -27,8 +27,3 @@ struct Run {
         var omissions = 0
     }
 }
-
-/// What a pass found to handle.
-enum PassEvent {
-    case port, timers, nothing
-}

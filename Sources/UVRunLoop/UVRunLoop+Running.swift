@@ -273,3 +273,8 @@ extension UVRunLoop {
         mayHoldBlocks && withInbox { $0.holdsBlock(for: mode, isCommon: isCommon) }
     }
 }
+
+/// What a pass found to handle.
+enum PassEvent {
+    case port, timers, nothing
+}

@@ -1,46 +1,5 @@
 import CUV
 
-/// What libuv's callbacks wrote down since the loop last asked.
-///
-/// They do nothing else.
-final class ReadyNotes {
-    struct Note {
-        let watch: UVWatch
-        let events: CInt
-        let status: CInt
-    }
-
-    private(set) var notes: [Note] = []
-    /// Errors that came up while libuv only worked off its own queue.
-    private var early: [Note] = []
-    /// libuv only works off its own queue at the moment.
-    ///
-    /// What it finds ready it will find again, but not errors: after one it stops watching.
-    var isMuted = false
-
-    func note(_ watch: UVWatch, events: CInt, status: CInt) {
-        let note = Note(watch: watch, events: events, status: status)
-        if !isMuted {
-            notes.append(note)
-        } else if status < 0 {
-            early.append(note)
-        }
-    }
-
-    /// Begins anew, with what came up too early; answers whether there was such a thing.
-    func begin() -> Bool {
-        clear()
-        guard !early.isEmpty else { return false }
-        swap(&notes, &early)
-        return true
-    }
-
-    func clear() {
-        // Even for an empty array that is some work, and nearly every look finds nothing.
-        if !notes.isEmpty { notes.removeAll(keepingCapacity: true) }
-    }
-}
-
 /// One watched descriptor: its `uv_poll`, and what the kernel is asked to report.
 ///
 /// libuv is told once that everything about the descriptor is wanted. What the kernel really

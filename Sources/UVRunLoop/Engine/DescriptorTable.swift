@@ -30,25 +30,3 @@ struct DescriptorTable {
         groups[descriptor]?.armed = events
     }
 }
-
-/// What is to be asked of the kernel about a descriptor.
-package struct WatchOrder: Sendable {
-    package var descriptor: CInt
-    /// Tells this use of the number from earlier ones.
-    package var registration: UInt64
-    /// `nil`: nothing at all, errors and hang-ups included.
-    package var events: UVRunLoop.DescriptorSource.Events?
-}
-
-/// What the driver reports of a descriptor.
-package struct Readiness: Sendable {
-    package var descriptor: CInt
-    /// Which use of the number the report is about.
-    package var registration: UInt64
-    /// What holds; `.hangUp` when the other side is gone or the descriptor is in error.
-    package var events: UVRunLoop.DescriptorSource.Events
-    /// The other side is gone, but what it sent before has not been read.
-    package var hasUnread = false
-    /// After an error libuv watches no more: the descriptor has to be watched anew.
-    package var isUnwatched = false
-}

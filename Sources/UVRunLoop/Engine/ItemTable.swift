@@ -1,53 +1,3 @@
-/// In which modes an item is, and whether it was added to the common ones.
-struct Attachment {
-    struct Membership {
-        var mode: Int
-        var place: Place
-    }
-
-    var isCommon = false
-    /// Nearly every item is in one mode: that one costs no array.
-    private var first: Membership?
-    private var others: [Membership] = []
-
-    /// Whether the loop still has a reason to know the item.
-    var holdsItem: Bool { isCommon || first != nil }
-
-    mutating func insert(_ membership: Membership) {
-        if first == nil { first = membership } else { others.append(membership) }
-    }
-
-    mutating func remove(from mode: Int) -> Membership? {
-        if let found = first, found.mode == mode {
-            first = others.popLast()
-            return found
-        }
-        guard let index = others.firstIndex(where: { $0.mode == mode }) else { return nil }
-        return others.remove(at: index)
-    }
-
-    func place(in mode: Int) -> Place? {
-        if let first, first.mode == mode { return first.place }
-        return others.first { $0.mode == mode }?.place
-    }
-
-    func forEach(_ body: (Membership) -> Void) {
-        guard let first else { return }
-        body(first)
-        for other in others { body(other) }
-    }
-}
-
-/// What a loop keeps about one item: each kind of item says what joining and leaving a mode means
-/// for it.
-protocol ItemRecord {
-    var attachment: Attachment { get set }
-
-    /// Enters the item in a mode's queues and lists; answers its place there.
-    func join(_ mode: inout ModeContents, slot: UInt32) -> Place
-    func leave(_ mode: inout ModeContents, place: Place)
-}
-
 /// All items of one kind in a loop, and their membership in modes, `.common` included.
 struct ItemTable<Record: ItemRecord> {
     private var records = SlotMap<Record>()
@@ -175,27 +125,5 @@ struct ItemTable<Record: ItemRecord> {
         guard let record = records[ticket] else { return false }
         if mode == .common { return record.attachment.isCommon }
         return modes.index(of: mode).flatMap { record.attachment.place(in: $0) } != nil
-    }
-}
-
-/// A few modes of a loop; one costs no array.
-struct ModeIndices {
-    private var first: Int?
-    private var others: [Int] = []
-
-    init(_ index: Int? = nil) { first = index }
-
-    var isEmpty: Bool { first == nil }
-
-    mutating func append(_ more: ModeIndices) {
-        more.forEach { index in
-            if first == nil { first = index } else { others.append(index) }
-        }
-    }
-
-    func forEach(_ body: (Int) -> Void) {
-        guard let first else { return }
-        body(first)
-        for other in others { body(other) }
     }
 }

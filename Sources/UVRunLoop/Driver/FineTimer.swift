@@ -1,0 +1,35 @@
+import CUV
+import Glibc
+
+/// A timerfd and the `uv_poll` that watches it.
+@safe
+struct FineTimer: ~Copyable {
+    private let descriptor: CInt
+    private let poll: UVHandle<uv_poll_t>
+
+    init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
+        let descriptor = try accepted(cuv_timer_create())
+        do {
+            unsafe poll = try UVHandle { raw in unsafe uv_poll_init(loop, raw, descriptor) }
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        unsafe poll.unreference()
+        let readable = CInt(bitPattern: UV_READABLE.rawValue)
+        let status = unsafe uv_poll_start(poll.raw, readable) { handle, _, _ in
+            guard let handle = unsafe handle else { return }
+            unsafe uv_stop(handle.pointee.loop)
+        }
+        assert(status == 0, "Bug in UVRunLoop: a timerfd could not be watched.")
+    }
+
+    func set(to date: Int64) -> Bool { cuv_timer_set(descriptor, date) == 0 }
+
+    consuming func close() {
+        let descriptor = descriptor
+        unsafe poll.close()
+        Glibc.close(descriptor)
+    }
+}

@@ -1,0 +1,9 @@
+/// What a loop keeps about one item: each kind of item says what joining and leaving a mode means
+/// for it.
+protocol ItemRecord {
+    var attachment: Attachment { get set }
+
+    /// Enters the item in a mode's queues and lists; answers its place there.
+    func join(_ mode: inout ModeContents, slot: UInt32) -> Place
+    func leave(_ mode: inout ModeContents, place: Place)
+}

@@ -1,0 +1,12 @@
+/// What the driver reports of a descriptor.
+package struct Readiness: Sendable {
+    package var descriptor: CInt
+    /// Which use of the number the report is about.
+    package var registration: UInt64
+    /// What holds; `.hangUp` when the other side is gone or the descriptor is in error.
+    package var events: UVRunLoop.DescriptorSource.Events
+    /// The other side is gone, but what it sent before has not been read.
+    package var hasUnread = false
+    /// After an error libuv watches no more: the descriptor has to be watched anew.
+    package var isUnwatched = false
+}
