@@ -145,6 +145,8 @@ final class Pipe: Sendable {
     init() {
         var ends: [CInt] = [-1, -1]
         precondition(pipe(&ends) == 0, "No pipe could be opened.")
+        // Processes that other tests start would keep the ends open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readEnd, writeEnd) = (ends[0], ends[1])
     }
 
