@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What an item calls, until the item becomes invalid.
 ///
 /// Letting go of it then, and not when the item goes, frees what it captured, which is often the

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension UVRunLoop {
     /// A name for a collection of sources and timers to serve, and of observers to tell.
     ///

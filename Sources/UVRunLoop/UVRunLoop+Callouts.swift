@@ -22,6 +22,8 @@ extension UVRunLoop {
         guard mayHoldSignals else { return false }
         let mode = run.modeIndex
         let count = withEngine { $0.modes[mode].signalled.count }
+        // Those that are signalled may all be in other modes.
+        guard count > 0 else { return false }
         // One alone needs no batch.
         let firesOne = count == 1 || run.returnsAfterSource
         return firesOne ? fireFirstSignalledSource(in: mode) : fireAllSignalledSources(in: mode)

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension UVRunLoop {
     /// The calling thread's loop, made when it is first asked for.
     ///

@@ -1,6 +1,5 @@
 import CUV
 import Glibc
-import Synchronization
 
 /// What the library knows about one thread, kept in a slot of the thread's own.
 final class ThreadRecord {

@@ -1,5 +1,4 @@
 import CUV
-import Glibc
 
 /// Drives a loop on libuv: one `uv_loop_t`, in which no user code ever runs.
 ///
