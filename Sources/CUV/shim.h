@@ -111,6 +111,21 @@ static inline void cuv_mutex_init(pthread_mutex_t *mutex) {
     pthread_mutexattr_destroy(&attributes);
 }
 
+// A condition whose dates are those of CLOCK_MONOTONIC.
+static inline void cuv_condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+// Waits until a moment in nanoseconds; returns 0, or a negated errno when the moment has come.
+static inline int cuv_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
+    struct timespec moment = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return -pthread_cond_timedwait(condition, mutex, &moment);
+}
+
 enum {
     cuv_poll_in = POLLIN,
     cuv_poll_out = POLLOUT,

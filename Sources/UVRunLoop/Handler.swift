@@ -2,32 +2,32 @@
 ///
 /// Letting go of it then, and not when the item goes, frees what it captured, which is often the
 /// item's owner.
-struct Handler<Body>: ~Copyable, Sendable {
+package struct Handler<Body>: ~Copyable, Sendable {
     private let body: Guarded<ThreadBound<Body>?>
     private let home: ThreadIdentity?
 
-    init(_ body: ThreadBound<Body>) {
+    package init(_ body: ThreadBound<Body>) {
         home = body.home
         self.body = Guarded(body)
     }
 
     /// Whether the handler is bound to the loop's thread; `false` for one that may run on any.
-    func isAtHome(in loop: UVRunLoop) -> Bool { home == loop.thread }
+    package func isAtHome(in loop: UVRunLoop) -> Bool { home == loop.thread }
 
     /// Traps with a sentence unless the handler may be called on a thread.
-    func checkHome(is thread: ThreadIdentity) {
+    package func checkHome(is thread: ThreadIdentity) {
         require(home == nil || home == thread, ThreadBound<Body>.rule)
     }
 
     /// The handler, for a call on the thread it belongs to; `nil` once it has been let go.
-    var current: Body? { body.withLock { $0 }?.value }
+    package var current: Body? { body.withLock { $0 }?.value }
 
     /// Lets the handler go, which may run code of its owner's: no lock may be held.
     ///
     /// - Parameter loop: A loop that the item was in. If it is the one of the handler's thread,
     ///   and this is another thread, the loop lets go of the handler in its next pass: what a
     ///   handler that is not `Sendable` captured is not touched elsewhere.
-    func letGo(with loop: UVRunLoop?) {
+    package func letGo(with loop: UVRunLoop?) {
         guard let last = body.withLock({ exchange(&$0, with: nil) }) else { return }
         if let loop, home == loop.thread, !loop.isOnOwnThread { loop.discard(last) }
     }

@@ -3,7 +3,7 @@
 /// What `precondition` says is left out of optimised builds, which is where a rule is broken in
 /// earnest: the sentence names the rule and the way out, so it is said there too.
 @inline(__always)
-func require(
+package func require(
     _ isKept: @autoclosure () -> Bool,
     _ sentence: @autoclosure () -> String,
     file: StaticString = #fileID,
@@ -14,6 +14,6 @@ func require(
 
 /// Stops the process with a sentence.
 @inline(never)
-func fail(_ sentence: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
+package func fail(_ sentence: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
     fatalError(sentence, file: file, line: line)
 }

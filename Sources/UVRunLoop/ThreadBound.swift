@@ -4,13 +4,13 @@
 /// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any
 /// thread while its handler stays at home. The loop that an item is added to checks this, and so
 /// does every call.
-struct ThreadBound<Body>: @unchecked Sendable {
+package struct ThreadBound<Body>: @unchecked Sendable {
     private let handler: Body
     /// `nil` for a handler that may run on any thread.
-    let home: ThreadIdentity?
+    package let home: ThreadIdentity?
 
     /// Binds a handler to the calling thread.
-    init(_ handler: Body) {
+    package init(_ handler: Body) {
         self.handler = handler
         home = .current
     }
@@ -19,18 +19,18 @@ struct ThreadBound<Body>: @unchecked Sendable {
     ///
     /// `Body` cannot say so, since it is the type of the plain handlers too; whoever calls this
     /// does.
-    init(sendable handler: Body) {
+    package init(sendable handler: Body) {
         self.handler = handler
         home = nil
     }
 
     /// The handler, for a call on the thread it belongs to.
-    var value: Body {
+    package var value: Body {
         require(home == nil || home == .current, Self.rule)
         return handler
     }
 
-    static var rule: String {
+    package static var rule: String {
         """
         This item's handler is not @Sendable, so it belongs to the thread that made the item. \
         Make the item on the thread whose loop serves it, or use the initialiser with a sendable handler.

@@ -108,15 +108,26 @@ extension UVRunLoop {
     }
 
     /// Delivers one event of one port; answers whether there was one.
+    ///
+    /// A port that has more is served on while passes in between would do nothing.
     func servePort(_ run: inout Run) -> Bool {
         let mode = run.modeIndex
         guard let delivery = withEngine({ $0.takeReadyPort(in: mode) }) else { return false }
         if delivery.isFinal { Self.takeOut(delivery.port) }
         let link = delivery.port.link
-        let wasCalled = link.callOut(delivery.port, delivery.events)
-        if delivery.isFinal { link.letGo(self) }
-        link.endCall()
-        return wasCalled
+        var answer = link.callOut(delivery.port, delivery.events)
+        var wasHandled = answer.wasHandled
+        if answer.hasMore, var quiet = quiet(&run) {
+            while answer.hasMore, lasts(&quiet, run) {
+                answer = link.callOut(delivery.port, [])
+                wasHandled = wasHandled || answer.wasHandled
+            }
+            run.latestLook = quiet.look
+        }
+        if delivery.isFinal { link.receiver.letGo(in: self) }
+        link.endCall(hasMore: answer.hasMore)
+        link.receiver.turnDidEnd()
+        return wasHandled
     }
 }
 
@@ -153,23 +164,23 @@ extension UVRunLoop.Timer {
 }
 
 extension UVRunLoop.PortLink {
-    /// Calls the port's handler; answers `false` if the port has become invalid.
+    /// Has the port handle an event.
     ///
     /// Stays out of line so that backtraces and profiles show whose turn it was.
     @inline(never)
     fileprivate func callOut(
         _ port: any UVRunLoop.PortSource,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> Bool {
-        deliver(port, events)
+    ) -> PortAnswer {
+        receiver.receive(port, events)
     }
 
     /// Ends a call, in whichever loop the port is now: its handler may have put it into another
     /// one, which then has waited for this.
-    fileprivate func endCall() {
+    fileprivate func endCall(hasMore: Bool) {
         let loop = state.withLock { state in
             callDidEnd()
-            state.loop?.withEngine { $0.endServing(state.ticket) }
+            state.loop?.withEngine { $0.endServing(state.ticket, hasMore: hasMore) }
             return state.loop
         }
         loop?.contentsDidChange()

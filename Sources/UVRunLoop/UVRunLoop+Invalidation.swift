@@ -49,9 +49,14 @@ extension UVRunLoop {
         source.handler.letGo(with: atHome)
     }
 
-    static func invalidate(_ port: any PortSource) {
+    /// Takes a port-based source out of its loop for good.
+    ///
+    /// When this returns, the kernel watches its descriptor no longer.
+    ///
+    /// > Threading: Any thread.
+    package static func invalidate(_ port: any PortSource) {
         let loop = takeOut(port)
-        port.link.letGo(loop)
+        port.link.receiver.letGo(in: loop)
     }
 
     /// Makes a port invalid, all but its handler; answers the loop that it was in.

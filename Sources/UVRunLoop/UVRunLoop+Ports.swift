@@ -13,17 +13,18 @@ extension UVRunLoop {
     ///     included.
     public func add(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
-        link.checkHome(thread)
+        link.receiver.checkHome(is: thread)
         link.state.withLock { state in
             guard link.validity.load(ordering: .acquiring) else { return }
             checkOwner(state.loop, "port-based source")
+            let isReady = link.receiver.isReady
             withEngine { engine in
                 guard !engine.isClosed else { return }
                 if state.loop == nil {
                     state.ticket = engine.insert(port)
                     state.loop = self
                 }
-                engine.add(state.ticket, portTo: mode)
+                engine.add(state.ticket, portTo: mode, isReady: isReady)
             }
         }
         contentsDidChange()
@@ -53,8 +54,9 @@ extension UVRunLoop {
 
     /// Has the kernel forget a descriptor that the loop has no source for any more.
     func unwatchDescriptor(of record: PortRecord) {
-        remote.release(record.descriptor) {
-            withEngine { $0.descriptors[record.descriptor] != nil }
+        guard let descriptor = record.descriptor else { return }
+        remote.release(descriptor) {
+            withEngine { $0.descriptors[descriptor] != nil }
         }
     }
 

@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// How far a run may go on serving what it knows to be ready before it asks the kernel again.
-    private static let omissionsInARow = 64
+    static let omissionsInARow = 64
     /// Nanoseconds.
-    private static let timeWithoutLook: Int64 = 1_000_000
+    static let timeWithoutLook: Int64 = 1_000_000
 
     // MARK: Steps 5 and 7
 

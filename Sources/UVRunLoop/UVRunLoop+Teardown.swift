@@ -10,7 +10,9 @@ extension UVRunLoop {
             record.timer.didLeave(self, record.seriesOnLeaving(now: remote.now))
         }
         for record in remains.observers { record.observer.didLeave(self) }
-        for record in remains.ports { record.port.link.didLeave(self) }
+        for record in remains.ports where record.port.link.didLeave(self) {
+            record.port.link.receiver.loopDidEnd(record.port)
+        }
         for (record, left) in remains.sources {
             record.source.didLeave(self)
             left.forEach { record.source.cancel?(self, $0) }
@@ -45,8 +47,12 @@ extension UVRunLoop.Observer {
 }
 
 extension UVRunLoop.PortLink {
-    fileprivate func didLeave(_ loop: UVRunLoop) {
-        state.withLock { if $0.loop === loop { $0.loop = nil } }
+    fileprivate func didLeave(_ loop: UVRunLoop) -> Bool {
+        state.withLock { state in
+            guard state.loop === loop else { return false }
+            state.loop = nil
+            return true
+        }
     }
 }
 

@@ -28,6 +28,8 @@ public final class UVRunLoop: Sendable {
     private let inbox = ContendedMutex(Inbox())
     /// How many they are, for a look without the lock.
     private let blockCount = Atomic<Int>(0)
+    /// Grows with everything that ports announce by themselves.
+    let arrivalCount = Atomic<UInt64>(0)
     /// The innermost run, as far as other threads may touch it.
     let innermostRun = RunWord()
     /// Where sleeping and waking meet.
@@ -105,6 +107,12 @@ public final class UVRunLoop: Sendable {
     func contentsDidChange() {
         checkProcess()
         if word.noteChangeMadeUnderLock() { remote.kick() }
+    }
+
+    /// To be called after a port has announced something: a sleeping loop serves it.
+    func portDidArrive() {
+        arrivalCount.add(1, ordering: .relaxed)
+        contentsDidChange()
     }
 
     // MARK: The rules

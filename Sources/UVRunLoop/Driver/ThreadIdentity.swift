@@ -6,7 +6,7 @@ import Synchronization
 /// children included.
 ///
 /// `pthread_self()` cannot: the system uses its values again.
-struct ThreadIdentity: Hashable, Sendable {
+package struct ThreadIdentity: Hashable, Sendable {
     let number: UInt64
 
     private static let count = Atomic<UInt64>(0)
@@ -38,5 +38,5 @@ struct ThreadIdentity: Hashable, Sendable {
     }()
 
     /// The calling thread's.
-    static var current: ThreadIdentity { ThreadRecord.currentIdentity }
+    package static var current: ThreadIdentity { ThreadRecord.currentIdentity }
 }

@@ -3,14 +3,17 @@ struct PortRecord: ItemRecord {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     let port: any UVRunLoop.PortSource
-    let descriptor: CInt
+    /// `nil` for a port that the kernel knows nothing of.
+    let descriptor: CInt?
     /// What the source asks for.
     let events: Events
     var attachment = Attachment()
     /// What was noted for it and not delivered yet.
     fileprivate var noted: Events = []
-    /// The mode in whose queue it waits.
+    /// The mode in whose queue it waits for what the kernel reported.
     fileprivate var queuedIn: Int?
+    /// It has something that the kernel does not know of, and waits in the queues of all its modes.
+    fileprivate var hasArrival = false
     /// The look at the kernel that saw it ready last.
     fileprivate var look: Int64 = 0
     /// When it was served last, or else when it came.
@@ -31,8 +34,10 @@ struct PortRecord: ItemRecord {
 
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
         mode.portCount += 1
-        mode.unwatched.insert(descriptor)
-        return mode.ready.places.take(for: slot)
+        if let descriptor { mode.unwatched.insert(descriptor) }
+        let place = mode.ready.places.take(for: slot)
+        if hasArrival, let turn { mode.ready.insert(place, rank: turn.rank, serial: turn.serial) }
+        return place
     }
 
     func leave(_ mode: inout ModeContents, place: Place) {
@@ -67,36 +72,63 @@ struct PortRecord: ItemRecord {
     /// come between.
     fileprivate mutating func queue(
         _ events: Events,
-        look: Int64,
+        look: Look,
         in modes: inout ModeTable,
         _ mode: Int
     ) {
-        if let queuedIn, queuedIn != mode { unqueue(in: &modes) }
-        noted = self.look == look ? noted.union(events) : events
-        self.look = look
-        queuedIn = mode
-        let turn = turn ?? OrderedHeap.Key(rank: look, serial: serialInLook)
-        self.turn = turn
-        guard let place = attachment.place(in: mode), !modes[mode].ready.contains(place) else {
-            return
+        if let queuedIn, queuedIn != mode {
+            if !hasArrival { dequeue(in: &modes) }
+            noted = []
         }
-        modes[mode].ready.insert(place, rank: turn.rank, serial: turn.serial)
+        noted = self.look == look.number ? noted.union(events) : events
+        self.look = look.number
+        queuedIn = mode
+        guard let place = attachment.place(in: mode) else { return }
+        enqueue(place, in: &modes[mode], at: look.serial)
     }
 
-    /// Sorts ports that one look found ready: by their order, then by how long they were not
-    /// served.
-    private var serialInLook: UInt64 {
+    /// Puts it among the ready ports of all its modes, for something that the kernel does not know
+    /// of.
+    fileprivate mutating func queueArrival(at serial: UInt64, in modes: inout ModeTable) {
+        let attachment = attachment
+        attachment.forEach { enqueue($0.place, in: &modes[$0.mode], at: serial) }
+    }
+
+    private mutating func enqueue(_ place: Place, in mode: inout ModeContents, at serial: UInt64) {
+        let turn = turn ?? OrderedHeap.Key(rank: Int64(serial), serial: tieBreaker)
+        self.turn = turn
+        guard !mode.ready.contains(place) else { return }
+        mode.ready.insert(place, rank: turn.rank, serial: turn.serial)
+    }
+
+    /// Sorts ports that became ready at the same time, in one look: by their order, then by how
+    /// long they were not served.
+    private var tieBreaker: UInt64 {
         let order = UInt32(bitPattern: Int32(clamping: port.link.order)) ^ (1 << 31)
         return UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
     }
 
+    /// Takes it out of the queues for what was noted so far.
     fileprivate mutating func unqueue(in modes: inout ModeTable) {
-        if let queuedIn, let place = attachment.place(in: queuedIn) {
-            modes[queuedIn].ready.remove(place)
-        }
+        dequeue(in: &modes)
         queuedIn = nil
+        hasArrival = false
         noted = []
     }
+
+    private func dequeue(in modes: inout ModeTable) {
+        if hasArrival {
+            attachment.forEach { modes[$0.mode].ready.remove($0.place) }
+        } else if let queuedIn, let place = attachment.place(in: queuedIn) {
+            modes[queuedIn].ready.remove(place)
+        }
+    }
+}
+
+/// A look at the kernel, and when it was.
+private struct Look {
+    let number: Int64
+    let serial: UInt64
 }
 
 /// An event that a port-based source is about to be told of.
@@ -113,15 +145,24 @@ extension Engine {
     mutating func insert(_ port: any UVRunLoop.PortSource) -> Ticket {
         let serial = nextSerial()
         let ticket = ports.insert(PortRecord(port: port, serial: serial))
-        descriptors.insert(ticket, for: port.link.descriptor, serial: serial)
+        if let descriptor = port.link.descriptor {
+            descriptors.insert(ticket, for: descriptor, serial: serial)
+        }
         return ticket
     }
 
-    mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode) {
+    /// Adds a port to a mode.
+    ///
+    /// - Parameters:
+    ///   - ticket: The port.
+    ///   - mode: The mode.
+    ///   - isReady: Whether something waits for it that the kernel does not know of.
+    mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode, isReady: Bool = false) {
         noteChange()
         ports.modify(ticket) { $0.isOff = false }
         _ = ports.add(ticket, to: mode, in: &modes)
         watchAgain(ticket)
+        if isReady || ports[ticket]?.hasArrival == true { noteArrival(ticket) }
     }
 
     /// Takes a port out of a mode; answers its record when nothing keeps it here any more.
@@ -129,7 +170,7 @@ extension Engine {
         noteChange()
         _ = ports.remove(ticket, from: mode, in: &modes)
         guard let dropped = ports.dropIfUnused(ticket) else { return nil }
-        descriptors.remove(ticket, from: dropped.descriptor)
+        forgetDescriptor(of: dropped, ticket)
         return dropped
     }
 
@@ -137,14 +178,18 @@ extension Engine {
     mutating func removePort(_ ticket: Ticket) -> PortRecord? {
         noteChange()
         guard let found = ports.removeEverywhere(ticket, in: &modes) else { return nil }
-        descriptors.remove(ticket, from: found.record.descriptor)
+        forgetDescriptor(of: found.record, ticket)
         return found.record
+    }
+
+    private mutating func forgetDescriptor(of record: PortRecord, _ ticket: Ticket) {
+        if let descriptor = record.descriptor { descriptors.remove(ticket, from: descriptor) }
     }
 
     /// Has the next run that may serve the port make sure that the kernel watches for it.
     mutating func watchAgain(_ ticket: Ticket) {
-        guard let record = ports[ticket] else { return }
-        record.attachment.forEach { modes[$0.mode].unwatched.insert(record.descriptor) }
+        guard let record = ports[ticket], let descriptor = record.descriptor else { return }
+        record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
     }
 
     // MARK: Watching
@@ -183,7 +228,7 @@ extension Engine {
     mutating func noteRefusal(of order: WatchOrder, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
-        let look = look
+        let look = Look(number: look, serial: lookSerial)
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
                 guard !record.interest(in: mode).isEmpty else { return false }
@@ -248,7 +293,7 @@ extension Engine {
 
     /// Notes an event for a port, if the mode's run may serve it and the event is one for it.
     private mutating func queue(_ ticket: Ticket, _ report: Readiness, in mode: Int) -> Bool {
-        let look = look
+        let look = Look(number: look, serial: lookSerial)
         return ports.modify(ticket, in: &modes) { record, modes in
             guard !record.interest(in: mode).isEmpty else { return false }
             let events = record.events(of: report)
@@ -256,6 +301,17 @@ extension Engine {
             record.queue(events, look: look, in: &modes, mode)
             return true
         } ?? false
+    }
+
+    /// Notes that a port has something which the kernel does not know of.
+    ///
+    /// One that is being called waits for the end of the call.
+    mutating func noteArrival(_ ticket: Ticket) {
+        let serial = nextSerial()
+        ports.modify(ticket, in: &modes) { record, modes in
+            record.hasArrival = true
+            if record.isServable { record.queueArrival(at: serial, in: &modes) }
+        }
     }
 
     /// Whether a port of the mode is ready, as far as the latest look knows.
@@ -269,7 +325,7 @@ extension Engine {
         while let slot = modes[mode].ready.first {
             let ticket = ports.ticket(at: slot)
             let isFresh = ports.modify(ticket, in: &modes) { record, modes in
-                if record.look == look || record.isRefused { return true }
+                if record.hasArrival || record.look == look || record.isRefused { return true }
                 record.unqueue(in: &modes)
                 return false
             }
@@ -283,8 +339,10 @@ extension Engine {
     mutating func takeReadyPort(in mode: Int) -> Delivery? {
         guard let ticket = firstReadyPort(in: mode) else { return nil }
         let serial = nextSerial()
+        let look = look
         return ports.modify(ticket, in: &modes) { record, modes in
-            let events = record.noted
+            let isFresh = record.look == look || record.isRefused
+            let events = isFresh ? record.noted : []
             record.unqueue(in: &modes)
             record.turn = nil
             record.servedAt = serial
@@ -294,9 +352,16 @@ extension Engine {
         }
     }
 
-    mutating func endServing(_ ticket: Ticket) {
-        guard let record = ports[ticket], record.isServable else { return }
-        let armed = descriptors[record.descriptor]?.armed ?? []
+    /// Ends a call of a port, which then may be served again.
+    ///
+    /// - Parameters:
+    ///   - ticket: The port.
+    ///   - hasMore: Whether it has more that the kernel does not know of.
+    mutating func endServing(_ ticket: Ticket, hasMore: Bool = false) {
+        guard let record = ports[ticket] else { return }
+        if hasMore || record.hasArrival { noteArrival(ticket) }
+        guard record.isServable, let descriptor = record.descriptor else { return }
+        let armed = descriptors[descriptor]?.armed ?? []
         if !armed.isSuperset(of: record.events.union(.hangUp)) { watchAgain(ticket) }
     }
 }

@@ -16,7 +16,11 @@ struct Engine: ~Copyable {
     /// How many sources are signalled, in any mode.
     var signalledCount = 0
     /// The number of the latest look at the kernel for a mode with ports.
-    var look: Int64 = 0
+    var look: Int64 = 0 {
+        didSet { lookSerial = nextSerial() }
+    }
+    /// When that look was.
+    private(set) var lookSerial: UInt64 = 0
     /// The loop's thread has ended: nothing is accepted any more.
     private(set) var isClosed = false
     /// Grows with every change of what the modes hold.

@@ -102,24 +102,17 @@ extension UVRunLoop {
             } catch {
                 throw RunLoopError(error)
             }
-            let call = DescriptorHandler(handler)
+            self.descriptor = descriptor
             link = PortLink(
                 descriptor: descriptor,
                 events: events,
                 order: order,
-                checkHome: { call.handler.checkHome(is: $0) },
-                deliver: { port, events in
-                    guard let source = port as? DescriptorSource, let body = call.handler.current
-                    else { return false }
-                    body(source, events)
-                    return true
-                },
-                letGo: { call.handler.letGo(with: $0) }
+                receiver: DescriptorReceiver(handler)
             )
         }
 
         /// The descriptor that is watched.
-        public var descriptor: CInt { link.descriptor }
+        public let descriptor: CInt
 
         /// The conditions that were asked for.
         public var events: Events { link.events }
@@ -145,13 +138,25 @@ extension UVRunLoop {
     }
 }
 
-/// A descriptor source's handler, where the closures of its link can share it.
-private final class DescriptorHandler: Sendable {
-    let handler: Handler<(UVRunLoop.DescriptorSource, UVRunLoop.DescriptorSource.Events) -> Void>
+/// Calls a descriptor source's handler.
+private final class DescriptorReceiver: PortReceiver {
+    typealias Events = UVRunLoop.DescriptorSource.Events
 
-    init(
-        _ body: ThreadBound<(UVRunLoop.DescriptorSource, UVRunLoop.DescriptorSource.Events) -> Void>
-    ) {
+    private let handler: Handler<(UVRunLoop.DescriptorSource, Events) -> Void>
+
+    init(_ body: ThreadBound<(UVRunLoop.DescriptorSource, Events) -> Void>) {
         handler = Handler(body)
     }
+
+    func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
+
+    func receive(_ port: any UVRunLoop.PortSource, _ events: Events) -> PortAnswer {
+        guard let source = port as? UVRunLoop.DescriptorSource, let body = handler.current else {
+            return PortAnswer(wasHandled: false)
+        }
+        body(source, events)
+        return PortAnswer(wasHandled: true)
+    }
+
+    func letGo(in loop: UVRunLoop?) { handler.letGo(with: loop) }
 }

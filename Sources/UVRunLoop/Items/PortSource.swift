@@ -1,10 +1,11 @@
 import Synchronization
 
 extension UVRunLoop {
-    /// An input source that the kernel signals: Apple's port-based input source.
+    /// An input source that somebody else signals, the kernel or another port's sender: Apple's
+    /// port-based input source.
     ///
-    /// ``DescriptorSource`` is one. The protocol is closed: only this library can make a
-    /// ``PortLink``.
+    /// ``DescriptorSource``, ``Port`` and ``SignalSource`` are some. The protocol is closed: only
+    /// this package can make a ``PortLink``.
     ///
     /// > Threading: Any thread.
     public protocol PortSource: AnyObject, Sendable {
@@ -21,7 +22,8 @@ extension UVRunLoop {
             var ticket = Ticket.none
         }
 
-        let descriptor: CInt
+        /// What the kernel is asked about; `nil` for a port that only ``noteReady()`` announces.
+        package let descriptor: CInt?
         let events: DescriptorSource.Events
         let order: Int
         let state = Guarded(State())
@@ -29,27 +31,40 @@ extension UVRunLoop {
         /// How many of the port's calls are on the stack; a port that is being called is not
         /// served.
         private let callDepth = Atomic<Int>(0)
-        /// Traps unless the port's handler may be called on a thread.
-        let checkHome: @Sendable (ThreadIdentity) -> Void
-        /// Calls the port's handler; answers `false` if that was let go.
-        let deliver: @Sendable (any PortSource, DescriptorSource.Events) -> Bool
-        /// Lets the port's handler go.
-        let letGo: @Sendable (UVRunLoop?) -> Void
+        let receiver: any PortReceiver
 
-        init(
-            descriptor: CInt,
+        package init(
+            descriptor: CInt?,
             events: DescriptorSource.Events,
             order: Int,
-            checkHome: @escaping @Sendable (ThreadIdentity) -> Void,
-            deliver: @escaping @Sendable (any PortSource, DescriptorSource.Events) -> Bool,
-            letGo: @escaping @Sendable (UVRunLoop?) -> Void
+            receiver: any PortReceiver
         ) {
             self.descriptor = descriptor
             self.events = events
             self.order = order
-            self.checkHome = checkHome
-            self.deliver = deliver
-            self.letGo = letGo
+            self.receiver = receiver
+        }
+
+        /// Whether the port was not invalidated, and the kernel did not refuse it.
+        package var isValid: Bool { validity.load(ordering: .acquiring) }
+
+        /// The loop that the port is in.
+        package var loop: UVRunLoop? { state.withLock(\.loop) }
+
+        /// Has the loop serve the port for something that the kernel does not know of, and wakes
+        /// it if it sleeps.
+        ///
+        /// Several calls before the port is served are one. A port that is in no loop is asked for
+        /// ``PortReceiver/isReady`` when it is added to one. No lock may be held that the answer
+        /// needs.
+        ///
+        /// > Threading: Any thread.
+        package func noteReady() {
+            let loop = state.withLock { state in
+                state.loop?.withEngine { $0.noteArrival(state.ticket) }
+                return state.loop
+            }
+            loop?.portDidArrive()
         }
 
         func callWillBegin() { callDepth.add(1, ordering: .relaxed) }
@@ -57,5 +72,60 @@ extension UVRunLoop {
         func callDidEnd() { callDepth.subtract(1, ordering: .relaxed) }
 
         var isBeingCalled: Bool { callDepth.load(ordering: .relaxed) > 0 }
+    }
+}
+
+/// What a port-based source does when its loop serves it.
+package protocol PortReceiver: AnyObject, Sendable {
+    /// Traps unless the port's handler may be called on a thread.
+    func checkHome(is thread: ThreadIdentity)
+
+    /// Whether something waits that the kernel does not know of.
+    ///
+    /// Asked under the link's lock when the port is added to a loop.
+    var isReady: Bool { get }
+
+    /// Handles one event, on the loop's thread.
+    ///
+    /// - Parameters:
+    ///   - port: The source.
+    ///   - events: What the kernel reported; empty for what ``UVRunLoop/PortLink/noteReady()``
+    ///     announced.
+    /// - Returns: What the pass is to make of it.
+    func receive(
+        _ port: any UVRunLoop.PortSource,
+        _ events: UVRunLoop.DescriptorSource.Events
+    ) -> PortAnswer
+
+    /// Told when the pass has no more events for the port.
+    func turnDidEnd()
+
+    /// Lets the port's handler go: the port is invalid.
+    ///
+    /// - Parameter loop: The loop it was in.
+    func letGo(in loop: UVRunLoop?)
+
+    /// Told on the loop's thread that the loop has ended and the port is in none.
+    func loopDidEnd(_ port: any UVRunLoop.PortSource)
+}
+
+extension PortReceiver {
+    package var isReady: Bool { false }
+
+    package func turnDidEnd() {}
+
+    package func loopDidEnd(_ port: any UVRunLoop.PortSource) {}
+}
+
+/// What became of an event that a port was served.
+package struct PortAnswer {
+    /// Whether it counts as a handled source.
+    package var wasHandled: Bool
+    /// Whether there is more for the port that the kernel may know nothing of.
+    package var hasMore: Bool
+
+    package init(wasHandled: Bool, hasMore: Bool = false) {
+        self.wasHandled = wasHandled
+        self.hasMore = hasMore
     }
 }

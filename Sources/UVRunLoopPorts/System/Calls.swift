@@ -1,0 +1,62 @@
+import Glibc
+import UVRunLoop
+
+/// Makes a system call again when a signal interrupted it, and throws what else it refuses.
+@inline(__always)
+func completing<Result: SignedInteger>(_ call: () -> Result) throws(UVError) -> Result {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        let code = errno
+        if code != EINTR { throw UVError(rawValue: -code) }
+    }
+}
+
+/// The same for a call that may find nothing to do yet: `nil` says so.
+@inline(__always)
+func completingUnlessBlocked<Result: SignedInteger>(
+    _ call: () -> Result
+) throws(UVError) -> Result? {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        switch errno {
+        case EINTR: continue
+        case EAGAIN: return nil
+        case let code: throw UVError(rawValue: -code)
+        }
+    }
+}
+
+/// Throws the failure that a negative status of one of CUV's functions stands for.
+@discardableResult
+func accepted(_ status: CInt) throws(UVError) -> CInt {
+    guard status >= 0 else { throw UVError(rawValue: status) }
+    return status
+}
+
+extension UVError {
+    static let addressInUse = UVError(rawValue: -EADDRINUSE)
+    static let addressNotAvailable = UVError(rawValue: -EADDRNOTAVAIL)
+    static let brokenPipe = UVError(rawValue: -EPIPE)
+    static let connectionAborted = UVError(rawValue: -ECONNABORTED)
+    static let connectionRefused = UVError(rawValue: -ECONNREFUSED)
+    static let connectionReset = UVError(rawValue: -ECONNRESET)
+    static let interrupted = UVError(rawValue: -EINTR)
+    static let invalidArgument = UVError(rawValue: -EINVAL)
+    static let noAccess = UVError(rawValue: -EACCES)
+    static let noBufferSpace = UVError(rawValue: -ENOBUFS)
+    static let noMemory = UVError(rawValue: -ENOMEM)
+    static let noSuchFile = UVError(rawValue: -ENOENT)
+    static let notConnected = UVError(rawValue: -ENOTCONN)
+    static let timedOut = UVError(rawValue: -ETIMEDOUT)
+    static let wouldBlock = UVError(rawValue: -EAGAIN)
+
+    /// Whether the process or the system lacks descriptors or memory, which may pass.
+    var isShortage: Bool {
+        switch self {
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .noMemory: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import UVRunLoop
+
+/// How many messages wait for a port, who waits for room, and what becomes of both at the end.
+@Suite struct PortQueueTests {
+    private func message(_ id: Int32) -> UVRunLoop.PortMessage { UVRunLoop.PortMessage(id: id) }
+
+    // MARK: The bounded queue
+
+    @Test func aFullPortRefusesWithinTheLimit() {
+        let port = UVRunLoop.Port(capacity: 2) { _, _ in }
+        #expect(port.send(message(1), limit: .zero))
+        #expect(port.send(message(2), limit: .zero))
+        #expect(!port.send(message(3), limit: .zero))
+        let start = SuspendingClock.now
+        #expect(!port.send(message(3), limit: .milliseconds(20)))
+        #expect(start.duration(to: .now) >= .milliseconds(20))
+        #expect(port.count == 2)
+    }
+
+    @Test func theCapacityHoldsInTheHandlerToo() {
+        withLoop(.uv) { loop, _ in
+            let outcome = Box<[Bool]>([])
+            let port = UVRunLoop.Port(capacity: 2) { port, incoming in
+                guard incoming.id == 1 else { return }
+                outcome.value = (3...5).map { port.send(message($0)) }
+            }
+            loop.add(port, forMode: .default)
+            port.send(message(1))
+            port.send(message(2))
+            loop.run(for: .zero)
+            // One still waits; on the loop's own thread nobody waits for room.
+            #expect(outcome.value == [true, false, false])
+        }
+    }
+
+    @Test func sendersThatWaitGoOnWhenThereIsRoomAndNothingIsLost() {
+        withLoop(.uv) { loop, _ in
+            let senders = 4
+            let each: Int32 = 2_000
+            let received = Box<[[Int32]]>(Array(repeating: [], count: senders))
+            let count = Box(0)
+            let port = UVRunLoop.Port(capacity: 3) { port, message in
+                guard let sender = message.value(as: Int.self) else { return }
+                received.value[sender].append(message.id)
+                count.value += 1
+                if count.value == senders * Int(each) { port.invalidate() }
+            }
+            loop.add(port, forMode: .default)
+            let refused = Atomic<Int>(0)
+            let threads = (0..<senders).map { sender in
+                startThread { [port] in
+                    for id in 0..<each {
+                        let message = UVRunLoop.PortMessage(id: id, components: [.value(sender)])
+                        if !port.send(message) { refused.add(1, ordering: .relaxed) }
+                    }
+                }
+            }
+            #expect(loop.run(for: nil) == .finished)
+            for thread in threads { pthread_join(thread, nil) }
+            #expect(refused.load(ordering: .relaxed) == 0)
+            for sender in 0..<senders { #expect(received.value[sender] == Array(0..<each)) }
+        }
+    }
+
+    @Test func invalidationTellsSendersThatWait() {
+        let port = UVRunLoop.Port(capacity: 1, sendableHandler: { _, _ in })
+        port.send(message(1))
+        let answers = Guarded<[Bool]>([])
+        let threads = (0..<3).map { _ in
+            startThread {
+                let isSent = port.send(message(2))
+                answers.withLock { $0.append(isSent) }
+            }
+        }
+        usleep(5_000)
+        port.invalidate()
+        for thread in threads { pthread_join(thread, nil) }
+        #expect(answers.withLock { $0 } == [false, false, false])
+        #expect(!port.send(message(3)))
+    }
+
+    @Test func theEndOfTheLoopsThreadInvalidatesThePort() {
+        let holder = Guarded<UVRunLoop.Port?>(nil)
+        onAnotherThread {
+            let port = UVRunLoop.Port(capacity: 1) { _, _ in }
+            UVRunLoop.current.add(port, forMode: .default)
+            port.send(message(1))
+            holder.withLock { $0 = port }
+        }
+        let port = holder.withLock { $0 }
+        #expect(port?.isValid == false)
+        #expect(port?.send(message(2)) == false)
+    }
+
+    // MARK: The end
+
+    @Test(arguments: DriverKind.allCases)
+    func aPortInvalidatedInItsHandlerIsNotCalledAgain(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let port = UVRunLoop.Port { port, message in
+                log.note("\(message.id)")
+                port.invalidate()
+                #expect(!port.send(UVRunLoop.PortMessage(id: 9)))
+            }
+            loop.add(port, forMode: .default)
+            port.send(message(1))
+            port.send(message(2))
+            #expect(loop.run(for: nil) == .finished)
+            #expect(log.entries == ["1"])
+            #expect(port.count == 0)
+        }
+    }
+
+    @Test func invalidationReleasesTheHandlerAndTheMessages() {
+        final class Token: Sendable {}
+        withLoop(.uv) { loop, _ in
+            weak var captured: Token?
+            weak var sent: Token?
+            let port: UVRunLoop.Port
+            do {
+                let token = Token()
+                captured = token
+                port = UVRunLoop.Port { _, _ in withExtendedLifetime(token) {} }
+                let payload = Token()
+                sent = payload
+                port.send(UVRunLoop.PortMessage(components: [.value(payload)]))
+            }
+            loop.add(port, forMode: .default)
+            #expect(captured != nil && sent != nil)
+            port.invalidate()
+            #expect(captured == nil && sent == nil)
+        }
+    }
+
+    @Test func aPortTakesNoDescriptor() {
+        inQuietProcess {
+            withLoop(.uv) { loop, _ in
+                loop.run(for: .zero)
+                let before = openDescriptorCount()
+                let ports = (0..<1_000).map { _ in UVRunLoop.Port { _, _ in } }
+                for port in ports {
+                    loop.add(port, forMode: .default)
+                    port.send(UVRunLoop.PortMessage())
+                }
+                while ports.contains(where: { $0.count > 0 }) { loop.run(for: .zero) }
+                require(openDescriptorCount() == before, "Ports hold descriptors.")
+            }
+        }
+    }
+}
