@@ -14,6 +14,8 @@ struct Run {
     var view: Engine.View
     /// Whether wake-ups were forgotten that may have been meant for an outer run.
     var forgotWakeUp = false
+    /// What was served last and has more.
+    var busyReceiver: (any PortReceiver)?
     /// The latest look at the kernel; `nil` before the first.
     var latestLook: Look?
 

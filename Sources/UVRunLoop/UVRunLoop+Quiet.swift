@@ -16,7 +16,7 @@ extension UVRunLoop {
     func quiet(_ run: inout Run) -> Quiet? {
         refresh(&run)
         guard !run.returnsAfterSource, !run.limitWasPast, run.view.observers.observed.isEmpty,
-            let look = run.latestLook
+            let look = run.latestLook, look.version == run.view.version
         else { return nil }
         let arrivalCount = arrivalCount.load(ordering: .relaxed)
         let mode = run.modeIndex
@@ -29,9 +29,9 @@ extension UVRunLoop {
     }
 
     /// Whether it is still quiet, for one more pass that is left out.
-    func lasts(_ quiet: inout Quiet, _ run: borrowing Run) -> Bool {
+    func lasts(_ quiet: inout Quiet) -> Bool {
         guard !mayHoldBlocks, !mayHoldSignals, !innermostRun.isStopped,
-            publishedVersion == run.view.version, quiet.look.version == run.view.version,
+            publishedVersion == quiet.look.version,
             quiet.look.number == lookCount.load(ordering: .relaxed),
             quiet.look.omissions < Self.omissionsInARow,
             quiet.arrivalCount == arrivalCount.load(ordering: .relaxed),

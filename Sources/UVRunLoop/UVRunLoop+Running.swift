@@ -156,6 +156,7 @@ extension UVRunLoop {
         )
 
         var result = makePasses(&run)
+        run.busyReceiver?.turnDidEnd()
         if innermostRun.exchange(outerRun).isStopped { result = .stopped }
         let isNested = local.withValue { local in
             local.nestingLevel -= 1

@@ -46,8 +46,8 @@ final class Monitor<Value>: @unchecked Sendable {
         guard date > monotonicNow() else { return nil }
         // Counted before the next look, so that whoever makes a change after it sees that somebody
         // waits.
-        waiters.add(1, ordering: .sequentiallyConsistent)
-        defer { waiters.subtract(1, ordering: .sequentiallyConsistent) }
+        waiters.add(1, ordering: .acquiringAndReleasing)
+        defer { waiters.subtract(1, ordering: .relaxed) }
         while true {
             if let answer = unsafe body(&value.pointee) { return answer }
             if unsafe cuv_condition_wait(condition, mutex, date) != 0, date <= monotonicNow() {
@@ -58,14 +58,13 @@ final class Monitor<Value>: @unchecked Sendable {
 
     /// Has every thread that waits ask again.
     func wakeAll() {
-        guard hasWaiters else { return }
+        // A thread that counts itself after this sees what was changed before it.
+        guard waiters.add(0, ordering: .acquiringAndReleasing).oldValue > 0 else { return }
         // Under the lock: a thread that has asked in vain sleeps before the lock is free.
         unsafe pthread_mutex_lock(mutex)
         unsafe pthread_cond_broadcast(condition)
         unsafe pthread_mutex_unlock(mutex)
     }
-
-    var hasWaiters: Bool { waiters.load(ordering: .sequentiallyConsistent) > 0 }
 
     deinit {
         unsafe value.deinitialize(count: 1)

@@ -20,7 +20,7 @@ extension UVRunLoop {
 
         /// What a loop knows the port by.
         public let link: PortLink
-        private let queue: PortQueue
+        private let inbox: PortInbox
 
         /// Makes a port.
         ///
@@ -65,8 +65,13 @@ extension UVRunLoop {
             _ handler: ThreadBound<(Port, PortMessage) -> Void>
         ) {
             require(capacity > 0, "A port needs room for one message at least.")
-            queue = PortQueue(capacity: capacity, handler)
-            link = PortLink(descriptor: nil, events: [], order: order, receiver: queue)
+            inbox = PortInbox(capacity: capacity)
+            link = PortLink(
+                descriptor: nil,
+                events: [],
+                order: order,
+                receiver: PortQueue(inbox, handler)
+            )
         }
 
         /// Sends a message.
@@ -86,7 +91,7 @@ extension UVRunLoop {
         ///   limit, and when the port is invalid or became so meanwhile.
         @discardableResult
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
-            switch queue.post(message, until: .zero) {
+            switch inbox.post(message, until: .zero) {
             case .announced: return true
             case .first:
                 link.noteReady()
@@ -100,7 +105,7 @@ extension UVRunLoop {
             if let limit, limit <= .zero { return false }
             if let loop = link.loop, loop.isOnOwnThread { return false }
             let date = limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) }
-            let outcome = queue.post(message, until: date ?? .max)
+            let outcome = inbox.post(message, until: date ?? .max)
             if outcome == .first { link.noteReady() }
             return outcome == .first || outcome == .announced
         }
@@ -111,10 +116,10 @@ extension UVRunLoop {
         public var order: Int { link.order }
 
         /// How many messages may wait.
-        public var capacity: Int { queue.capacity }
+        public var capacity: Int { inbox.capacity }
 
         /// How many messages wait.
-        public var count: Int { queue.count }
+        public var count: Int { inbox.count }
 
         /// Whether the port takes messages: it was not invalidated, and the thread of its loop has
         /// not ended.

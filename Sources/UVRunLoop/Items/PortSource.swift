@@ -97,7 +97,16 @@ package protocol PortReceiver: AnyObject, Sendable {
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer
 
-    /// Told when the pass has no more events for the port.
+    /// Handles more events of a port that has more, which the passes to come would bring one by
+    /// one.
+    ///
+    /// - Parameters:
+    ///   - port: The source.
+    ///   - mayGoOn: To be asked before each event.
+    /// - Returns: What the pass is to make of it.
+    func receiveMore(_ port: any UVRunLoop.PortSource, while mayGoOn: () -> Bool) -> PortAnswer
+
+    /// Told when other ports are served, the port has no more, or the run ends.
     func turnDidEnd()
 
     /// Lets the port's handler go: the port is invalid.
@@ -111,6 +120,15 @@ package protocol PortReceiver: AnyObject, Sendable {
 
 extension PortReceiver {
     package var isReady: Bool { false }
+
+    package func receiveMore(
+        _ port: any UVRunLoop.PortSource,
+        while mayGoOn: () -> Bool
+    ) -> PortAnswer {
+        var answer = PortAnswer(wasHandled: true, hasMore: true)
+        while answer.hasMore, mayGoOn() { answer = receive(port, []) }
+        return answer
+    }
 
     package func turnDidEnd() {}
 

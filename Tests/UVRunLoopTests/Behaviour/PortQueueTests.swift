@@ -66,6 +66,43 @@ import Testing
         }
     }
 
+    @Test func onePassThatTakesAMessageMakesRoomForASenderThatWaits() {
+        withLoop(.uv) { loop, _ in
+            let port = UVRunLoop.Port(capacity: 100, sendableHandler: { _, _ in })
+            loop.add(port, forMode: .default)
+            for id in Int32(0)..<100 { port.send(message(id)) }
+            let isSent = Atomic<Bool>(false)
+            let sender = startThread {
+                let wasSent = port.send(UVRunLoop.PortMessage(id: 100))
+                isSent.store(wasSent, ordering: .releasing)
+            }
+            usleep(2_000)
+            loop.run(for: .zero)
+            pthread_join(sender, nil)
+            let wasSent = isSent.load(ordering: .acquiring)
+            #expect(wasSent)
+            #expect(port.count == 100)
+        }
+    }
+
+    @Test func aBusyPortMakesRoomForSendersThoughOthersAreServedToo() {
+        withLoop(.uv) { loop, _ in
+            let port = UVRunLoop.Port(capacity: 100, sendableHandler: { _, _ in })
+            let other = UVRunLoop.Port(sendableHandler: { other, _ in
+                other.send(UVRunLoop.PortMessage())
+            })
+            loop.add(port, forMode: .default)
+            loop.add(other, forMode: .default)
+            other.send(message(0))
+            let sender = startThread {
+                for id in Int32(0)..<5_000 { port.send(UVRunLoop.PortMessage(id: id)) }
+                loop.stop()
+            }
+            #expect(loop.run(for: nil) == .stopped)
+            pthread_join(sender, nil)
+        }
+    }
+
     @Test func invalidationTellsSendersThatWait() {
         let port = UVRunLoop.Port(capacity: 1, sendableHandler: { _, _ in })
         port.send(message(1))

@@ -165,12 +165,15 @@ import UVRunLoop
     func portsTakeTurns(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let first = UVRunLoop.Port { _, _ in log.note("a") }
-            let second = UVRunLoop.Port { _, _ in log.note("b") }
+            let second = UVRunLoop.Port { port, _ in
+                log.note("b")
+                if port.count == 0 { loop.stop() }
+            }
             loop.add(first, forMode: .default)
             loop.add(second, forMode: .default)
             for _ in 1...3 { first.send(message(0)) }
             for _ in 1...3 { second.send(message(0)) }
-            loop.run(for: .milliseconds(2))
+            loop.run(for: nil)
             #expect(log.entries == ["a", "b", "a", "b", "a", "b"])
         }
     }
@@ -182,7 +185,8 @@ import UVRunLoop
             pipe.write("x")
             let busy = UVRunLoop.Port { port, _ in port.send(message(0)) }
             let descriptor = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
-                source, _ in
+                source,
+                _ in
                 log.note("descriptor")
                 source.invalidate()
                 loop.performLocally {
@@ -221,18 +225,20 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func whatAHandlerQueuesRunsBeforeTheNextMessage(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let source = UVRunLoop.Source { _ in log.note("source") }
+            let source = UVRunLoop.Source { _ in
+                log.note("source")
+                if log.entries.count == 6 { loop.stop() }
+            }
             loop.add(source, forMode: .default)
             let port = UVRunLoop.Port { port, message in
                 log.note("\(message.id)")
                 loop.performLocally { log.note("block") }
                 source.signal()
-                if message.id == 2 { port.invalidate() }
             }
             loop.add(port, forMode: .default)
             port.send(message(1))
             port.send(message(2))
-            loop.run(for: .milliseconds(2))
+            loop.run(for: nil)
             #expect(log.entries == ["1", "block", "source", "2", "block", "source"])
         }
     }
@@ -240,20 +246,22 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func aNestedRunInTheHandlerServesTheOtherPortsOnly(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let inner = UVRunLoop.Port { _, message in log.note("inner \(message.id)") }
+            let inner = UVRunLoop.Port { _, message in
+                log.note("inner \(message.id)")
+                loop.stop()
+            }
             let outer = UVRunLoop.Port { port, message in
                 log.note("outer \(message.id)")
-                if message.id == 1 {
-                    loop.run(for: .milliseconds(2))
-                    log.note("unwound")
-                }
+                guard message.id == 1 else { return loop.stop() }
+                loop.run(for: nil)
+                log.note("unwound")
             }
             loop.add(inner, forMode: .default)
             loop.add(outer, forMode: .default)
             outer.send(message(1))
             outer.send(message(2))
             inner.send(message(1))
-            loop.run(for: .milliseconds(4))
+            loop.run(for: nil)
             #expect(log.entries == ["outer 1", "inner 1", "unwound", "outer 2"])
         }
     }
