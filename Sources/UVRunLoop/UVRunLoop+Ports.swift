@@ -23,6 +23,7 @@ extension UVRunLoop {
                 if state.loop == nil {
                     state.ticket = engine.insert(port)
                     state.loop = self
+                    if let events = state.events { engine.setEvents(events, of: state.ticket) }
                 }
                 engine.add(state.ticket, portTo: mode, isReady: isReady)
             }

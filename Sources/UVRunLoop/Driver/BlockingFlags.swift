@@ -40,8 +40,12 @@ enum BlockingFlags {
                 return
             }
             let flags = fcntl(descriptor, F_GETFL)
+            // A file that is in that mode already, and not by our doing, has nothing to be given
+            // back: nothing is kept for the many sockets of a server.
+            if flags & O_NONBLOCK != 0, state.descriptors.isEmpty { return }
             guard flags >= 0, let file = FileNumber(descriptor) else { return }
             let wasBlocking = flags & O_NONBLOCK == 0
+            if !wasBlocking, state.descriptors[file] == nil { return }
             if wasBlocking { _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
             state.uses[descriptor] = Use(count: 1, wasBlocking: wasBlocking, file: file)
             state.descriptors[file, default: []].insert(descriptor)

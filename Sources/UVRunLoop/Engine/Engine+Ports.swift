@@ -6,7 +6,7 @@ struct PortRecord: ItemRecord {
     /// `nil` for a port that the kernel knows nothing of.
     let descriptor: CInt?
     /// What the source asks for.
-    let events: Events
+    fileprivate var events: Events
     var attachment = Attachment()
     /// What was noted for it and not delivered yet.
     fileprivate var noted: Events = []
@@ -186,6 +186,22 @@ extension Engine {
         if let descriptor = record.descriptor { descriptors.remove(ticket, from: descriptor) }
     }
 
+    /// Changes what a port asks the kernel for; one that was told of a hang-up is on again.
+    mutating func setEvents(_ events: Events, of ticket: Ticket) {
+        guard let record = ports[ticket], let descriptor = record.descriptor else { return }
+        noteChange()
+        ports.modify(ticket) { record in
+            record.events = events
+            record.isOff = false
+        }
+        if record.events.isSubset(of: events) {
+            watchAgain(ticket)
+        } else {
+            // Asked for no longer but still reported, it would wake the loop in vain.
+            noteUnwatched(descriptor)
+        }
+    }
+
     /// Has the next run that may serve the port make sure that the kernel watches for it.
     mutating func watchAgain(_ ticket: Ticket) {
         guard let record = ports[ticket], let descriptor = record.descriptor else { return }
@@ -310,7 +326,7 @@ extension Engine {
         let serial = nextSerial()
         ports.modify(ticket, in: &modes) { record, modes in
             record.hasArrival = true
-            if record.isServable { record.queueArrival(at: serial, in: &modes) }
+            if !record.port.link.isBeingCalled { record.queueArrival(at: serial, in: &modes) }
         }
     }
 
@@ -346,7 +362,7 @@ extension Engine {
             record.unqueue(in: &modes)
             record.turn = nil
             record.servedAt = serial
-            record.isOff = events.contains(.hangUp)
+            if events.contains(.hangUp) { record.isOff = true }
             record.port.link.callWillBegin()
             return Delivery(port: record.port, events: events, isFinal: record.isRefused)
         }

@@ -20,12 +20,15 @@ extension UVRunLoop {
         struct State {
             var loop: UVRunLoop?
             var ticket = Ticket.none
+            /// What the kernel is asked for, once that has changed.
+            var events: DescriptorSource.Events?
         }
 
         /// What the kernel is asked about; `nil` for a port that only ``noteReady()`` announces.
         package let descriptor: CInt?
+        /// What the kernel is asked for at first.
         let events: DescriptorSource.Events
-        let order: Int
+        package let order: Int
         let state = Guarded(State())
         let validity = Atomic<Bool>(true)
         /// How many of the port's calls are on the stack; a port that is being called is not
@@ -65,6 +68,25 @@ extension UVRunLoop {
                 return state.loop
             }
             loop?.portDidArrive()
+        }
+
+        /// Has the kernel asked for other events than until now.
+        ///
+        /// The loop's next look or sleep goes by them. A source that is off after a hang-up is on
+        /// again.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter events: Answers what to ask for. It is called under the link's lock, so that
+        ///   of several threads that ask the latest answer holds.
+        package func setEvents(_ events: () -> DescriptorSource.Events) {
+            let loop = state.withLock { state in
+                let events = events()
+                state.events = events
+                state.loop?.withEngine { $0.setEvents(events, of: state.ticket) }
+                return state.loop
+            }
+            loop?.contentsDidChange()
         }
 
         func callWillBegin() { callDepth.add(1, ordering: .relaxed) }

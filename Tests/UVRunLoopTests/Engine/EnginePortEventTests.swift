@@ -1,0 +1,104 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// What the engine asks of the kernel when a port changes what it waits for.
+@Suite struct EnginePortEventTests {
+    private let other = UVRunLoop.Mode("engine port events, other")
+    private let pipe = Pipe()
+
+    @Test func moreEventsAreAskedForBeforeTheNextLook() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        _ = engine.takeWatchOrders(for: 0)
+        engine.setEvents([.readable, .writable], of: ticket)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
+    }
+
+    @Test func fewerEventsAreAskedForBeforeTheNextLook() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, [.readable, .writable])
+        _ = engine.takeWatchOrders(for: 0)
+        engine.setEvents(.readable, of: ticket)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.map(\.events) == [[.readable, .hangUp]])
+        let again = engine.takeWatchOrders(for: 0)
+        #expect(again.isEmpty)
+    }
+
+    @Test func theSameEventsAreNotAskedForTwice() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        _ = engine.takeWatchOrders(for: 0)
+        engine.setEvents(.readable, of: ticket)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.isEmpty)
+    }
+
+    @Test func noEventsLeaveTheHangUp() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        engine.setEvents([], of: ticket)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.map(\.events) == [.hangUp])
+    }
+
+    @Test func anotherSourceOfTheDescriptorKeepsItsEvents() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, [.readable, .writable])
+        _ = try engine.addPort(pipe, .writable, to: other)
+        let index = engine.modes.makeIndex(of: other)
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchOrders(for: index)
+        engine.setEvents(.readable, of: ticket)
+        let first = engine.takeWatchOrders(for: 0)
+        #expect(first.map(\.events) == [[.readable, .hangUp]])
+        let second = engine.takeWatchOrders(for: index)
+        #expect(second.map(\.events) == [[.readable, .writable, .hangUp]])
+    }
+
+    @Test func aPortThatIsBeingCalledIsAskedForWhenTheCallIsOver() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.takeReadyPort(in: 0)
+        engine.setEvents(.writable, of: ticket)
+        let during = engine.takeWatchOrders(for: 0)
+        #expect(during.isEmpty)
+        engine.finishServing(ticket)
+        let afterwards = engine.takeWatchOrders(for: 0)
+        #expect(afterwards.map(\.events) == [[.writable, .hangUp]])
+    }
+
+    @Test func aPortThatIsOffAfterAHangUpIsOnAgain() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .hangUp, in: 0)
+        _ = engine.takeReadyPort(in: 0)
+        engine.finishServing(ticket)
+        let rest = engine.note(pipe.readEnd, .hangUp, in: 0)
+        #expect(rest != nil && rest?.events == nil)
+        engine.setEvents(.writable, of: ticket)
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.map(\.events) == [[.writable, .hangUp]])
+    }
+
+    @Test func aPortThatIsOffIsStillServedForWhatTheKernelDoesNotKnow() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.note(pipe.readEnd, .hangUp, in: 0)
+        _ = engine.takeReadyPort(in: 0)
+        engine.finishServing(ticket)
+        engine.noteArrival(ticket)
+        let delivery = engine.takeReadyPort(in: 0)
+        #expect(delivery?.ticket == ticket && delivery?.events == [])
+        engine.finishServing(ticket)
+        // It stays off as far as the kernel goes.
+        let orders = engine.takeWatchOrders(for: 0)
+        #expect(orders.isEmpty)
+    }
+}
