@@ -21,8 +21,13 @@ struct Run {
 
     /// When, and over what contents, a run asked the kernel what is ready.
     struct Look {
-        var date: Int64
+        /// Until when it may do for another one.
+        var end: Int64
+        /// For how many it may do.
+        var mostOmissions: Int
         var version: UInt64
+        /// How often ports had been added, or had asked for something else.
+        var askCount: UInt64
         /// Which of the loop's looks it was; a nested run's comes after it and takes its news away.
         var number: Int64
         /// How many looks were left out since.

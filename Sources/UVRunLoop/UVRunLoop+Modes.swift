@@ -15,7 +15,8 @@ extension UVRunLoop {
         guard mode != .common else { return }
         let joined = withEngine { $0.addCommonMode(mode) }
         for source in joined { source.schedule?(self, mode) }
-        if !joined.isEmpty, !isOnOwnThread { wakeUp() } else { contentsDidChange() }
+        if !joined.isEmpty, !isOnOwnThread { wakeUp() }
+        portDidAsk()
     }
 
     /// The modes that something was added to or queued for, and the common ones; never

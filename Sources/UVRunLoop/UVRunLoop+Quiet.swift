@@ -24,7 +24,7 @@ extension UVRunLoop {
             (engine.hasReadyPort(in: mode), engine.modes[mode].timers.soonest)
         }
         guard !isPortReady else { return nil }
-        let end = min(soonest ?? .max, run.limit ?? .max, look.date + Self.timeWithoutLook)
+        let end = min(soonest ?? .max, run.limit ?? .max, look.end)
         return Quiet(look: look, end: end, arrivalCount: arrivalCount)
     }
 
@@ -33,7 +33,7 @@ extension UVRunLoop {
         guard !mayHoldBlocks, !mayHoldSignals, !innermostRun.isStopped,
             publishedVersion == quiet.look.version,
             quiet.look.number == lookCount.load(ordering: .relaxed),
-            quiet.look.omissions < Self.omissionsInARow,
+            quiet.look.omissions < quiet.look.mostOmissions,
             quiet.arrivalCount == arrivalCount.load(ordering: .relaxed),
             remote.now < quiet.end
         else { return false }

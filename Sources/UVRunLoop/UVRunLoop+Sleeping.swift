@@ -1,7 +1,9 @@
 extension UVRunLoop {
     /// How far a run may go on serving what it knows to be ready before it asks the kernel again.
     static let omissionsInARow = 64
-    /// Nanoseconds.
+    /// Nanoseconds, for as many omissions.
+    ///
+    /// A look that found more may do for all of it: where very much is ready, looks are dear.
     static let timeWithoutLook: Int64 = 1_000_000
 
     // MARK: Steps 5 and 7
@@ -89,10 +91,9 @@ extension UVRunLoop {
     /// Whether the latest look of this run is recent enough to do for another one, which counts as
     /// left out then.
     private func mayLeaveOutLook(_ run: inout Run) -> Bool {
-        guard var latest = run.latestLook, latest.version == publishedVersion,
+        guard var latest = run.latestLook, latest.askCount == askCount.load(ordering: .acquiring),
             latest.number == lookCount.load(ordering: .relaxed),
-            latest.omissions < Self.omissionsInARow,
-            remote.now - latest.date < Self.timeWithoutLook
+            latest.omissions < latest.mostOmissions, remote.now < latest.end
         else { return false }
         latest.omissions += 1
         run.latestLook = latest
@@ -120,15 +121,20 @@ extension UVRunLoop {
         let number = lookCount.load(ordering: .relaxed) + 1
         lookCount.store(number, ordering: .relaxed)
         if run.view.holdsPorts { withEngine { $0.look = number } }
+        var found = 0
         run.driver.forEachReady { report in
+            found += 1
             guard let order = withEngine({ $0.note(report, in: mode) }) else { return }
             let isCarriedOut = run.driver.rearm(order)
             if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
         }
         guard !run.limitWasPast else { return }
+        let turns = max(1, found / Self.omissionsInARow)
         run.latestLook = Run.Look(
-            date: remote.now,
+            end: remote.now + Int64(turns) * Self.timeWithoutLook,
+            mostOmissions: turns * Self.omissionsInARow,
             version: publishedVersion,
+            askCount: askCount.load(ordering: .acquiring),
             number: number
         )
     }

@@ -30,6 +30,8 @@ public final class UVRunLoop: Sendable {
     private let blockCount = Atomic<Int>(0)
     /// Grows with everything that ports announce by themselves.
     let arrivalCount = Atomic<UInt64>(0)
+    /// Grows with everything that the kernel is to be asked anew.
+    let askCount = Atomic<UInt64>(0)
     /// The innermost run, as far as other threads may touch it.
     let innermostRun = RunWord()
     /// Where sleeping and waking meet.
@@ -107,6 +109,12 @@ public final class UVRunLoop: Sendable {
     func contentsDidChange() {
         checkProcess()
         if word.noteChangeMadeUnderLock() { remote.kick() }
+    }
+
+    /// To be called after a port was added, or has come to wait for something else.
+    func portDidAsk() {
+        askCount.add(1, ordering: .releasing)
+        contentsDidChange()
     }
 
     /// To be called after a port has announced something: a sleeping loop serves it.

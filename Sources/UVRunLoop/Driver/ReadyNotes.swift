@@ -17,6 +17,9 @@ final class ReadyNotes {
     var isMuted = false
 
     func note(_ watch: UVWatch, events: CInt, status: CInt) {
+        // While very much is ready, libuv asks the kernel many times in one look and is told the
+        // same each time.
+        if !isMuted, exchange(&watch.isNoted, with: true), status >= 0 { return }
         let note = Note(watch: watch, events: events, status: status)
         if !isMuted {
             notes.append(note)
@@ -35,6 +38,8 @@ final class ReadyNotes {
 
     func clear() {
         // Even for an empty array that is some work, and nearly every look finds nothing.
-        if !notes.isEmpty { notes.removeAll(keepingCapacity: true) }
+        guard !notes.isEmpty else { return }
+        for note in notes { note.watch.isNoted = false }
+        notes.removeAll(keepingCapacity: true)
     }
 }

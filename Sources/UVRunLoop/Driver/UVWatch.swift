@@ -14,6 +14,8 @@ final class UVWatch {
     let registration: UInt64
     private let notes: ReadyNotes
     private var handle: UVHandle<uv_poll_t>?
+    /// The present look has found it ready.
+    var isNoted = false
     private var wanted: Events = []
     /// The other side sends no more.
     ///

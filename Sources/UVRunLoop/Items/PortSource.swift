@@ -86,7 +86,7 @@ extension UVRunLoop {
                 state.loop?.withEngine { $0.setEvents(events, of: state.ticket) }
                 return state.loop
             }
-            loop?.contentsDidChange()
+            loop?.portDidAsk()
         }
 
         func callWillBegin() { callDepth.add(1, ordering: .relaxed) }
