@@ -6,7 +6,9 @@ let safe: [SwiftSetting] = [.strictMemorySafety()]
 let package = Package(
     name: "UVRunLoop",
     products: [
-        .library(name: "UVRunLoop", targets: ["UVRunLoop"])
+        .library(name: "UVRunLoop", targets: ["UVRunLoop"]),
+        .library(name: "UVRunLoopPorts", targets: ["UVRunLoopPorts"]),
+        .executable(name: "KeyValue", targets: ["KeyValue"]),
     ],
     targets: [
         .systemLibrary(
@@ -15,12 +17,27 @@ let package = Package(
             providers: [.apt(["libuv1-dev"])]
         ),
         .target(name: "UVRunLoop", dependencies: ["CUV"], swiftSettings: safe),
+        .target(
+            name: "UVRunLoopPorts",
+            dependencies: ["CUV", "UVRunLoop"],
+            swiftSettings: safe
+        ),
         .executableTarget(
             name: "Tour",
             dependencies: ["UVRunLoop"],
             path: "Sources/Examples/Tour"
         ),
+        .executableTarget(
+            name: "KeyValue",
+            dependencies: ["UVRunLoop", "UVRunLoopPorts"],
+            path: "Sources/Examples/KeyValue"
+        ),
         .testTarget(name: "UVRunLoopTests", dependencies: ["UVRunLoop"]),
+        .testTarget(
+            name: "UVRunLoopPortsTests",
+            dependencies: ["UVRunLoop", "UVRunLoopPorts"]
+        ),
+        .testTarget(name: "KeyValueTests", dependencies: ["KeyValue"]),
     ],
     swiftLanguageModes: [.v6]
 )

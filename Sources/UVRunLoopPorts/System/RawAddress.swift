@@ -1,6 +1,13 @@
 import Glibc
 import UVRunLoop
 
+/// The families of addresses, by the kernel's numbers.
+enum AddressFamily {
+    static let ipv4 = AF_INET
+    static let ipv6 = AF_INET6
+    static let unix = AF_UNIX
+}
+
 /// A socket's address in the kernel's own form: a `sockaddr` as bytes.
 struct RawAddress: Hashable, Sendable {
     /// As many bytes as a Unix socket's path may have; the kernel wants a zero behind it.

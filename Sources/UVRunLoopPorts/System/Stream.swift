@@ -133,10 +133,3 @@ extension Descriptor {
         )
     }
 }
-
-/// A process and whose it is.
-struct PeerCredentials: Hashable, Sendable {
-    let process: pid_t
-    let user: uid_t
-    let group: gid_t
-}

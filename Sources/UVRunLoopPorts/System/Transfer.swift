@@ -60,6 +60,11 @@ extension Descriptor {
         return try outcome.get()
     }
 
+    /// Sends what the socket takes of a piece, as ``send(_:)-(RawSpan)`` does.
+    func send(_ bytes: ArraySlice<UInt8>) throws(UVError) -> Int? {
+        unsafe try send(bytes.span.bytes)
+    }
+
     /// The most pieces that one call sends.
     static let mostPieces = 16
 

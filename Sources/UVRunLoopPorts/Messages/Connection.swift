@@ -1,0 +1,140 @@
+import UVRunLoop
+
+/// A socket that a connection and a call under way may share.
+final class SharedSocket: Sendable {
+    let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+}
+
+/// A peer of a local port: what has come from it and what waits to go to it.
+struct Connection: Sendable {
+    /// What a turn of the connection brought.
+    enum Turn: Sendable {
+        case frame(Frame)
+        /// Nothing whole.
+        case nothing
+        /// It is over: the peer is gone, or broke a rule.
+        case ended
+    }
+
+    let socket: SharedSocket
+    let peer: PeerCredentials
+    private let timeLimit: Int64
+    private var parser: FrameParser
+    /// What was read and not looked at yet: further frames of the same read.
+    private var input: ArraySlice<UInt8> = []
+    private var outbox = Outbox()
+    /// The peer takes nothing any more; what it sent may still be there.
+    private var isDeaf = false
+    /// When the frame that is coming in has to be whole.
+    private var inDate: Int64?
+    /// When the peer has to have taken something of what goes out.
+    private var outDate: Int64?
+
+    init(_ socket: SharedSocket, _ peer: PeerCredentials, _ limits: MessagePort.Limits) {
+        self.socket = socket
+        self.peer = peer
+        parser = FrameParser(side: .local, maximumPayload: limits.maximumMessageSize)
+        timeLimit = limits.frameTimeLimit.saturatingNanoseconds
+    }
+
+    /// Whether there is more to look at that the kernel does not know of.
+    var hasInput: Bool { !input.isEmpty && outbox.isEmpty }
+
+    /// What the kernel is to be asked about: while a reply waits, no further request is read.
+    var interest: EventSet.Events { outbox.isEmpty ? .readable : .writable }
+
+    /// When something has to have happened.
+    var date: Int64? {
+        guard let inDate, let outDate else { return inDate ?? outDate }
+        return min(inDate, outDate)
+    }
+
+    // MARK: In
+
+    /// Handles one frame, or reads once.
+    mutating func takeTurn() -> Turn {
+        if !outbox.isEmpty { flush() }
+        guard outbox.isEmpty else { return .nothing }
+        do throws(UVError) {
+            if input.isEmpty {
+                switch try socket.descriptor.read() {
+                case .bytes(let bytes): input = bytes[...]
+                case .wouldBlock: return .nothing
+                case .end: return .ended
+                }
+            }
+        } catch {
+            return .ended
+        }
+        return parse()
+    }
+
+    private mutating func parse() -> Turn {
+        do throws(FrameError) {
+            if let frame = try parser.next(from: &input) {
+                inDate = nil
+                return .frame(frame)
+            }
+        } catch {
+            refuse(error.reason)
+            return .ended
+        }
+        if inDate == nil { inDate = monotonicNow().addingSaturating(timeLimit) }
+        return .nothing
+    }
+
+    // MARK: Out
+
+    mutating func send(_ frame: Frame) {
+        guard !isDeaf else { return }
+        _ = outbox.append(frame)
+        flush()
+    }
+
+    /// Says why the connection ends, as far as there is room to say it.
+    func refuse(_ reason: RefusalReason) {
+        guard outbox.isEmpty else { return }
+        _ = try? socket.descriptor.send(Frame.refusal(reason).head()[...])
+    }
+
+    private mutating func flush() {
+        do throws(UVError) {
+            let isMoving = try outbox.flush(to: socket.descriptor)
+            if outbox.isEmpty {
+                outDate = nil
+            } else if isMoving || outDate == nil {
+                outDate = monotonicNow().addingSaturating(timeLimit)
+            }
+        } catch {
+            // What the peer sent before it went is delivered all the same.
+            isDeaf = true
+            outbox.removeAll()
+            outDate = nil
+        }
+    }
+
+    // MARK: Time
+
+    /// Whether the peer has used up its time.
+    ///
+    /// If the rest of the frame is there and only this side did not come to read it, the peer is
+    /// not to blame.
+    mutating func isOverdue(at now: Int64) -> Bool {
+        if let outDate, outDate <= now { return true }
+        guard let date = inDate, date <= now else { return false }
+        guard socket.descriptor.unreadByteCount > 0 else { return true }
+        inDate = now.addingSaturating(1_000_000_000)
+        return false
+    }
+}
+
+extension FrameError {
+    /// What the peer is told.
+    fileprivate var reason: RefusalReason {
+        if case .payloadTooLarge = self { .messageTooLarge } else { .malformedFrame }
+    }
+}

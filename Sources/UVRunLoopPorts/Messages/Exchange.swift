@@ -1,0 +1,240 @@
+import UVRunLoop
+
+/// A local port's sockets: its listener, its connections, and the one epoll set that the port's
+/// loop watches for all of them.
+///
+/// It is kept behind the port's lock. Nothing in it waits and nothing calls out: what needs the
+/// port's owner, a message or a policy's word, is handed to the caller.
+struct Exchange: ~Copyable, Sendable {
+    /// What there is to do for the owner.
+    enum Step: Sendable {
+        case deliver(Frame, from: PeerCredentials, on: UInt64)
+        /// Somebody connected, and the policy is to be asked.
+        case admit(SharedSocket, PeerCredentials)
+        case nothing
+    }
+
+    private static let listenerTag: UInt64 = 0
+    private static let timerTag: UInt64 = 1
+    /// How many rounds may be made of what was read already before the kernel is asked again.
+    private static let roundsWithoutLook = 16
+    /// How long accepting pauses when the system lacks something.
+    private static let pause: Int64 = 100_000_000
+
+    let limits: MessagePort.Limits
+    private let asksPolicy: Bool
+    private let watched: EventSet
+    private let listener: Descriptor
+    private let timer: DateDescriptor
+    private var connections: [UInt64: Connection] = [:]
+    private var connectionsOfUser: [UInt32: Int] = [:]
+    private var lastTag = timerTag
+    /// Those to be looked at in this round, the next one last.
+    private var round: [UInt64] = []
+    /// Those that have more, for the next round.
+    private var again: [UInt64] = []
+    private var roundsSinceLook = 0
+    /// The date that the timer is set to.
+    private var armedDate: Int64?
+    /// When accepting goes on; `nil` while it does.
+    private var acceptDate: Int64?
+
+    init(
+        listener: consuming Descriptor,
+        limits: MessagePort.Limits,
+        asksPolicy: Bool
+    ) throws(UVError) {
+        let watched = try EventSet()
+        let timer = try DateDescriptor()
+        try watched.add(listener.number, .readable, tag: Self.listenerTag)
+        try watched.add(timer.descriptor.number, .readable, tag: Self.timerTag)
+        self.limits = limits
+        self.asksPolicy = asksPolicy
+        self.watched = watched
+        self.timer = timer
+        self.listener = listener
+    }
+
+    /// What the port's loop watches.
+    var descriptor: CInt { watched.descriptor.number }
+
+    /// Whether there is more to do that the kernel does not know of.
+    var hasMore: Bool { !round.isEmpty || !again.isEmpty }
+
+    var connectionCount: Int { connections.count }
+
+    // MARK: Turns
+
+    /// Goes on until there is something for the owner, at most to the end of a round.
+    mutating func step() -> Step {
+        if round.isEmpty {
+            // With one connection it is as good as certain who has something: the kernel is asked
+            // who it is only when that proves wrong.
+            if again.isEmpty, connections.count == 1, let tag = connections.keys.first,
+                let step = serve(tag)
+            {
+                return step
+            }
+            beginRound()
+        }
+        while let tag = round.popLast() {
+            if let step = serve(tag) { return step }
+        }
+        return .nothing
+    }
+
+    private mutating func beginRound() {
+        round = exchange(&again, with: [])
+        roundsSinceLook += 1
+        if !round.isEmpty, roundsSinceLook < Self.roundsWithoutLook { return }
+        roundsSinceLook = 0
+        let found = (try? watched.look()) ?? []
+        round += found.reversed().lazy.map(\.tag)
+    }
+
+    private mutating func serve(_ tag: UInt64) -> Step? {
+        switch tag {
+        case Self.listenerTag: accept()
+        case Self.timerTag: dropOverdue()
+        default: serveConnection(tag)
+        }
+    }
+
+    private mutating func serveConnection(_ tag: UInt64) -> Step? {
+        guard let before = connections[tag]?.interest, let turn = connections[tag]?.takeTurn()
+        else { return nil }
+        switch turn {
+        case .ended: drop(tag)
+        case .nothing: didServe(tag, before)
+        case .frame(let frame):
+            didServe(tag, before)
+            guard let peer = connections[tag]?.peer else { return nil }
+            return .deliver(frame, from: peer, on: tag)
+        }
+        return nil
+    }
+
+    /// Brings the kernel's and the timer's idea of a connection up to date.
+    private mutating func didServe(_ tag: UInt64, _ before: EventSet.Events) {
+        guard let connection = connections[tag] else { return }
+        if connection.interest != before {
+            do {
+                let number = connection.socket.descriptor.number
+                try watched.modify(number, connection.interest, tag: tag)
+            } catch {
+                drop(tag)
+                return
+            }
+        }
+        if connection.hasInput { again.append(tag) }
+        if let date = connection.date { arm(date) }
+    }
+
+    // MARK: Replies
+
+    /// Sends the answer to a request, or as much as the peer takes now.
+    mutating func reply(_ data: [UInt8]?, to number: UInt64, on tag: UInt64) {
+        guard let before = connections[tag]?.interest else { return }
+        let isTooLarge = data.map { $0.count > limits.maximumMessageSize } ?? false
+        let frame: Frame =
+            isTooLarge ? .refusal(.messageTooLarge, of: number) : .reply(number, data)
+        let hadInput = connections[tag]?.hasInput ?? false
+        connections[tag]?.send(frame)
+        // Its input is known already; only what the reply changed is new.
+        guard let connection = connections[tag] else { return }
+        if connection.interest != before || hadInput != connection.hasInput {
+            again.removeAll { $0 == tag }
+            didServe(tag, before)
+        }
+    }
+
+    // MARK: Accepting
+
+    private mutating func accept() -> Step? {
+        do throws(UVError) {
+            guard let descriptor = try listener.accept() else { return nil }
+            let peer = try descriptor.peerCredentials()
+            let socket = SharedSocket(descriptor)
+            // There may be more in the line.
+            again.append(Self.listenerTag)
+            if asksPolicy { return .admit(socket, peer) }
+            admit(socket, peer, isPermitted: peer.isSameUser)
+        } catch {
+            if error.isShortage { pauseAccepting() }
+        }
+        return nil
+    }
+
+    /// Takes a connection in, or says why not and lets it go.
+    mutating func admit(_ socket: SharedSocket, _ peer: PeerCredentials, isPermitted: Bool) {
+        let connection = Connection(socket, peer, limits)
+        guard isPermitted else { return connection.refuse(.peerNotPermitted) }
+        let ofUser = connectionsOfUser[peer.user] ?? 0
+        guard connections.count < limits.maximumConnections,
+            ofUser < limits.maximumConnectionsPerUser
+        else { return connection.refuse(.tooManyConnections) }
+        lastTag += 1
+        do {
+            try watched.add(socket.descriptor.number, .readable, tag: lastTag)
+        } catch {
+            return connection.refuse(.tooManyConnections)
+        }
+        connections[lastTag] = connection
+        connectionsOfUser[peer.user] = ofUser + 1
+    }
+
+    private mutating func drop(_ tag: UInt64) {
+        guard let connection = connections.removeValue(forKey: tag) else { return }
+        watched.remove(connection.socket.descriptor.number)
+        let user = connection.peer.user
+        let left = (connectionsOfUser[user] ?? 1) - 1
+        connectionsOfUser[user] = left > 0 ? left : nil
+        // The descriptor that is free in a moment may be the one that was missing.
+        if acceptDate != nil { resumeAccepting() }
+    }
+
+    /// Leaves those who connect in the line for a while.
+    private mutating func pauseAccepting() {
+        watched.remove(listener.number)
+        let date = monotonicNow() + Self.pause
+        acceptDate = date
+        again.removeAll { $0 == Self.listenerTag }
+        arm(date)
+    }
+
+    private mutating func resumeAccepting() {
+        do {
+            try watched.add(listener.number, .readable, tag: Self.listenerTag)
+            acceptDate = nil
+        } catch {
+            let date = monotonicNow() + Self.pause
+            acceptDate = date
+            arm(date)
+        }
+    }
+
+    // MARK: Time
+
+    /// Sets the timer, unless it comes soon enough.
+    ///
+    /// One that comes for nothing is put right then: most frames are whole long before.
+    private mutating func arm(_ date: Int64) {
+        guard armedDate.map({ date < $0 }) ?? true else { return }
+        armedDate = date
+        timer.set(to: date)
+    }
+
+    private mutating func dropOverdue() -> Step? {
+        let now = monotonicNow()
+        guard let armedDate, armedDate <= now else { return nil }
+        self.armedDate = nil
+        timer.set(to: nil)
+        for tag in connections.keys where connections[tag]?.isOverdue(at: now) ?? false {
+            drop(tag)
+        }
+        if let acceptDate, acceptDate <= now { resumeAccepting() }
+        let dates = connections.values.compactMap(\.date) + [acceptDate].compactMap(\.self)
+        if let next = dates.min() { arm(next) }
+        return nil
+    }
+}

@@ -1,0 +1,59 @@
+/// One whole frame, as it came or is to go.
+struct Frame: Hashable, Sendable {
+    var kind: FrameKind
+    /// A message's id, or the reason of a refusal.
+    var id: Int32 = 0
+    /// Tells the requests of a connection apart; 0 for none.
+    var number: UInt64 = 0
+    /// The name of the port to which the receiver may send, in UTF-8; empty for none.
+    var replyName: [UInt8] = []
+    /// `nil` only in a reply that has no data, and in a refusal.
+    var data: [UInt8]?
+
+    static func message(_ id: Int32, _ data: [UInt8], replyName: [UInt8] = []) -> Frame {
+        Frame(kind: .message, id: id, replyName: replyName, data: data)
+    }
+
+    static func request(
+        _ number: UInt64,
+        _ id: Int32,
+        _ data: [UInt8],
+        replyName: [UInt8] = []
+    ) -> Frame {
+        Frame(kind: .request, id: id, number: number, replyName: replyName, data: data)
+    }
+
+    static func reply(_ number: UInt64, _ data: [UInt8]?) -> Frame {
+        Frame(kind: .reply, number: number, data: data)
+    }
+
+    static func refusal(_ reason: RefusalReason, of number: UInt64 = 0) -> Frame {
+        Frame(kind: .refusal, id: reason.rawValue, number: number)
+    }
+
+    var header: FrameHeader {
+        FrameHeader(
+            kind: kind,
+            hasData: kind == .reply && data != nil,
+            nameLength: UInt8(replyName.count),
+            id: id,
+            payloadLength: UInt32(data?.count ?? 0),
+            number: number
+        )
+    }
+
+    /// The bytes of the frame up to so many of its payload.
+    ///
+    /// What is small goes out in one piece, so that one write and one read carry it. Of what is
+    /// large only the beginning is copied.
+    func head(withPayload limit: Int = .max) -> [UInt8] {
+        let payload = data ?? []
+        let copied = min(limit, payload.count)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(FrameHeader.size + replyName.count + copied)
+        header.encode(into: &bytes)
+        bytes.append(contentsOf: replyName)
+        bytes.append(contentsOf: payload[..<copied])
+        return bytes
+    }
+}

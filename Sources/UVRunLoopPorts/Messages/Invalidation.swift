@@ -1,0 +1,54 @@
+import UVRunLoop
+
+/// Who is to be told, once, that a port has become invalid.
+struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
+    typealias Handler = @Sendable (Port) -> Void
+
+    // Not private: Swift 6.3 cannot link a private type of a generic one.
+    enum State: Sendable {
+        case valid(Handler?)
+        case invalid
+    }
+
+    private let state = Locked(State.valid(nil))
+
+    /// The handler; `nil` once the port is invalid.
+    var handler: Handler? {
+        state.withLock { state in
+            guard case .valid(let handler) = state else { return nil }
+            return handler
+        }
+    }
+
+    var isOver: Bool {
+        state.withLock { state in
+            if case .invalid = state { true } else { false }
+        }
+    }
+
+    /// Sets the handler, or calls it at once when the port is invalid already.
+    func setHandler(_ handler: Handler?, of port: Port) {
+        let replaced = state.withLock { state -> (isSet: Bool, old: Handler?) in
+            guard case .valid(let old) = state else { return (false, nil) }
+            state = .valid(handler)
+            return (true, old)
+        }
+        if !replaced.isSet { handler?(port) }
+        withExtendedLifetime(replaced.old) {}
+    }
+
+    /// Marks the port invalid.
+    ///
+    /// - Returns: The handler, for the one caller that is to call it.
+    func end() -> Handler? {
+        state.withLock { state in
+            guard case .valid(let handler) = exchange(&state, with: .invalid) else { return nil }
+            return handler
+        }
+    }
+}
+
+/// A reference that does not keep its object.
+struct Weak<Object: AnyObject & Sendable>: Sendable {
+    weak let object: Object?
+}

@@ -1,0 +1,102 @@
+import UVRunLoop
+
+/// What stands behind a local port: its handler, its sockets and its name.
+final class LocalReceiver: PortReceiver {
+    typealias Body = (MessagePort.Local, MessagePort.Message) -> [UInt8]?
+
+    /// How many of those who connect are asked about before the pass goes on.
+    private static let mostAdmissions = 16
+
+    private let handler: Handler<Body>
+    private let policy: MessagePort.PeerPolicy?
+    private let directory: PortDirectory
+    private let claim: NameClaim
+    private let exchange: Locked<Exchange?>
+    let invalidation = Invalidation<MessagePort.Local>()
+
+    init(
+        _ exchange: consuming Exchange,
+        claim: NameClaim,
+        directory: PortDirectory,
+        policy: MessagePort.PeerPolicy?,
+        handler: ThreadBound<Body>
+    ) {
+        self.exchange = Locked(exchange)
+        self.claim = claim
+        self.directory = directory
+        self.policy = policy
+        self.handler = Handler(handler)
+    }
+
+    var connectionCount: Int { exchange.withLock { $0?.connectionCount ?? 0 } }
+
+    // MARK: Serving
+
+    func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
+
+    func receive(
+        _ port: any UVRunLoop.PortSource,
+        _ events: UVRunLoop.DescriptorSource.Events
+    ) -> PortAnswer {
+        guard let port = port as? MessagePort.Local else { return PortAnswer(wasHandled: false) }
+        for _ in 0..<Self.mostAdmissions {
+            switch exchange.withLock({ $0?.step() ?? .nothing }) {
+            case .deliver(let frame, let peer, let connection):
+                let wasHandled = deliver(frame, peer, connection, port)
+                return PortAnswer(wasHandled: wasHandled, hasMore: hasMore)
+            case .admit(let socket, let peer):
+                let isPermitted = MessagePort.isPermitted(peer, by: policy)
+                exchange.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
+            case .nothing:
+                return PortAnswer(wasHandled: false, hasMore: hasMore)
+            }
+        }
+        return PortAnswer(wasHandled: false, hasMore: hasMore)
+    }
+
+    /// What was read but not delivered when the port left a loop is known to nobody else.
+    var isReady: Bool { hasMore }
+
+    private var hasMore: Bool { exchange.withLock { $0?.hasMore ?? false } }
+
+    private func deliver(
+        _ frame: Frame,
+        _ peer: PeerCredentials,
+        _ connection: UInt64,
+        _ port: MessagePort.Local
+    ) -> Bool {
+        guard let body = handler.current else { return false }
+        let message = MessagePort.Message(frame, from: peer, in: directory)
+        let data = body(port, message)
+        if frame.kind == .request {
+            exchange.withLock { $0?.reply(data, to: frame.number, on: connection) }
+        }
+        return true
+    }
+
+    // MARK: The end
+
+    func letGo(in loop: UVRunLoop?) {
+        guard let last = exchange.withLock({ $0.take() }) else { return }
+        // The name goes first: who finds it finds a listener.
+        claim.release()
+        _ = consume last
+        handler.letGo(with: loop)
+    }
+
+    func loopDidEnd(_ port: any UVRunLoop.PortSource) {
+        (port as? MessagePort.Local)?.invalidate()
+    }
+}
+
+extension MessagePort.Message {
+    fileprivate init(_ frame: Frame, from peer: PeerCredentials, in directory: PortDirectory) {
+        id = frame.id
+        data = frame.data ?? []
+        sender = peer
+        isReplyExpected = frame.kind == .request
+        let name = frame.replyName
+        replyPortName = name.isEmpty ? nil : String(validating: name, as: UTF8.self)
+        self.directory = directory
+    }
+}

@@ -1,0 +1,83 @@
+import UVRunLoop
+
+/// Frames on their way into a socket that takes what it has room for.
+///
+/// Frames go out whole and in order. One that has not begun may be withdrawn; of one that has, the
+/// other side would miss the rest.
+struct Outbox: Sendable {
+    /// Names a frame in the box.
+    struct Ticket: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    private struct Entry: Sendable {
+        let ticket: Ticket
+        /// The header and as much of the payload as is worth copying.
+        let head: [UInt8]
+        /// The payload; what the head holds of it is not sent again.
+        let payload: [UInt8]
+        let payloadStart: Int
+        /// How many bytes have gone out.
+        var sent = 0
+
+        var count: Int { head.count + payload.count - payloadStart }
+    }
+
+    /// How much of a payload goes out in one piece with its header.
+    private static let copiedPayload = 65_536
+
+    private var entries: [Entry] = []
+    private var lastTicket: UInt64 = 0
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// How many bytes wait.
+    var byteCount: Int { entries.reduce(0) { $0 + $1.count - $1.sent } }
+
+    mutating func append(_ frame: Frame) -> Ticket {
+        lastTicket += 1
+        let ticket = Ticket(number: lastTicket)
+        let payload = frame.data ?? []
+        let isSmall = payload.count <= Self.copiedPayload
+        let entry = Entry(
+            ticket: ticket,
+            head: frame.head(withPayload: Self.copiedPayload),
+            payload: isSmall ? [] : payload,
+            payloadStart: isSmall ? 0 : Self.copiedPayload
+        )
+        entries.append(entry)
+        return ticket
+    }
+
+    /// Sends until the box is empty or the socket is full.
+    ///
+    /// - Returns: Whether anything went out.
+    mutating func flush(to socket: borrowing Descriptor) throws(UVError) -> Bool {
+        var isMoving = false
+        while let entry = entries.first {
+            let isHead = entry.sent < entry.head.count
+            let start = isHead ? entry.sent : entry.sent - entry.head.count + entry.payloadStart
+            let bytes = isHead ? entry.head : entry.payload
+            guard let count = try socket.send(bytes[start...]) else { return isMoving }
+            isMoving = true
+            if entry.sent + count == entry.count {
+                entries.removeFirst()
+            } else {
+                entries[0].sent += count
+            }
+        }
+        return isMoving
+    }
+
+    func holds(_ ticket: Ticket) -> Bool { entries.contains { $0.ticket == ticket } }
+
+    /// Takes a frame back; answers `false` when a part of it has gone out.
+    mutating func withdraw(_ ticket: Ticket) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.ticket == ticket }) else { return false }
+        guard entries[index].sent == 0 else { return false }
+        entries.remove(at: index)
+        return true
+    }
+
+    mutating func removeAll() { entries = [] }
+}

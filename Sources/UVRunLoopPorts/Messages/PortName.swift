@@ -1,0 +1,66 @@
+/// The name of a message port, and what files stand for it.
+///
+/// Names differ when their bytes do. Letters, digits and `.`, `_`, `-` stand for themselves in a
+/// file's name and every other byte for `%` and two digits, so different names never share a file.
+struct PortName: Hashable, Sendable {
+    let text: String
+    /// The name as a part of a file's name.
+    let stem: String
+
+    /// Takes a name that a program gave.
+    init(_ name: String) throws(MessagePortError) {
+        guard !name.isEmpty, !name.utf8.contains(0) else { throw .invalidName }
+        text = name
+        stem = Self.escaped(name.utf8)
+    }
+
+    /// Takes a name that a peer sent.
+    init(utf8 bytes: [UInt8]) throws(MessagePortError) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidName }
+        try self.init(text)
+    }
+
+    /// A name that no other port has and nobody guesses.
+    static func unguessable() -> PortName {
+        var generator = SystemRandomNumberGenerator()
+        let digits = (0..<2).map { _ in
+            let digits = String(generator.next(), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        return PortName(plain: "reply-" + digits.joined())
+    }
+
+    /// A name that needs no escapes.
+    private init(plain: String) {
+        text = plain
+        stem = plain
+    }
+
+    static func == (left: PortName, right: PortName) -> Bool { left.stem == right.stem }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(stem) }
+
+    private static func escaped(_ bytes: String.UTF8View) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if isPlain(byte) {
+                result.append(byte)
+            } else {
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import UVRunLoop
+
+extension UVRunLoop.MessagePort.Remote {
+    /// How long a send or a wait may take unless it is told: ten seconds.
+    public static let defaultLimit = Duration.seconds(10)
+
+    /// Sends a message, and waits for the reply if a mode is given to wait in.
+    ///
+    /// Without a mode the call returns when the kernel has all of the message; the handler's answer
+    /// is thrown away. With one, the calling thread's loop runs in that mode until the reply is
+    /// there: sources and timers of the mode are served, others are not, and handlers may send over
+    /// the same port. Each gets the reply to its own request; one that comes after its time
+    /// is dropped. A ``UVRunLoop/stop()`` meanwhile does not end the wait but is passed on to the
+    /// run around it.
+    ///
+    /// A message whose send limit passes while a part of it is out takes the connection with it:
+    /// the port becomes invalid, because nothing could follow. The other side gets no part of it.
+    ///
+    /// > Threading: Any thread. Blocks it, or runs its loop.
+    ///
+    /// - Parameters:
+    ///   - id: What kind of message it is, as sender and receiver have agreed.
+    ///   - data: The bytes.
+    ///   - replyPort: A port of this process at which the receiver may answer later.
+    ///   - sendLimit: How long to wait until the message is handed over; zero or less for not at
+    ///     all.
+    ///   - receiveLimit: How long to wait for the reply after that.
+    ///   - replyMode: The mode to wait in; not ``UVRunLoop/Mode/common``. `nil` for no reply.
+    /// - Returns: What the handler returned: `nil` for nothing, which is not the same as no bytes.
+    ///   Without a reply mode, `nil`.
+    /// - Throws: ``UVRunLoop/MessagePortError``.
+    @available(*, noasync, message: "A send may keep its thread.")
+    @discardableResult
+    public func send(
+        id: Int32 = 0,
+        data: [UInt8],
+        replyPort: UVRunLoop.MessagePort.Local? = nil,
+        sendLimit: Duration = defaultLimit,
+        receiveLimit: Duration = defaultLimit,
+        replyMode: UVRunLoop.Mode? = nil
+    ) throws(UVRunLoop.MessagePortError) -> [UInt8]? {
+        guard data.count <= Int(UInt32.max) else { throw .messageTooLarge }
+        let name = replyPort.map { Array($0.name.utf8) } ?? []
+        let frame = Frame.message(id, data, replyName: name)
+        let date = sendLimit.fromNow
+        guard let replyMode else {
+            let ticket = try connection.begin(frame)
+            try finish(ticket, until: date)
+            return nil
+        }
+        require(
+            replyMode != .common,
+            "A reply is waited for in one mode, and .common is a set of modes. Name one of them."
+        )
+        let wait = ReplyWait(connection, try Self.currentLoop(), replyMode)
+        return try wait.sendAndWait(frame, sendDate: date, receiveLimit: receiveLimit)
+    }
+
+    private static func currentLoop() throws(UVRunLoop.MessagePortError) -> UVRunLoop {
+        do throws(RunLoopError) {
+            return try UVRunLoop.prepareCurrent()
+        } catch {
+            throw error.underlying.map(MessagePortError.init) ?? .noDescriptorsLeft
+        }
+    }
+
+    /// Waits until a message is out, without a loop.
+    private func finish(
+        _ ticket: Outbox.Ticket,
+        until date: Int64
+    ) throws(UVRunLoop.MessagePortError) {
+        if connection.hasSent(ticket) { return }
+        do throws(UVRunLoop.MessagePortError) {
+            while try !connection.move(ticket) {
+                let isReady = try translating { () throws(UVError) in
+                    try connection.socket.descriptor.wait(forWriting: true, until: date)
+                }
+                if !isReady { throw .sendTimedOut }
+            }
+        } catch {
+            connection.withdraw(ticket)
+            throw error
+        }
+    }
+}
+
+/// One request, from the send to the reply, while the sender's loop runs.
+struct ReplyWait {
+    private let connection: RemoteConnection
+    private let loop: UVRunLoop
+    private let mode: UVRunLoop.Mode
+    private let bell: ReplyBell
+
+    init(_ connection: RemoteConnection, _ loop: UVRunLoop, _ mode: UVRunLoop.Mode) {
+        self.connection = connection
+        self.loop = loop
+        self.mode = mode
+        bell = connection.bell(for: loop)
+    }
+
+    func sendAndWait(
+        _ frame: Frame,
+        sendDate: Int64,
+        receiveLimit: Duration
+    ) throws(MessagePortError) -> [UInt8]? {
+        let (ticket, number) = try connection.beginRequest(frame, bell: bell)
+        bell.beginWait(in: mode)
+        var stops = 0
+        defer {
+            connection.forget(number)
+            bell.endWait(in: mode)
+            if stops > 0 { loop.stop() }
+        }
+        if !connection.hasSent(ticket) { try finish(ticket, until: sendDate, &stops) }
+        let date = receiveLimit.fromNow
+        while true {
+            runOnce(until: date, &stops, forWriting: false)
+            let (data, isThere) = try connection.takeOutcome(of: number)
+            if isThere { return data }
+            if monotonicNow() >= date { throw .receiveTimedOut }
+        }
+    }
+
+    /// Waits until the request is out, while the loop runs.
+    private func finish(
+        _ ticket: Outbox.Ticket,
+        until date: Int64,
+        _ stops: inout Int
+    ) throws(MessagePortError) {
+        let room = RoomBell(connection)
+        loop.add(room, forMode: mode)
+        defer { UVRunLoop.invalidate(room) }
+        do throws(MessagePortError) {
+            while try !connection.move(ticket) {
+                if monotonicNow() >= date { throw .sendTimedOut }
+                runOnce(until: date, &stops, forWriting: true)
+            }
+        } catch {
+            connection.withdraw(ticket)
+            throw error
+        }
+    }
+
+    /// Runs the loop until a source was handled, or waits without it where it cannot run.
+    private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
+        // A stop is for the run around this one. A loop that ends every run is one whose thread is
+        // to end; it is not run again.
+        if stops < 2, bell.link.isValid {
+            let left = Duration.nanoseconds(max(0, date.subtractingSaturating(monotonicNow())))
+            switch loop.run(mode: mode, for: left, returnAfterSourceHandled: true) {
+            case .stopped:
+                stops += 1
+                return
+            case .finished: break
+            default: return
+            }
+        }
+        // Another thread may take the reply in, and cannot tell this one: look now and then.
+        let nextLook = min(date, Duration.milliseconds(10).fromNow)
+        _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextLook)
+        connection.takeIn()
+    }
+}
+
+/// Tells a loop that the socket has room, while a message waits for it.
+private final class RoomBell: UVRunLoop.PortSource {
+    let link: UVRunLoop.PortLink
+
+    init(_ connection: RemoteConnection) {
+        link = UVRunLoop.PortLink(
+            descriptor: connection.socket.descriptor.number,
+            events: .writable,
+            order: 0,
+            receiver: Receiver(connection)
+        )
+    }
+
+    private final class Receiver: PortReceiver {
+        // Keeps the socket open while a loop watches it.
+        private let connection: RemoteConnection
+
+        init(_ connection: RemoteConnection) { self.connection = connection }
+
+        func checkHome(is thread: ThreadIdentity) {}
+
+        func receive(
+            _ port: any UVRunLoop.PortSource,
+            _ events: UVRunLoop.DescriptorSource.Events
+        ) -> PortAnswer {
+            PortAnswer(wasHandled: true)
+        }
+
+        func letGo(in loop: UVRunLoop?) {}
+    }
+}

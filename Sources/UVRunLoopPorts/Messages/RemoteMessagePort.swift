@@ -1,0 +1,136 @@
+import UVRunLoop
+
+extension UVRunLoop.MessagePort {
+    /// The way to a local port, in this process or another.
+    ///
+    /// Get one with ``UVRunLoop/MessagePort/remote(named:replyLimit:acceptPeer:)``. While somebody
+    /// holds it and it is valid, the name gives the same object in all of the process.
+    ///
+    /// When the other side goes, the port becomes invalid: a send notices, and a wait for a reply.
+    /// To hear of it without either, add the port to a mode of a loop; it has no other events.
+    /// A name that is served again is to be looked up again.
+    ///
+    /// > Threading: Any thread.
+    public final class Remote: UVRunLoop.PortSource {
+        /// What a loop knows the port by.
+        public let link: UVRunLoop.PortLink
+        /// The name.
+        public let name: String
+        /// Who serves it: the process that listens.
+        public let peer: UVRunLoop.PeerCredentials
+        let connection: RemoteConnection
+        private let key: PortFiles.Key
+        private let receiver: RemoteReceiver
+
+        private static let registry = PortRegistry<Remote>()
+
+        /// The port of a name, connected if this process has none that is valid.
+        static func connected(
+            to name: PortName,
+            in directory: PortDirectory,
+            replyLimit: Int = Limits().maximumMessageSize,
+            acceptPeer: PeerPolicy? = nil
+        ) throws(MessagePortError) -> Remote {
+            let files = try directory.files(of: name)
+            if let known = registry.port(of: files.key), known.isValid { return known }
+            let socket = try Dialling.connect(to: files)
+            let peer = try translating { () throws(UVError) in
+                try socket.descriptor.peerCredentials()
+            }
+            guard isPermitted(peer, by: acceptPeer) else { throw .peerNotPermitted }
+            let port = Remote(name, files.key, socket, peer, replyLimit)
+            return registry.enter(port, for: files.key) { $0.isValid }
+        }
+
+        private init(
+            _ name: PortName,
+            _ key: PortFiles.Key,
+            _ socket: SharedSocket,
+            _ peer: PeerCredentials,
+            _ replyLimit: Int
+        ) {
+            self.name = name.text
+            self.key = key
+            self.peer = peer
+            let receiver = RemoteReceiver()
+            let connection = RemoteConnection(socket, maximumReply: replyLimit) {
+                receiver.connectionDidEnd()
+            }
+            self.connection = connection
+            self.receiver = receiver
+            link = UVRunLoop.PortLink(
+                descriptor: socket.descriptor.number,
+                events: .readable,
+                order: 0,
+                receiver: receiver
+            )
+            receiver.attach(self, connection)
+        }
+
+        deinit {
+            connection.end(.isInvalid)
+            Self.registry.forget(key, of: ObjectIdentifier(self))
+        }
+
+        /// Whether messages may be sent, as far as is known.
+        public var isValid: Bool { link.isValid && connection.isOpen }
+
+        /// Called once, when the port becomes invalid, on the thread that makes it so or notices.
+        ///
+        /// Set on a port that is invalid already, it is called at once. It is `nil` once the port
+        /// is invalid.
+        ///
+        /// > Threading: Any thread.
+        public var invalidationHandler: (@Sendable (Remote) -> Void)? {
+            get { receiver.invalidation.handler }
+            set { receiver.invalidation.setHandler(newValue, of: self) }
+        }
+
+        /// Closes the connection, which those who wait for replies are told.
+        ///
+        /// > Threading: Any thread.
+        public func invalidate() {
+            connection.end(.becameInvalid)
+        }
+    }
+}
+
+/// What a loop serves of a remote port that was added to it: the news that it became invalid.
+final class RemoteReceiver: PortReceiver {
+    private struct Parts: Sendable {
+        var port: Weak<MessagePort.Remote>
+        var connection: Weak<RemoteConnection>
+    }
+
+    let invalidation = Invalidation<MessagePort.Remote>()
+    private let parts = Locked<Parts?>(nil)
+
+    func attach(_ port: MessagePort.Remote, _ connection: RemoteConnection) {
+        let parts = Parts(port: Weak(object: port), connection: Weak(object: connection))
+        self.parts.withLock { $0 = parts }
+    }
+
+    func checkHome(is thread: ThreadIdentity) {}
+
+    func receive(
+        _ port: any UVRunLoop.PortSource,
+        _ events: UVRunLoop.DescriptorSource.Events
+    ) -> PortAnswer {
+        guard let connection = parts.withLock({ $0?.connection.object }) else {
+            return PortAnswer(wasHandled: false)
+        }
+        connection.takeIn()
+        return PortAnswer(wasHandled: !connection.isOpen)
+    }
+
+    func connectionDidEnd() {
+        // A port that is being freed has nobody to tell.
+        guard let port = parts.withLock({ $0?.port.object }) else { return }
+        UVRunLoop.invalidate(port)
+        invalidation.end()?(port)
+    }
+
+    func letGo(in loop: UVRunLoop?) {
+        parts.withLock { $0?.connection.object }?.end(.becameInvalid)
+    }
+}

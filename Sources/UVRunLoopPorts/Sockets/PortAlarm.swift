@@ -1,0 +1,57 @@
+import UVRunLoop
+
+/// Has a port served at a date, in the modes it is in.
+///
+/// The timer only announces the port: it is the port that has an event then, as a source.
+final class PortAlarm: Sendable {
+    private let timer: UVRunLoop.Timer
+    private let date: UVRunLoop.Instant
+    private let loop: ObjectIdentifier
+
+    /// Sets, keeps or cancels the alarm of a port, and sees to its modes.
+    ///
+    /// > Threading: The loop's own thread, with no lock held.
+    ///
+    /// - Parameters:
+    ///   - date: When to serve the port; `nil` for no alarm.
+    ///   - port: The port.
+    ///   - swap: Keeps an alarm and hands out the one before, or the same when the port is closed.
+    static func renew(
+        at date: UVRunLoop.Instant?,
+        for port: UVRunLoop.SocketPort,
+        swap: (PortAlarm?) -> PortAlarm?
+    ) {
+        let earlier = swap(nil)
+        guard let date, let loop = port.link.loop else {
+            earlier?.cancel()
+            return
+        }
+        let alarm: PortAlarm
+        if let earlier, earlier.isSet(at: date, in: loop) {
+            alarm = earlier
+        } else {
+            earlier?.cancel()
+            alarm = PortAlarm(at: date, for: port.link, in: loop)
+        }
+        for mode in loop.modes.union([.common]) where loop.contains(port, forMode: mode) {
+            loop.add(alarm.timer, forMode: mode)
+        }
+        swap(alarm)?.cancel()
+    }
+
+    private init(
+        at date: UVRunLoop.Instant,
+        for link: UVRunLoop.PortLink,
+        in loop: UVRunLoop
+    ) {
+        self.date = date
+        self.loop = ObjectIdentifier(loop)
+        timer = UVRunLoop.Timer(at: date, sendableHandler: { [weak link] _ in link?.noteReady() })
+    }
+
+    private func isSet(at date: UVRunLoop.Instant, in loop: UVRunLoop) -> Bool {
+        timer.isValid && self.date == date && self.loop == ObjectIdentifier(loop)
+    }
+
+    func cancel() { timer.invalidate() }
+}

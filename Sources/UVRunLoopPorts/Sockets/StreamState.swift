@@ -1,0 +1,262 @@
+import UVRunLoop
+
+/// A connection's socket and what is known of it.
+///
+/// Its calls never wait, so they are made under the port's lock: a descriptor that another thread
+/// closes meanwhile would be somebody else's.
+struct StreamState: ~Copyable, Sendable {
+    typealias Events = StreamCourse.Events
+    typealias Event = UVRunLoop.SocketPort.Event
+    typealias SocketError = UVRunLoop.SocketError
+
+    /// What became of serving the connection once.
+    struct Outcome: Sendable {
+        var event: Event?
+        /// The connection has ended, and this is told after the event.
+        var isOver = false
+        var hasMore = false
+        var asksAnew = false
+        /// When to look again, though the kernel may have nothing to tell.
+        var nextLook: UVRunLoop.Instant?
+        var hasAlarm = false
+        var handler: ThreadBound<UVRunLoop.SocketPort.Body>?
+    }
+
+    /// What has to follow a change that was made from outside.
+    struct Consequence: Sendable {
+        var asksAnew = false
+        var isReady = false
+        var isOver = false
+        var wasAccepted = true
+    }
+
+    var handler: ThreadBound<UVRunLoop.SocketPort.Body>?
+    var alarm: PortAlarm?
+    /// `nil` once the port is invalid.
+    var descriptor: Descriptor?
+    /// Goes after the descriptor, for it makes room for another one.
+    var membership: Membership?
+    var course: StreamCourse
+    var queue = OutputQueue()
+    /// What the kernel was asked for last.
+    private var asked: Events
+    /// Where to and until when, while the connection is being made.
+    private var attempt: ConnectionAttempt? {
+        get { keptAttempt?.value }
+        set { keptAttempt = newValue.map(Kept.init) }
+    }
+    private var keptAttempt: Kept<ConnectionAttempt>?
+
+    init(connected descriptor: consuming Descriptor, _ membership: consuming Membership?) {
+        self.descriptor = consume descriptor
+        self.membership = membership
+        course = StreamCourse(.open)
+        asked = .readable
+    }
+
+    init(connecting descriptor: consuming Descriptor, _ attempt: ConnectionAttempt) {
+        self.descriptor = consume descriptor
+        keptAttempt = Kept(attempt)
+        course = StreamCourse(.inLine)
+        asked = []
+        membership = nil
+        connect()
+        asked = wanted
+    }
+
+    var wanted: Events { course.wanted(queue) }
+
+    /// Whether the kernel has to be asked for something else; not about a peer that is gone.
+    private mutating func asksAnew() -> Bool {
+        guard !course.isHungUp, asked != wanted else { return false }
+        asked = wanted
+        return true
+    }
+
+    // MARK: Connecting
+
+    /// Asks the listener, for the first time or again.
+    private mutating func connect() {
+        guard let attempt else { return }
+        do {
+            switch try descriptor?.connect(to: attempt.address) {
+            case .done: course.phase = .connected
+            case .underway: course.phase = .connecting
+            case .lineIsFull, nil: course.phase = .inLine
+            }
+        } catch {
+            course.failure = SocketError(system: error)
+        }
+    }
+
+    /// Finds out what became of the connection.
+    private mutating func lookAtAttempt(_ events: Events, _ now: UVRunLoop.Instant) {
+        switch course.phase {
+        case .inLine:
+            connect()
+            if course.phase == .inLine { attempt?.didTry(at: now) }
+        case .connecting where !events.isEmpty:
+            do {
+                let error = try descriptor?.takeError()
+                course.failure = error.map { SocketError(system: $0) }
+                if error == nil { course.phase = .connected }
+            } catch {
+                course.failure = SocketError(system: error)
+            }
+        case .connecting, .connected, .open: break
+        }
+        let isPending = course.phase == .inLine || course.phase == .connecting
+        if isPending, course.failure == nil, attempt?.isLate(at: now) == true {
+            course.failure = SocketError(.timedOut)
+        }
+        if course.phase == .connected || course.failure != nil { attempt = nil }
+    }
+
+    // MARK: Serving
+
+    /// Goes one step on.
+    mutating func serve(_ events: Events, at now: UVRunLoop.Instant) -> Outcome {
+        guard descriptor != nil else { return Outcome() }
+        var outcome = Outcome()
+        // A socket that is in nobody's line counts as hung up.
+        if events.contains(.hangUp), course.phase != .inLine { course.isHungUp = true }
+        if keptAttempt != nil { lookAtAttempt(events, now) }
+        if course.phase == .connected {
+            course.phase = .open
+            outcome.event = .connected
+        } else if course.phase == .open {
+            outcome.event = step(events)
+        } else if let failure = course.failure {
+            outcome.event = .failed(failure)
+        }
+        if case .failed = outcome.event {
+            outcome.isOver = true
+        } else {
+            outcome.isOver = course.isOver
+        }
+        outcome.hasMore = !outcome.isOver && keptAttempt == nil && course.isReady
+        outcome.asksAnew = asksAnew()
+        outcome.nextLook = attempt?.nextLook(isInLine: course.phase == .inLine)
+        outcome.hasAlarm = alarm != nil
+        outcome.handler = handler
+        return outcome
+    }
+
+    private mutating func step(_ events: Events) -> Event? {
+        if !queue.isEmpty, events.contains(.writable) || course.isHungUp, flush() {
+            return .drained
+        }
+        shutDownIfDue()
+        if course.reads, events.contains(.readable) || course.readsToTheEnd {
+            if let event = read() { return event }
+        }
+        guard !course.readsToTheEnd else { return nil }
+        return course.failure.map { .failed($0) } ?? lastError()
+    }
+
+    private mutating func read() -> Event? {
+        do {
+            switch try descriptor?.read() {
+            case .bytes(let bytes): return .received(bytes)
+            case .wouldBlock, nil:
+                if course.readsToTheEnd { course.peerDidEnd = true }
+                return nil
+            case .end:
+                course.peerDidEnd = true
+                return .ended
+            }
+        } catch {
+            return .failed(course.failure ?? SocketError(system: error))
+        }
+    }
+
+    /// The error of a peer that is gone while nothing is read from it.
+    private mutating func lastError() -> Event? {
+        guard course.isHungUp, course.peerDidEnd else { return nil }
+        let error = (try? descriptor?.takeError()) ?? nil
+        return error.map { .failed(SocketError(system: $0)) }
+    }
+
+    // MARK: Sending
+
+    /// Sends what the socket takes of the queue; answers whether that made room for more.
+    private mutating func flush() -> Bool {
+        guard course.sends else { return false }
+        do {
+            let sent: Int?
+            if let only = queue.only {
+                sent = try descriptor?.send(only)
+            } else {
+                sent = try descriptor?.send(queue.first(Descriptor.mostPieces))
+            }
+            guard let sent else { return false }
+            let hasRoom = queue.didSend(sent)
+            shutDownIfDue()
+            return hasRoom
+        } catch {
+            fail(SocketError(system: error))
+            return false
+        }
+    }
+
+    /// Sends at once what the socket takes, and queues the rest.
+    mutating func send(_ bytes: ArraySlice<UInt8>) -> Consequence {
+        guard descriptor != nil, course.accepts else { return Consequence(wasAccepted: false) }
+        var sent = 0
+        do {
+            if queue.isEmpty, course.sends, !bytes.isEmpty {
+                sent = try descriptor?.send(bytes) ?? 0
+            }
+        } catch {
+            fail(SocketError(system: error))
+            return consequence(wasAccepted: false)
+        }
+        guard sent < bytes.count else { return Consequence() }
+        if queue.overflows(with: bytes.count - sent) {
+            fail(SocketError(.queueOverflow))
+            // The peer lives and may send on: this is not to wait for its end.
+            course.peerDidEnd = true
+            return consequence(wasAccepted: false)
+        }
+        queue.append(bytes.dropFirst(sent))
+        return consequence()
+    }
+
+    mutating func endSending(closing: Bool) -> Consequence {
+        guard descriptor != nil else { return Consequence(wasAccepted: false) }
+        course.noteEnd(closing: closing)
+        shutDownIfDue()
+        return consequence()
+    }
+
+    mutating func setPaused(_ isPaused: Bool) -> Consequence {
+        guard descriptor != nil else { return Consequence(wasAccepted: false) }
+        course.isPaused = isPaused
+        return consequence()
+    }
+
+    private mutating func consequence(wasAccepted: Bool = true) -> Consequence {
+        Consequence(
+            asksAnew: asksAnew(),
+            isReady: keptAttempt == nil && course.isReady,
+            isOver: course.isOver,
+            wasAccepted: wasAccepted
+        )
+    }
+
+    private mutating func shutDownIfDue() {
+        guard course.isToShutDown(queue) else { return }
+        do {
+            try descriptor?.endSending()
+            course.didShutDown()
+        } catch {
+            fail(SocketError(system: error))
+        }
+    }
+
+    /// The connection cannot go on; what the peer sent already is still read.
+    private mutating func fail(_ error: SocketError) {
+        course.failure = course.failure ?? error
+        queue.removeAll()
+    }
+}

@@ -1,0 +1,215 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Peers without manners: each costs its own connection and nothing else.
+@Suite struct HostilePeerTests {
+    /// Runs a body against a server, and sees that the server is well afterwards.
+    private func withServer(
+        limits: MessagePort.Limits = .init(),
+        acceptPeer: MessagePort.PeerPolicy? = nil,
+        _ body: (Place, Notes) throws -> Void
+    ) throws {
+        let (place, notes) = (Place(), Notes())
+        let server = try PortServer(place, limits: limits, acceptPeer: acceptPeer) { _, message in
+            notes.add("\(message.id)")
+            return message.data
+        }
+        try body(place, notes)
+        try onOwnThread {
+            let reply = try place.remote().request([1, 2, 3], id: 1_000)
+            #expect(reply == [1, 2, 3])
+        }
+        server.stop()
+        #expect(notes.entries.last == "1000")
+    }
+
+    @Test func bytesThatAreNoFrameCostTheConnection() throws {
+        try withServer { place, notes in
+            for junk in [
+                sampleBytes(24), [UInt8](repeating: 0, count: 100), Array("GET / HTTP".utf8),
+            ] {
+                let peer = try place.rawSocket()
+                peer.write(junk + sampleBytes(24))
+                #expect(peer.readFrame() == .refusal(.malformedFrame))
+                #expect(peer.read() == [])
+            }
+            #expect(notes.entries == [])
+        }
+    }
+
+    @Test func whatCameBeforeAMalformedFrameIsDelivered() throws {
+        try withServer { place, notes in
+            let peer = try place.rawSocket()
+            peer.write(Frame.message(1, [1]).head() + Frame.message(2, []).head() + sampleBytes(24))
+            #expect(peer.readFrame() == .refusal(.malformedFrame))
+            #expect(notes.entries == ["1", "2"])
+        }
+    }
+
+    @Test func aLieAboutTheLengthCostsTheConnection() throws {
+        try withServer { place, notes in
+            for length in [(16 << 20) + 1, UInt32(1) << 31, .max] {
+                let peer = try place.rawSocket()
+                var header = FrameHeader(kind: .message)
+                header.payloadLength = length
+                var bytes: [UInt8] = []
+                header.encode(into: &bytes)
+                peer.write(bytes)
+                #expect(peer.readFrame() == .refusal(.messageTooLarge))
+                #expect(peer.read() == [])
+            }
+            #expect(notes.entries == [])
+        }
+    }
+
+    @Test func bytesThatComeOneByOneAreAMessageLikeAnyOther() throws {
+        try withServer { place, notes in
+            let peer = try place.rawSocket()
+            for byte in Frame.request(5, 3, sampleBytes(300)).head() { peer.write([byte]) }
+            #expect(peer.readFrame() == .reply(5, sampleBytes(300)))
+            #expect(notes.entries == ["3"])
+        }
+    }
+
+    @Test func aFrameThatIsNotWholeInTimeCostsTheConnection() throws {
+        var limits = MessagePort.Limits()
+        limits.frameTimeLimit = .milliseconds(50)
+        try withServer(limits: limits) { place, notes in
+            let slow = try place.rawSocket()
+            let bytes = Frame.message(1, sampleBytes(100)).head()
+            slow.write(Array(bytes.prefix(30)))
+            let quick = try place.rawSocket()
+            quick.write(Frame.message(2, []).head())
+            // One that is idle between frames is left alone.
+            #expect(slow.read() == [])
+            usleep(100_000)
+            quick.write(Frame.request(1, 3, []).head())
+            #expect(quick.readFrame() == .reply(1, []))
+            #expect(notes.entries == ["2", "3"])
+        }
+    }
+
+    @Test func aPeerThatTakesNoRepliesIsGivenUpInTimeAndHoldsUpNobody() throws {
+        var limits = MessagePort.Limits()
+        limits.frameTimeLimit = .milliseconds(100)
+        try withServer(limits: limits) { place, _ in
+            let peer = try place.rawSocket()
+            peer.write(Frame.request(1, 0, sampleBytes(2 << 20)).head())
+            try onOwnThread {
+                let reply = try place.remote().request([7])
+                #expect(reply == [7])
+            }
+            // While a reply waits, no more is read; in the end the connection goes.
+            var count: UInt64 = 2
+            while peer.write(Frame.request(count, 0, sampleBytes(2 << 20)).head()), count < 50 {
+                count += 1
+            }
+            #expect(count < 10)
+        }
+    }
+
+    @Test func aPeerThatGoesInTheMiddleOfAFrameIsForgotten() throws {
+        try withServer { place, notes in
+            let bytes = Frame.message(1, sampleBytes(200)).head()
+            for length in 0..<bytes.count {
+                let peer = try place.rawSocket()
+                peer.write(Array(bytes.prefix(length)))
+            }
+            #expect(notes.entries == [])
+        }
+    }
+
+    @Test func aPeerThatGoesRightAfterItsMessagesLosesNone() throws {
+        try withServer { place, notes in
+            do {
+                let peer = try place.rawSocket()
+                for id in 0..<200 {
+                    // Replies find nobody, and that must not cost what follows.
+                    let number = UInt64(id) + 1
+                    peer.write(Frame.request(number, Int32(id), sampleBytes(300)).head())
+                }
+            }
+            for _ in 0..<30_000 where notes.entries.count < 200 { usleep(1_000) }
+            #expect(notes.entries == (0..<200).map(String.init))
+        }
+    }
+
+    @Test func peersThatAreTooManyAreToldSo() throws {
+        var limits = MessagePort.Limits()
+        limits.maximumConnectionsPerUser = 3
+        try withServer(limits: limits) { place, _ in
+            do {
+                let peers = try (0..<3).map { _ in try place.rawSocket() }
+                for (number, peer) in peers.enumerated() {
+                    peer.write(Frame.request(1, Int32(number), []).head())
+                    #expect(peer.readFrame() == .reply(1, []))
+                }
+                let fourth = try place.rawSocket()
+                #expect(fourth.readFrame() == .refusal(.tooManyConnections))
+                try onOwnThread {
+                    let remote = try place.remote()
+                    #expect(throws: MessagePortError.tooManyConnections) { try remote.request() }
+                }
+            }
+            for _ in 0..<1_000 {
+                let peer = try place.rawSocket()
+                peer.write(Frame.request(1, 0, []).head())
+                if peer.readFrame() == .reply(1, []) { return }
+                usleep(1_000)
+            }
+            Issue.record("Nobody is let in again.")
+        }
+    }
+
+    @Test func aPolicyMayRefuseThePeer() throws {
+        let asked = Notes()
+        let policy: MessagePort.PeerPolicy = { peer in
+            asked.add("\(peer.isSameUser)")
+            return asked.entries.count > 1
+        }
+        try withServer(acceptPeer: policy) { place, _ in
+            try onOwnThread {
+                let remote = try place.remote()
+                #expect(throws: MessagePortError.peerNotPermitted) { try remote.request() }
+            }
+        }
+        #expect(asked.entries == ["true", "true"])
+    }
+
+    @Test func theSenderMayRefuseTheServer() throws {
+        try withServer { place, _ in
+            #expect(throws: MessagePortError.peerNotPermitted) {
+                try place.remote { $0.process != getpid() }
+            }
+        }
+    }
+
+    @Test func aServerThatSendsNonsenseCostsThePortItself() throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        let answers: [([UInt8], MessagePortError)] = [
+            (sampleBytes(24), .malformedFrame),
+            (Frame.message(1, []).head(), .malformedFrame),
+            (Frame.reply(1, sampleBytes(2_000)).head(), .messageTooLarge),
+            (Frame.refusal(.peerNotPermitted).head(), .peerNotPermitted),
+            (Array(Frame.reply(1, sampleBytes(100)).head().prefix(50)), .becameInvalid),
+        ]
+        let thread = startServerThread {
+            for (bytes, _) in answers {
+                guard let peer = try? listener.accept(), peer.readFrame() != nil else { return }
+                peer.write(bytes)
+            }
+        }
+        try onOwnThread {
+            for (_, error) in answers {
+                let remote = try place.remote(replyLimit: 1_000)
+                #expect(throws: error) { try remote.request() }
+                #expect(!remote.isValid)
+            }
+        }
+        pthread_join(thread, nil)
+    }
+}

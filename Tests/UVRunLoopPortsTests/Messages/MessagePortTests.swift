@@ -1,0 +1,249 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Messages and replies between two threads: what a port does when all is well.
+@Suite struct MessagePortTests {
+    @Test func aRequestReachesTheHandlerOnceAndGetsItsReply() throws {
+        let (place, notes) = (Place(), Notes())
+        let server = try PortServer(place) { _, message in
+            notes.add("\(message.id) \(message.data) \(message.isReplyExpected)")
+            return [4, 5, 6]
+        }
+        try onOwnThread {
+            let reply = try place.remote().request([1, 2, 3], id: 42)
+            #expect(reply == [4, 5, 6])
+        }
+        server.stop()
+        #expect(notes.entries == ["42 [1, 2, 3] true"])
+    }
+
+    @Test func anEmptyReplyIsNotThatOfNoData() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in message.id == 0 ? nil : [] }
+        try onOwnThread {
+            let remote = try place.remote()
+            #expect(try remote.request(id: 0) == nil)
+            #expect(try remote.request(id: 1) == [])
+        }
+        server.stop()
+    }
+
+    @Test func oneWayMessagesArriveInOrderAndNeedNoLoop() throws {
+        let (place, notes, end) = (Place(), Notes(), Signal())
+        let server = try PortServer(place) { _, message in
+            #expect(!message.isReplyExpected)
+            notes.add("\(message.id)")
+            if message.id == 999 { end.send() }
+            return [1]
+        }
+        let remote = try place.remote()
+        for id in 0..<1_000 { try remote.sendOneWay([UInt8(id & 255)], Int32(id)) }
+        end.wait()
+        server.stop()
+        #expect(notes.entries == (0..<1_000).map(String.init))
+    }
+
+    @Test(arguments: [0, 1, 65_511, 65_512, 65_536, 65_537, 200_000, 16 << 20])
+    func dataOfAnySizeArrivesIntactBothWays(size: Int) throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in message.data }
+        try onOwnThread {
+            let data = sampleBytes(size)
+            let reply = try place.remote().request(data)
+            #expect(reply == data)
+        }
+        server.stop()
+    }
+
+    @Test func aMessageOnItsWayOutWithoutALoopIsFinishedAsThereIsRoom() throws {
+        let (place, end) = (Place(), Signal())
+        let data = sampleBytes(16 << 20)
+        let server = try PortServer(place) { _, message in
+            if message.data == data { end.send() }
+            return nil
+        }
+        try place.remote().sendOneWay(data)
+        end.wait()
+        server.stop()
+    }
+
+    // MARK: Names
+
+    @Test func aNameNobodyServesIsNoPort() throws {
+        let place = Place()
+        #expect(throws: MessagePortError.noSuchPort) { try place.remote("nobody") }
+        #expect(throws: MessagePortError.invalidName) { try place.remote("") }
+        #expect(throws: MessagePortError.nameTooLong) {
+            try place.remote(String(repeating: "x", count: 200))
+        }
+    }
+
+    @Test func twoMakesOfOneNameAreOnePortWithTheFirstHandler() throws {
+        let (place, notes) = (Place(), Notes())
+        try onOwnThread {
+            let first = try place.local { _, _ in
+                notes.add("first")
+                return nil
+            }
+            let second = try place.local { _, _ in
+                notes.add("second")
+                return nil
+            }
+            #expect(first === second)
+            UVRunLoop.current.add(second, forMode: .reply)
+            let reply = try place.remote().request()
+            #expect(reply == nil)
+            first.invalidate()
+            #expect(!second.isValid)
+            let third = try place.local { _, _ in nil }
+            #expect(third !== first)
+            #expect(third.isValid)
+        }
+        #expect(notes.entries == ["first"])
+        #expect(place.entries.isEmpty)
+    }
+
+    @Test func aRemotePortIsOneObjectWhileItIsValid() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, _ in nil }
+        let first = try place.remote()
+        #expect(try place.remote() === first)
+        first.invalidate()
+        #expect(!first.isValid)
+        let second = try place.remote()
+        #expect(second !== first)
+        #expect(second.isValid)
+        #expect(second.peer.process == getpid())
+        server.stop()
+    }
+
+    @Test func aPortThatNobodyHoldsGivesItsNameUp() throws {
+        let place = Place()
+        do {
+            let port = try place.local { _, _ in nil }
+            #expect(port.isValid)
+            #expect(place.entries == ["port.lock", "port.port"])
+        }
+        #expect(place.entries.isEmpty)
+    }
+
+    @Test func anUnnamedPortAnswersThroughTheReplyPortThatAMessageCarries() throws {
+        let (place, notes) = (Place(), Notes())
+        let server = try PortServer(place) { _, message in
+            do {
+                let port = try #require(try message.replyPort())
+                try port.sendOneWay([UInt8](message.data.reversed()), 7)
+            } catch {
+                notes.add("\(error)")
+            }
+            return nil
+        }
+        try onOwnThread {
+            let loop = UVRunLoop.current
+            let mine = try Local.port(
+                .unguessable(),
+                in: place.directory(),
+                order: 0,
+                limits: .init(),
+                acceptPeer: nil,
+                handler: ThreadBound(sendable: { _, message in
+                    notes.add("\(message.id) \(message.data)")
+                    loop.stop()
+                    return nil
+                })
+            )
+            loop.add(mine, forMode: .default)
+            try place.remote().sendOneWay([1, 2, 3], 0, replyPort: mine)
+            loop.run(mode: .default, for: .seconds(30))
+            mine.invalidate()
+        }
+        server.stop()
+        #expect(notes.entries == ["7 [3, 2, 1]"])
+        #expect(place.entries.isEmpty)
+    }
+
+    // MARK: As a source of a loop
+
+    @Test func aMessageWaitsWhileAnotherModeRunsAndCountsAsAHandledSource() throws {
+        let (place, notes) = (Place(), Notes())
+        try onOwnThread {
+            let loop = UVRunLoop.current
+            let port = try place.local { _, message in
+                notes.add("\(message.id)")
+                return nil
+            }
+            loop.add(port, forMode: .default)
+            let remote = try place.remote()
+            for id in 1...3 { try remote.sendOneWay([], Int32(id)) }
+            let other = UVRunLoop.Mode("other")
+            loop.add(UVRunLoop.Timer(after: .milliseconds(5)) { _ in }, forMode: other)
+            loop.run(mode: other, for: .milliseconds(20))
+            #expect(notes.entries == [])
+            for count in 1...3 {
+                let result = loop.run(
+                    mode: .default,
+                    for: .seconds(30),
+                    returnAfterSourceHandled: true
+                )
+                #expect(result == .handledSource)
+                #expect(notes.entries.count == count)
+            }
+            port.invalidate()
+            #expect(loop.run(mode: .default, for: .seconds(30)) == .finished)
+        }
+        #expect(notes.entries == ["1", "2", "3"])
+    }
+
+    @Test func theEndOfTheLoopsThreadEndsThePort() throws {
+        let (place, notes) = (Place(), Notes())
+        let kept = Guarded<Local?>(nil)
+        try onOwnThread {
+            let port = try place.local { _, _ in nil }
+            port.invalidationHandler = { _ in notes.add("invalid") }
+            UVRunLoop.current.add(port, forMode: .default)
+            kept.withLock { $0 = port }
+        }
+        #expect(kept.withLock { $0 }?.isValid == false)
+        #expect(notes.entries == ["invalid"])
+        #expect(place.entries.isEmpty)
+    }
+
+    @Test func manyThreadsShareOneRemotePort() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in message.data }
+        let remote = try place.remote()
+        let failures = Notes()
+        let threads = (0..<6).map { number in
+            startServerThread {
+                for round in 0..<300 {
+                    let data = [UInt8(number), UInt8(round & 255), UInt8(round >> 8)]
+                    do {
+                        let reply = try remote.request(data)
+                        if reply != data { failures.add("\(reply ?? []) for \(data)") }
+                        if round % 10 == 0 { try remote.sendOneWay(data) }
+                    } catch {
+                        failures.add("\(error)")
+                    }
+                }
+            }
+        }
+        for thread in threads { pthread_join(thread, nil) }
+        server.stop()
+        #expect(failures.entries == [])
+    }
+}
+
+extension Remote {
+    @discardableResult
+    func sendOneWay(
+        _ data: [UInt8],
+        _ id: Int32 = 0,
+        replyPort: Local? = nil,
+        limit: Duration = .seconds(30)
+    ) throws(MessagePortError) -> [UInt8]? {
+        try send(id: id, data: data, replyPort: replyPort, sendLimit: limit)
+    }
+}

@@ -1,0 +1,305 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Ports between processes, which end when it suits nobody.
+///
+/// Each test has a process of its own to fork from, and forks before it starts a thread: what
+/// another thread has locked at that moment would stay locked in the child.
+@Suite struct MessageProcessTests {
+    @Test func aPeerThatIsKilledAtAnyByteOfAFrameDeliversNoPartOfIt() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let server = startChild {
+                let notes = Notes()
+                return serve(place) { _, message in
+                    notes.add("\(message.id)")
+                    return Array(notes.entries.joined(separator: " ").utf8)
+                }
+            }
+            try connect(place).invalidate()
+            let bytes = Frame.request(1, 7, sampleBytes(200)).head()
+            for length in 0..<bytes.count {
+                let child = startChild {
+                    guard let peer = try? place.rawSocket() else { return 1 }
+                    peer.write(Array(bytes.prefix(length)))
+                    return kill(getpid(), SIGKILL)
+                }
+                #expect(awaitEnd(of: child) == -SIGKILL)
+            }
+            let reply = try place.remote().request(id: 9)
+            #expect(reply == Array("9".utf8))
+            kill(server, SIGKILL)
+            _ = awaitEnd(of: server)
+        }
+    }
+
+    @Test func aServerThatIsKilledWhileItHandlesARequestEndsTheWait() async {
+        await #expect(processExitsWith: .success) {
+            let (place, told) = (Place(), Notes())
+            let child = startChild {
+                serve(place) { _, _ in
+                    kill(getpid(), SIGKILL)
+                    return nil
+                }
+            }
+            let remote = try connect(place)
+            remote.invalidationHandler = { _ in told.add("invalid") }
+            #expect(throws: MessagePortError.becameInvalid) { try remote.request([1, 2, 3]) }
+            #expect(told.entries == ["invalid"])
+            #expect(awaitEnd(of: child) == -SIGKILL)
+            #expect(throws: MessagePortError.noSuchPort) { try place.remote() }
+        }
+    }
+
+    @Test func aNameThatAnotherProcessHoldsIsRefusedAndTakenWhenItIsKilled() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            for _ in 0..<5 {
+                let child = startChild { serve(place) { _, message in message.data } }
+                let remote = try connect(place)
+                #expect(remote.peer.process == child)
+                #expect(throws: MessagePortError.nameTaken) { try place.local { _, _ in nil } }
+                let reply = try remote.request([5])
+                #expect(reply == [5])
+                kill(child, SIGKILL)
+                #expect(awaitEnd(of: child) == -SIGKILL)
+            }
+            let port = try place.local { _, _ in nil }
+            #expect(port.isValid)
+        }
+    }
+
+    @Test func manyProcessesSendNumberedMessagesAndNoneIsLost() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let counts = Guarded<[Int32: Int32]>([:])
+            let errors = Notes()
+            let children = (0..<8).map { _ in
+                startChild {
+                    guard let remote = try? connect(place) else { return 1 }
+                    for id in 1...500 {
+                        let mode: UVRunLoop.Mode? = id % 50 == 0 ? .reply : nil
+                        do {
+                            try remote.send(
+                                id: Int32(id),
+                                data: [UInt8](repeating: 1, count: id),
+                                sendLimit: .seconds(60),
+                                receiveLimit: .seconds(60),
+                                replyMode: mode
+                            )
+                        } catch {
+                            return 2
+                        }
+                    }
+                    return 0
+                }
+            }
+            let server = try PortServer(place) { _, message in
+                let sender = message.sender.process
+                let expected = counts.withLock { counts -> Int32 in
+                    counts[sender, default: 0] += 1
+                    return counts[sender, default: 0]
+                }
+                if expected != message.id { errors.add("\(message.id), not \(expected)") }
+                return message.isReplyExpected ? [] : nil
+            }
+            for child in children { #expect(awaitEnd(of: child) == 0) }
+            server.stop()
+            #expect(errors.entries == [])
+            #expect(counts.withLock { Array($0.values) } == Array(repeating: 500, count: 8))
+        }
+    }
+
+    // MARK: Trust
+
+    @Test(.enabled(if: geteuid() == 0))
+    func anotherUserIsRefusedEvenWhereItCanReachTheSocket() async {
+        await #expect(processExitsWith: .success) {
+            let (place, notes) = (Place(), Notes())
+            let files = try place.directory().files(of: PortName("port"))
+            var ends: [CInt] = [-1, -1]
+            pipe(&ends)
+            let child = startChild {
+                var byte: UInt8 = 0
+                read(ends[0], &byte, 1)
+                guard setgid(65_534) == 0, setuid(65_534) == 0 else { return 1 }
+                guard let socket = try? Stream.unixSocket(),
+                    let address = RawAddress(unixPath: files.socket),
+                    case .done? = try? socket.connect(to: address)
+                else { return 2 }
+                let peer = RawPeer(SharedSocket(socket))
+                peer.write(Frame.request(1, 5, []).head())
+                guard peer.readFrame() == .refusal(.peerNotPermitted) else { return 3 }
+                return peer.read() == [] ? 0 : 4
+            }
+            let server = try PortServer(place) { _, message in
+                notes.add("\(message.id)")
+                return []
+            }
+            // As careless as it gets: everybody may enter and connect.
+            chmod(place.path, 0o755)
+            chmod(place.path + "/uvrunloop", 0o755)
+            chmod(files.socket, 0o777)
+            write(ends[1], "x", 1)
+            #expect(awaitEnd(of: child) == 0)
+            server.stop()
+            #expect(notes.entries == [])
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func aServerOfAnotherUserIsRefusedBySenders() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let files = try place.directory().files(of: PortName("port"))
+            chmod(place.path, 0o755)
+            chmod(place.path + "/uvrunloop", 0o777)
+            var ends: [CInt] = [-1, -1]
+            pipe(&ends)
+            let child = startChild {
+                guard setuid(65_534) == 0, let socket = try? Stream.unixSocket(),
+                    let address = RawAddress(unixPath: files.socket)
+                else { return 1 }
+                try? socket.bind(to: address)
+                try? socket.listen(backlog: 4)
+                write(ends[1], "x", 1)
+                Glibc.pause()
+                return 0
+            }
+            var byte: UInt8 = 0
+            read(ends[0], &byte, 1)
+            chmod(place.path + "/uvrunloop", 0o700)
+            chmod(place.path, 0o700)
+            #expect(throws: MessagePortError.fileNotTrusted(files.socket)) { try place.remote() }
+            // Were the file made to look right, the kernel's word on the listener would still count.
+            chown(files.socket, 0, 0)
+            #expect(throws: MessagePortError.peerNotPermitted) { try place.remote() }
+            kill(child, SIGKILL)
+            _ = awaitEnd(of: child)
+        }
+    }
+
+    // MARK: Descriptors
+
+    @Test func descriptorsThatAPeerSendsAreNotTaken() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let server = try PortServer(place) { _, message in message.data }
+            let peer = try place.rawSocket()
+            let frame = Frame.request(1, 0, [1]).head()
+            peer.write(frame)
+            #expect(peer.readFrame() == .reply(1, [1]))
+            let before = openDescriptors()
+            for _ in 0..<20 {
+                sendWithDescriptors(frame, peer.socket.descriptor.number)
+                #expect(peer.readFrame() == .reply(1, [1]))
+            }
+            #expect(openDescriptors() == before)
+            server.stop()
+        }
+    }
+
+    @Test func nothingIsLeftOpenByPortsThatAreGone() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            func round() throws {
+                let server = try PortServer(place) { _, message in message.data }
+                try onOwnThread {
+                    let remote = try place.remote()
+                    let reply = try remote.request([1])
+                    #expect(reply == [1])
+                }
+                server.stop()
+            }
+            try round()
+            let before = openDescriptors()
+            for _ in 0..<20 { try round() }
+            #expect(openDescriptors() == before)
+        }
+    }
+
+    @Test func acceptingPausesWithoutDescriptorsAndGoesOnWithThem() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            var ends: [CInt] = [-1, -1]
+            pipe(&ends)
+            let child = startChild {
+                // The server's process has no descriptor left when this one connects.
+                var byte: UInt8 = 0
+                read(ends[0], &byte, 1)
+                guard let remote = try? place.remote() else { return 1 }
+                let reply = try? remote.request([7])
+                return reply == [7] ? 0 : 2
+            }
+            let server = try PortServer(place) { _, message in message.data }
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = 64
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var taken: [CInt] = []
+            while case let number = dup(0), number >= 0 { taken.append(number) }
+            write(ends[1], "x", 1)
+            let start = processorTime()
+            usleep(400_000)
+            #expect(processorTime() - start < 200_000_000)
+            var status: CInt = 0
+            #expect(waitpid(child, &status, WNOHANG) == 0)
+            for number in taken { close(number) }
+            #expect(awaitEnd(of: child) == 0)
+            server.stop()
+        }
+    }
+}
+
+/// Serves a port until the process is killed.
+private func serve(
+    _ place: Place,
+    _ handler: @escaping @Sendable (Local, Message) -> [UInt8]?
+) -> CInt {
+    guard let port = try? place.local("port", handler) else { return 1 }
+    UVRunLoop.current.add(port, forMode: .default)
+    UVRunLoop.current.run()
+    return 0
+}
+
+/// Connects as soon as somebody serves the port.
+private func connect(_ place: Place) throws -> Remote {
+    for _ in 0..<30_000 {
+        if let remote = try? place.remote() { return remote }
+        usleep(1_000)
+    }
+    return try place.remote()
+}
+
+private func openDescriptors() -> [String] { Place.entries(of: "/proc/self/fd") }
+
+private func processorTime() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+/// Sends bytes with two descriptors attached.
+private func sendWithDescriptors(_ bytes: [UInt8], _ socket: CInt) {
+    var bytes = bytes
+    // A control message by hand: its length, level and type, and then the descriptors.
+    var control: [UInt64] = [24, UInt64(SCM_RIGHTS) << 32 | UInt64(SOL_SOCKET), 0 | 1 << 32]
+    let count = bytes.count
+    bytes.withUnsafeMutableBytes { data in
+        var vector = iovec(iov_base: data.baseAddress, iov_len: count)
+        control.withUnsafeMutableBytes { control in
+            withUnsafeMutablePointer(to: &vector) { vector in
+                var message = msghdr()
+                message.msg_iov = vector
+                message.msg_iovlen = 1
+                message.msg_control = control.baseAddress
+                message.msg_controllen = 24
+                let sent = sendmsg(socket, &message, 0)
+                precondition(sent == count, "The descriptors could not be sent.")
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Who owns a name.
+///
+/// What forks has a process of its own, so that no other test's children inherit its pipes.
+@Suite struct NameClaimTests {
+    @Test func aNameHasOneOwnerInAProcess() throws {
+        let place = Place()
+        let files = try portFiles(in: place)
+        let claim = try NameClaim(files)
+        #expect(throws: MessagePortError.nameTaken) { try NameClaim(files) }
+        claim.release()
+        try NameClaim(files).release()
+    }
+
+    @Test func aReleasedNameLeavesNothingBehind() throws {
+        let place = Place()
+        let claim = try NameClaim(portFiles(in: place))
+        let socket = try claim.listen(backlog: 1)
+        #expect(place.entries == ["name.lock", "name.port"])
+        claim.release()
+        claim.release()
+        #expect(place.entries.isEmpty)
+        _ = consume socket
+    }
+
+    @Test func anotherProcessIsRefusedWhileTheOwnerLives() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let files = try portFiles(in: place)
+            let claim = try NameClaim(files)
+            let socket = try claim.listen(backlog: 1)
+            let status = inChild { claimAnew(files) }
+            #expect(status == 1)
+            claim.release()
+            #expect(inChild { claimAnew(files) } == 0)
+            _ = consume socket
+        }
+    }
+
+    @Test func theNameOfAKilledProcessIsTakenOver() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let files = try portFiles(in: place)
+            for _ in 0..<20 {
+                let child = startChild {
+                    guard let claim = try? NameClaim(files),
+                        let socket = try? claim.listen(backlog: 1)
+                    else { return 1 }
+                    kill(getpid(), SIGKILL)
+                    return CInt(socket.number)
+                }
+                #expect(awaitEnd(of: child) == -SIGKILL)
+                #expect(place.entries == ["name.lock", "name.port"])
+            }
+            let claim = try NameClaim(files)
+            _ = try claim.listen(backlog: 1)
+            claim.release()
+            #expect(place.entries.isEmpty)
+        }
+    }
+
+    @Test func aForkedChildDoesNotHoldItsParentsName() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let files = try portFiles(in: place)
+            var ends: [CInt] = [-1, -1]
+            pipe(&ends)
+            // The owner forks a child that lives on, and is killed.
+            let owner = startChild {
+                guard let claim = try? NameClaim(files), let socket = try? claim.listen(backlog: 1)
+                else { return 1 }
+                _ = startChild {
+                    close(ends[1])
+                    var byte: UInt8 = 0
+                    read(ends[0], &byte, 1)
+                    return CInt(socket.number)
+                }
+                kill(getpid(), SIGKILL)
+                return CInt(claim.files.lock.utf8.count)
+            }
+            close(ends[0])
+            #expect(awaitEnd(of: owner) == -SIGKILL)
+            let claim = try NameClaim(files)
+            _ = try claim.listen(backlog: 1)
+            claim.release()
+            close(ends[1])
+        }
+    }
+
+    @Test func anOwnerWhoseLockFileWasRemovedKeepsItsName() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let files = try portFiles(in: place)
+            let claim = try NameClaim(files)
+            let socket = try claim.listen(backlog: 8)
+            unlink(files.lock)
+            #expect(inChild { claimAnew(files) } == 1)
+            #expect(place.entries.contains("name.port"))
+            _ = consume socket
+        }
+    }
+
+    @Test func whatIsNoSocketOfTheUsersIsLeftAlone() throws {
+        let place = Place()
+        let target = place.path + "/target"
+        close(open(target, O_CREAT | O_RDWR, 0o600))
+        let ways: [(String) -> Void] = [
+            { symlink(target, $0) }, { mkdir($0, 0o700) }, { mkfifo($0, 0o600) },
+            { close(open($0, O_CREAT | O_RDWR, 0o600)) },
+            { path in
+                let address = RawAddress(unixPath: path)!
+                let socket = try? Stream.unixSocket()
+                try? socket?.bind(to: address)
+                chown(path, 65534, 65534)
+            },
+        ]
+        let files = try portFiles(in: place)
+        for (index, way) in ways.enumerated() where index < 4 || geteuid() == 0 {
+            way(files.socket)
+            let before = try FileStatus(ofPath: files.socket)
+            #expect(throws: MessagePortError.fileNotTrusted(files.socket)) {
+                let claim = try NameClaim(files)
+                _ = try claim.listen(backlog: 1)
+            }
+            #expect(try FileStatus(ofPath: files.socket) == before)
+            if unlink(files.socket) != 0 { rmdir(files.socket) }
+        }
+        #expect(try FileStatus(ofPath: target)?.kind == .regular)
+    }
+
+    @Test func aLockFileThatIsSomethingElseIsRefused() throws {
+        let place = Place()
+        let files = try portFiles(in: place)
+        let target = place.path + "/target"
+        let ways: [(String) -> Void] = [
+            { symlink(target, $0) }, { mkdir($0, 0o700) }, { mkfifo($0, 0o600) },
+        ]
+        for way in ways {
+            way(files.lock)
+            #expect(throws: MessagePortError.fileNotTrusted(files.lock)) { try NameClaim(files) }
+            if unlink(files.lock) != 0 { rmdir(files.lock) }
+        }
+        #expect(try FileStatus(ofPath: target) == nil)
+    }
+
+    @Test func ofManyContendersForAStaleNameExactlyOneWins() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let files = try portFiles(in: place)
+            for round in 0..<15 {
+                var (go, end): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
+                pipe(&go)
+                pipe(&end)
+                let children = (0..<8).map { _ in
+                    startChild {
+                        close(go[1])
+                        close(end[1])
+                        var byte: UInt8 = 0
+                        read(go[0], &byte, 1)
+                        guard let claim = try? NameClaim(files) else { return 1 }
+                        guard let socket = try? claim.listen(backlog: 1) else { return 2 }
+                        // The winner keeps the name until all have tried, and then leaves it stale.
+                        read(end[0], &byte, 1)
+                        kill(getpid(), SIGKILL)
+                        return CInt(socket.number)
+                    }
+                }
+                close(go[0])
+                close(end[0])
+                close(go[1])
+                var left = children
+                // The losers end on their own; the last one is the winner.
+                let statuses = (1..<children.count).map { _ in awaitFirstEnd(of: &left) }
+                close(end[1])
+                #expect(statuses.allSatisfy { $0 == 1 }, "round \(round): \(statuses)")
+                #expect(awaitFirstEnd(of: &left) == -SIGKILL)
+            }
+        }
+    }
+}
+
+private func portFiles(in place: Place, _ name: String = "name") throws -> PortFiles {
+    try place.directory().files(of: PortName(name))
+}
+
+/// 0 when the name could be had, 1 when somebody has it.
+private func claimAnew(_ files: PortFiles) -> CInt {
+    do throws(MessagePortError) {
+        let claim = try NameClaim(files)
+        _ = try claim.listen(backlog: 1)
+        claim.release()
+        return 0
+    } catch {
+        return error == .nameTaken ? 1 : 2
+    }
+}

@@ -1,0 +1,329 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// What happens while a sender waits: its loop runs, and only so long.
+@Suite struct ReplyWaitTests {
+    @Test func theLoopServesTheReplyModeAndNoOther() throws {
+        let (place, notes) = (Place(), Notes())
+        let server = try PortServer(place) { _, _ in
+            usleep(30_000)
+            return [1]
+        }
+        try onOwnThread {
+            let loop = UVRunLoop.current
+            let timer = UVRunLoop.Timer(after: .milliseconds(1), interval: .milliseconds(1)) { _ in
+                notes.add("reply mode")
+            }
+            loop.add(timer, forMode: .reply)
+            let other = UVRunLoop.Timer(after: .milliseconds(1)) { _ in notes.add("default mode") }
+            loop.add(other, forMode: .default)
+            let reply = try place.remote().request()
+            #expect(reply == [1])
+            timer.invalidate()
+            #expect(notes.entries.contains("reply mode"))
+            #expect(!notes.entries.contains("default mode"))
+        }
+        server.stop()
+    }
+
+    @Test func aPortOfTheSameLoopAnswersWhileItsSenderWaits() throws {
+        let place = Place()
+        try onOwnThread {
+            let port = try place.local { _, message in message.data }
+            UVRunLoop.current.add(port, forMode: .reply)
+            let data = sampleBytes(3 << 20)
+            let reply = try place.remote().request(data)
+            #expect(reply == data)
+            port.invalidate()
+        }
+    }
+
+    @Test func handlersMaySendOverTheSamePortMeanwhile() throws {
+        let (place, notes) = (Place(), Notes())
+        let server = try PortServer(place) { _, message in
+            if message.id == 0 { usleep(20_000) }
+            return [UInt8(message.id)]
+        }
+        try onOwnThread {
+            let remote = try place.remote()
+            let loop = UVRunLoop.current
+            for id in 1...3 {
+                let timer = UVRunLoop.Timer(after: .milliseconds(id)) { _ in
+                    do {
+                        let reply = try remote.request(id: Int32(id))
+                        notes.add("\(reply ?? [])")
+                    } catch {
+                        notes.add("\(error)")
+                    }
+                }
+                loop.add(timer, forMode: .reply)
+            }
+            #expect(try remote.request(id: 0) == [0])
+        }
+        server.stop()
+        #expect(notes.entries.sorted() == ["[1]", "[2]", "[3]"])
+    }
+
+    /// The outer wait's reply comes first, and is read by the inner wait.
+    @Test func aReplyThatComesDuringANestedWaitEndsTheOuterOne() throws {
+        let (place, notes) = (Place(), Notes())
+        let listener = try place.rawListener()
+        let thread = startServerThread {
+            guard let peer = try? listener.accept(), let outer = peer.readFrame(),
+                let inner = peer.readFrame()
+            else { return notes.add("no requests") }
+            peer.write(Frame.reply(outer.number, [1]).head())
+            usleep(10_000)
+            peer.write(Frame.reply(inner.number, [2]).head())
+            _ = peer.read()
+        }
+        try onOwnThread {
+            let remote = try place.remote()
+            let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
+                notes.add("inner \((try? remote.request()) ?? [])")
+            }
+            UVRunLoop.current.add(timer, forMode: .reply)
+            #expect(try remote.request() == [1])
+            remote.invalidate()
+        }
+        pthread_join(thread, nil)
+        #expect(notes.entries == ["inner [2]"])
+    }
+
+    @Test func aLateReplyIsNeverTakenForTheNextOne() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in
+            if message.id < 5 { usleep(10_000) }
+            return [UInt8(message.id)]
+        }
+        try onOwnThread {
+            let remote = try place.remote()
+            for id in 0..<5 {
+                #expect(throws: MessagePortError.receiveTimedOut) {
+                    try remote.request(id: Int32(id), receiveLimit: .milliseconds(1))
+                }
+            }
+            for id in 5..<10 { #expect(try remote.request(id: Int32(id)) == [UInt8(id)]) }
+        }
+        server.stop()
+    }
+
+    @Test func anAnswerThatNobodyAskedForIsDropped() throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        let thread = startServerThread {
+            guard let peer = try? listener.accept(), let request = peer.readFrame() else { return }
+            for number in [request.number + 1, .max, request.number, request.number] {
+                peer.write(Frame.reply(number, [UInt8(truncatingIfNeeded: number)]).head())
+            }
+            guard let next = peer.readFrame() else { return }
+            peer.write(Frame.reply(next.number, [9]).head())
+            _ = peer.read()
+        }
+        try onOwnThread {
+            let remote = try place.remote()
+            #expect(try remote.request() == [1])
+            #expect(try remote.request() == [9])
+            remote.invalidate()
+        }
+        pthread_join(thread, nil)
+    }
+
+    @Test func aStopDuringTheWaitIsForTheRunAroundIt() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, _ in
+            usleep(20_000)
+            return [1]
+        }
+        try onOwnThread {
+            let loop = UVRunLoop.current
+            let remote = try place.remote()
+            let stopper = UVRunLoop.Timer(after: .milliseconds(2)) { _ in loop.stop() }
+            loop.add(stopper, forMode: .reply)
+            let replies = Notes()
+            loop.performLocally { replies.add("\((try? remote.request()) ?? [])") }
+            loop.add(UVRunLoop.Timer(after: .seconds(100)) { _ in }, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(replies.entries == ["[1]"])
+        }
+        server.stop()
+    }
+
+    // MARK: Limits
+
+    @Test func aSendToAPeerThatNeverReadsEndsAtItsLimit() throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        try onOwnThread {
+            for mode in [nil, UVRunLoop.Mode.reply] {
+                let remote = try place.remote()
+                let peer = try listener.accept()
+                let told = Notes()
+                remote.invalidationHandler = { _ in told.add("invalid") }
+                let data = sampleBytes(16 << 20)
+                #expect(throws: MessagePortError.sendTimedOut) {
+                    try remote.send(data: data, sendLimit: .milliseconds(30), replyMode: mode)
+                }
+                // A part of it is out, and nothing may follow.
+                #expect(!remote.isValid)
+                #expect(told.entries == ["invalid"])
+                #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
+                #expect(peer.read().count < data.count)
+            }
+        }
+    }
+
+    @Test func aMessageOfWhichNothingIsOutIsTakenBack() throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        let remote = try place.remote()
+        let peer = try listener.accept()
+        var count = 0
+        #expect(throws: MessagePortError.sendTimedOut) {
+            while true {
+                try remote.sendOneWay(sampleBytes(5_000), Int32(count), limit: .zero)
+                count += 1
+            }
+        }
+        // What fitted in part broke the port; else it goes on when there is room again.
+        guard remote.isValid else { return }
+        for id in 0..<count { #expect(peer.readFrame()?.id == Int32(id)) }
+        try remote.sendOneWay([1], 77)
+        #expect(peer.readFrame()?.id == 77)
+    }
+
+    @Test func aLimitOfZeroIsOneLook() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, _ in [1] }
+        try onOwnThread {
+            let remote = try place.remote()
+            let reply = try? remote.request(receiveLimit: .zero)
+            #expect(reply == nil || reply == [1])
+            #expect(try remote.request() == [1])
+        }
+        server.stop()
+    }
+
+    @Test func whatIsTooLargeForEitherSideIsAnError() throws {
+        let place = Place()
+        var limits = MessagePort.Limits()
+        limits.maximumMessageSize = 1_000
+        let server = try PortServer(place, limits: limits) { _, message in
+            [UInt8](repeating: 1, count: Int(message.id))
+        }
+        try onOwnThread {
+            let remote = try place.remote(replyLimit: 500)
+            #expect(try remote.request(sampleBytes(1_000), id: 500)?.count == 500)
+            // The handler's reply goes beyond the port's own limit; the connection stays.
+            #expect(throws: MessagePortError.messageTooLarge) { try remote.request(id: 1_001) }
+            #expect(remote.isValid)
+            #expect(throws: MessagePortError.messageTooLarge) { try remote.request(id: 501) }
+            #expect(!remote.isValid)
+            let next = try place.remote()
+            #expect(throws: MessagePortError.messageTooLarge) {
+                try next.request(sampleBytes(1_001))
+            }
+            #expect(!next.isValid)
+            let reply = try place.remote().request(id: 2)
+            #expect(reply == [1, 1])
+        }
+        server.stop()
+    }
+
+    // MARK: The end
+
+    @Test func thePeersEndIsToldOnceToAllWhoWait() throws {
+        let (place, notes) = (Place(), Notes())
+        let listener = try place.rawListener()
+        let remote = try place.remote()
+        remote.invalidationHandler = { _ in notes.add("replaced") }
+        remote.invalidationHandler = { _ in notes.add("handler") }
+        let threads = (0..<3).map { _ in
+            startServerThread {
+                do {
+                    _ = try remote.request()
+                } catch {
+                    notes.add("\(error)")
+                }
+            }
+        }
+        do {
+            let peer = try listener.accept()
+            for _ in 0..<3 { #expect(peer.readFrame() != nil) }
+        }
+        for thread in threads { pthread_join(thread, nil) }
+        #expect(
+            notes.entries.sorted() == [
+                "becameInvalid", "becameInvalid", "becameInvalid", "handler",
+            ]
+        )
+        #expect(remote.invalidationHandler == nil)
+        #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
+        remote.invalidationHandler = { _ in notes.add("late") }
+        #expect(notes.entries.last == "late")
+    }
+
+    @Test func aSendNoticesThatThePeerIsGone() throws {
+        let (place, notes) = (Place(), Notes())
+        let listener = try place.rawListener()
+        let remote = try place.remote()
+        remote.invalidationHandler = { _ in notes.add("handler") }
+        _ = try listener.accept()
+        #expect(throws: MessagePortError.becameInvalid) { try remote.sendOneWay([]) }
+        #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
+        #expect(notes.entries == ["handler"])
+    }
+
+    @Test func aLoopThatHoldsTheRemotePortIsToldOfItsEnd() throws {
+        let (place, notes) = (Place(), Notes())
+        let listener = try place.rawListener()
+        try onOwnThread {
+            let loop = UVRunLoop.current
+            let remote = try place.remote()
+            remote.invalidationHandler = { _ in notes.add("handler") }
+            loop.add(remote, forMode: .default)
+            let peer = Guarded<RawPeer?>(try listener.accept())
+            loop.performLocally { peer.withLock { $0 = nil } }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(!remote.isValid)
+        }
+        #expect(notes.entries == ["handler"])
+    }
+
+    @Test func invalidatingAPortEndsTheWaitsForIt() throws {
+        let (place, notes) = (Place(), Notes())
+        let listener = try place.rawListener()
+        let remote = try place.remote()
+        let thread = startServerThread {
+            UVRunLoop.current.add(UVRunLoop.Timer(after: .seconds(100)) { _ in }, forMode: .reply)
+            do {
+                _ = try remote.request()
+            } catch {
+                notes.add("\(error)")
+            }
+        }
+        let peer = try listener.accept()
+        #expect(peer.readFrame() != nil)
+        remote.invalidate()
+        pthread_join(thread, nil)
+        #expect(notes.entries == ["becameInvalid"])
+        #expect(peer.read() == [])
+    }
+
+    @Test func aModeIsEmptyAgainAfterTheWait() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, _ in [1] }
+        try onOwnThread {
+            let loop = UVRunLoop.current
+            let reply = try place.remote().request(mode: .default)
+            #expect(reply == [1])
+            let remote = try place.remote()
+            #expect(try remote.request(mode: .default) == [1])
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        }
+        server.stop()
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import UVRunLoopPorts
+
+/// What waits to be sent, without a socket.
+@Suite struct OutputQueueTests {
+    @Test func bytesComeOutInTheOrderInWhichTheyWentIn() {
+        var queue = OutputQueue()
+        var expected: [UInt8] = []
+        var sent: [UInt8] = []
+        for size in [1, 20_000, 3, 16_384, 16_383, 1, 0, 70_000, 5] {
+            let bytes = pattern(size)
+            queue.append(bytes[...])
+            expected += bytes
+            let first = Array(queue.first(16).joined().prefix(7_000))
+            sent += first
+            _ = queue.didSend(first.count)
+            #expect(queue.count == expected.count - sent.count)
+        }
+        while !queue.isEmpty {
+            let first = Array(queue.first(2).joined())
+            sent += first
+            _ = queue.didSend(first.count)
+        }
+        let isSame = sent == expected
+        #expect(isSame)
+    }
+
+    @Test func smallPiecesAreSentTogether() {
+        var queue = OutputQueue()
+        for _ in 0..<1000 { queue.append([1, 2, 3][...]) }
+        #expect(queue.first(16).map(\.count) == [3000])
+        #expect(queue.only?.count == 3000)
+    }
+
+    @Test func theLowMarkIsToldOnceAfterTheHighOneWasPassed() {
+        var queue = OutputQueue(highMark: 10, lowMark: 4)
+        var told: [Bool] = []
+        queue.append(pattern(10)[...])
+        #expect(!queue.isAboveHighMark)
+        told.append(queue.didSend(10))
+        queue.append(pattern(11)[...])
+        #expect(queue.isAboveHighMark)
+        told.append(queue.didSend(6))
+        #expect(queue.isAboveHighMark)
+        told.append(queue.didSend(1))
+        #expect(!queue.isAboveHighMark)
+        told.append(queue.didSend(4))
+        #expect(told == [false, false, true, false])
+    }
+
+    @Test func moreThanTheCapacityIsTooMuch() {
+        var queue = OutputQueue(capacity: 10)
+        queue.append(pattern(4)[...])
+        #expect(!queue.overflows(with: 6))
+        #expect(queue.overflows(with: 7))
+        #expect(queue.overflows(with: .max))
+    }
+
+    @Test func thousandsOfPiecesAreLetGoAsTheyAreSent() {
+        var queue = OutputQueue()
+        let piece = pattern(16_384)
+        for _ in 0..<500 { queue.append(piece[...]) }
+        for _ in 0..<499 { _ = queue.didSend(piece.count) }
+        #expect(queue.count == piece.count)
+        let isLast = queue.only.map(Array.init) == piece
+        #expect(isLast)
+    }
+}

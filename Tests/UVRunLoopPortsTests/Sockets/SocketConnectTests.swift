@@ -1,0 +1,206 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// How connections come about, and how they do not.
+@Suite struct SocketConnectTests {
+    /// Every kind of address that this machine has; one of each.
+    static func addresses(in place: Place) -> [SocketAddress] {
+        let all: [SocketAddress] = [
+            .ipv4Loopback(port: 0), .ipv6Loopback(port: 0), .unix(place.path + "/socket"),
+        ]
+        return all.filter { address in
+            guard let socket = try? UVRunLoopPorts.Stream.socket(family: address.family),
+                case .ipv6 = address
+            else { return true }
+            return (try? socket.bind(to: address.raw)) != nil
+        }
+    }
+
+    @Test func aClientConnectsAndBothSidesTalk() throws {
+        let place = Place()
+        for address in Self.addresses(in: place) {
+            try withPortLoop { loop in
+                let server = try Server(loop, at: address)
+                let log = SocketLog()
+                let client = try SocketPort(connectingTo: server.address) { port, event in
+                    log.note(event)
+                    if case .connected = event { port.send(Array("hello".utf8)) }
+                }
+                loop.add(client, forMode: .default)
+                #expect(loop.run { server.log.count == 1 && log.count == 1 }, "\(address)")
+                server.connection.send("good day".utf8)
+                #expect(loop.run { log.count == 2 })
+                #expect(server.log.entries == ["received hello"])
+                #expect(log.entries == ["connected", "received good day"])
+                #expect(client.peerAddress == server.address)
+                #expect(server.connection.localAddress == server.address)
+                server.close()
+                client.invalidate()
+            }
+        }
+    }
+
+    @Test func aUnixPeerIsKnownByTheKernelsWord() throws {
+        let place = Place()
+        try withPortLoop { loop in
+            let server = try Server(loop, at: .unix(place.path + "/socket"))
+            let client = try SocketPort(connectingTo: server.address) { _, _ in }
+            loop.add(client, forMode: .default)
+            loop.run { !server.connections.isEmpty }
+            for port in [client, server.connection] {
+                #expect(port.peerCredentials?.process == getpid())
+                #expect(port.peerCredentials?.user == geteuid())
+                #expect(port.peerCredentials?.group == getegid())
+            }
+            #expect(server.listener.peerCredentials == nil)
+            server.close()
+            client.invalidate()
+            #expect(client.peerCredentials == nil && client.localAddress == nil)
+        }
+    }
+
+    @Test func whatIsSentBeforeTheConnectionIsThereArrives() throws {
+        try withPortLoop { loop in
+            let server = try Server(loop)
+            let client = try SocketPort(connectingTo: server.address) { port, event in
+                if case .connected = event { port.send(Array(" two".utf8)) }
+            }
+            #expect(client.send(Array("one".utf8)))
+            client.endSending()
+            #expect(!client.send(Array("nothing".utf8)))
+            loop.add(client, forMode: .default)
+            loop.run { server.log.entries.last == "ended" }
+            #expect(server.log.entries == ["received one", "ended"])
+            server.close()
+            client.invalidate()
+        }
+    }
+
+    /// The port of a listener that is gone.
+    private func freePort() throws -> SocketAddress {
+        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in }
+        defer { listener.invalidate() }
+        return try #require(listener.localAddress)
+    }
+
+    private func outcome(of address: SocketAddress, limit: Duration? = nil) throws -> [String] {
+        try withPortLoop { loop in
+            let log = SocketLog()
+            let port = try SocketPort(connectingTo: address, limit: limit) { port, event in
+                log.note(event)
+                log.note("valid: \(port.isValid)")
+            }
+            loop.add(port, forMode: .default)
+            loop.run { log.count > 0 }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(!port.send([1]))
+            return log.entries
+        }
+    }
+
+    @Test func whereNobodyListensAConnectionIsRefused() throws {
+        let log = try outcome(of: try freePort())
+        #expect(log == ["failed: the connection was refused", "valid: false"])
+    }
+
+    @Test func aPathThatDoesNotExistIsAnErrorOfItsOwn() throws {
+        let place = Place()
+        let missing = try outcome(of: .unix(place.path + "/missing"))
+        #expect(missing == ["failed: the path does not exist", "valid: false"])
+        let path = place.path + "/socket"
+        let stale = try Stream.socket(family: AF_UNIX)
+        try stale.bind(to: try SocketAddress.unix(path).raw)
+        stale.close()
+        let refused = try outcome(of: .unix(path))
+        #expect(refused == ["failed: the connection was refused", "valid: false"])
+    }
+
+    @Test func anAddressThatIsNoneIsRefusedAtOnce() {
+        #expect(throws: UVRunLoop.SocketError(.invalidAddress)) {
+            try SocketPort(connectingTo: .unix("")) { _, _ in }
+        }
+        #expect(throws: UVRunLoop.SocketError(.pathTooLong)) {
+            let path = String(repeating: "x", count: 108)
+            _ = try SocketPort(connectingTo: .unix(path)) { _, _ in }
+        }
+    }
+
+    /// Fills a listener's line, so that the next client has to wait.
+    private func fillLine(of address: SocketAddress) throws -> [Peer] {
+        try (0..<4).map { _ in
+            let socket = try UVRunLoopPorts.Stream.socket(family: address.family)
+            _ = try socket.connect(to: try address.raw)
+            return Peer(owning: dup(socket.number))
+        }
+    }
+
+    @Test func aConnectionThatIsNotAnsweredTimesOut() throws {
+        let place = Place()
+        for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
+            var options = SocketPort.ListenOptions()
+            options.backlog = 0
+            let listener = try SocketPort(listeningAt: address, options: options) { _, _ in }
+            let target = try #require(listener.localAddress)
+            let crowd = try fillLine(of: target)
+            let start = UVRunLoop.Instant.now
+            let log = try outcome(of: target, limit: .milliseconds(60))
+            #expect(log == ["failed: the time limit has passed", "valid: false"], "\(address)")
+            #expect(UVRunLoop.Instant.now - start >= .milliseconds(60))
+            crowd.forEach { $0.close() }
+            listener.invalidate()
+        }
+    }
+
+    @Test func aFullLineOfAUnixListenerIsWaitedFor() throws {
+        let place = Place()
+        try withPortLoop { loop in
+            var options = SocketPort.ListenOptions()
+            options.backlog = 0
+            let path = SocketAddress.unix(place.path + "/socket")
+            let server = try Server(loop, at: path, options: options)
+            loop.remove(server.listener, forMode: .default)
+            let crowd = try fillLine(of: path)
+            let log = SocketLog()
+            let client = try SocketPort(connectingTo: path, limit: .seconds(60)) { _, event in
+                log.note(event)
+            }
+            loop.add(client, forMode: .default)
+            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(log.entries == [])
+            loop.add(server.listener, forMode: .default)
+            loop.run { log.count > 0 }
+            #expect(log.entries == ["connected"])
+            #expect(loop.nextFireDate(forMode: .default) == nil)
+            crowd.forEach { $0.close() }
+            server.close()
+            client.invalidate()
+        }
+    }
+
+    @Test func theLimitHoldsInEveryModeThatThePortIsAddedTo() throws {
+        let place = Place()
+        try withPortLoop { loop in
+            var options = SocketPort.ListenOptions()
+            options.backlog = 0
+            let path = SocketAddress.unix(place.path + "/socket")
+            let listener = try SocketPort(listeningAt: path, options: options) { _, _ in }
+            let crowd = try fillLine(of: path)
+            let log = SocketLog()
+            let client = try SocketPort(connectingTo: path, limit: .milliseconds(40)) { _, event in
+                log.note(event)
+            }
+            loop.add(client, forMode: .default)
+            loop.run(mode: .default, for: .milliseconds(5))
+            let other = UVRunLoop.Mode("other")
+            loop.add(client, forMode: other)
+            let result = loop.run(mode: other, for: .seconds(30), returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+            #expect(log.entries == ["failed: the time limit has passed"])
+            crowd.forEach { $0.close() }
+            listener.invalidate()
+        }
+    }
+}

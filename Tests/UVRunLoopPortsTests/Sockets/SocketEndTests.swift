@@ -1,0 +1,210 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// How connections end.
+@Suite struct SocketEndTests {
+    private func withConnection(
+        at address: SocketAddress = .ipv4Loopback(port: 0),
+        _ handler: @escaping (SocketPort, SocketPort.Event) -> Void,
+        _ body: (UVRunLoop, SocketPort, Peer) throws -> Void
+    ) throws {
+        try withPortLoop { loop in
+            let server = try Server(loop, at: address, handler: handler)
+            let peer = try Peer(connectingTo: server.address)
+            loop.run { !server.connections.isEmpty }
+            loop.remove(server.listener, forMode: .default)
+            try body(loop, server.connection, peer)
+            server.close()
+        }
+    }
+
+    @Test func thePeersEndIsToldOnceAndSendingGoesOn() throws {
+        let log = SocketLog()
+        try withConnection { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            peer.write("question")
+            peer.endSending()
+            loop.run { log.count == 2 }
+            #expect(loop.run(for: .milliseconds(5), returnAfterSourceHandled: true) == .timedOut)
+            #expect(log.entries == ["received question", "ended"])
+            port.send("answer".utf8)
+            #expect(port.isValid)
+            port.endSending()
+            #expect(!port.isValid)
+            #expect(peer.readToTheEnd() == Array("answer".utf8))
+            #expect(loop.run(for: nil) == .finished)
+        }
+    }
+
+    @Test func ourEndFollowsTheQueueAndReadingGoesOn() throws {
+        let log = SocketLog()
+        try withConnection { _, event in
+            log.gather(event)
+        } _: { loop, port, peer in
+            let bytes = pattern(3 << 20)
+            port.send(bytes)
+            port.endSending()
+            #expect(!port.send([1]))
+            let received = Guarded<[UInt8]>([])
+            let reader = runThread {
+                let all = peer.readToTheEnd()
+                received.withLock { $0 = all }
+                peer.write("thanks")
+                peer.close()
+            }
+            loop.run { !port.isValid }
+            reader.join()
+            let isWhole = received.withLock { $0 } == bytes
+            #expect(isWhole)
+            #expect(log.received == Array("thanks".utf8))
+            #expect(log.entries == ["ended"])
+            #expect(loop.run(for: nil) == .finished)
+        }
+    }
+
+    @Test func aUnixPeerThatClosesHasEnded() throws {
+        let place = Place()
+        let log = SocketLog()
+        try withConnection(at: .unix(place.path + "/socket")) { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            peer.write("last words")
+            peer.close()
+            loop.run { log.count == 2 }
+            #expect(loop.run(for: .milliseconds(5), returnAfterSourceHandled: true) == .timedOut)
+            #expect(!port.send([1]))
+            loop.run { log.count == 3 }
+            let expected = ["received last words", "ended", "failed: the peer takes no more"]
+            #expect(log.entries == expected)
+            #expect(loop.run(for: nil) == .finished)
+        }
+    }
+
+    @Test func aResetIsAFailureAfterWhatWasSentBefore() throws {
+        let log = SocketLog()
+        try withConnection { _, event in
+            log.gather(event)
+        } _: { loop, port, peer in
+            let bytes = pattern(40_000)
+            peer.write(bytes)
+            peer.reset()
+            loop.run { log.count > 0 }
+            let isWhole = log.received == bytes
+            #expect(isWhole)
+            #expect(log.entries == ["failed: the peer dropped the connection"])
+            #expect(!port.isValid)
+        }
+    }
+
+    @Test func aResetWhileReadingIsPausedIsToldAfterResuming() throws {
+        let log = SocketLog()
+        try withConnection { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            port.pauseReading()
+            peer.write("before")
+            peer.reset()
+            #expect(loop.run(for: .milliseconds(10), returnAfterSourceHandled: true) == .timedOut)
+            port.resumeReading()
+            loop.run { log.count == 2 }
+            #expect(
+                log.entries == ["received before", "failed: the peer dropped the connection"]
+            )
+        }
+    }
+
+    @Test func aResetWithAQueueIsToldThoughReadingIsPaused() throws {
+        let log = SocketLog()
+        try withConnection { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            port.pauseReading()
+            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            peer.reset()
+            loop.run { log.count > 0 }
+            #expect(log.count == 1 && log.entries[0].hasPrefix("failed"))
+        }
+    }
+
+    @Test func sendingToAPeerThatIsGoneNeverKillsTheProcess() throws {
+        let log = SocketLog()
+        try withConnection { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            peer.close()
+            loop.run { log.count == 1 }
+            // The first is answered with a reset, what follows with an error.
+            for _ in 0..<100 where port.send([1]) { usleep(1000) }
+            loop.run { log.count == 2 }
+            #expect(log.entries.first == "ended")
+            #expect(log.entries.last == "failed: the peer takes no more")
+        }
+    }
+
+    @Test func closingAfterTheQueueSendsAllOfIt() throws {
+        let log = SocketLog()
+        try withConnection { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            let bytes = pattern(4 << 20)
+            port.send(bytes)
+            port.invalidateWhenDrained()
+            #expect(port.isValid)
+            let received = Guarded<[UInt8]>([])
+            let reader = runThread {
+                let all = peer.readToTheEnd()
+                received.withLock { $0 = all }
+            }
+            #expect(loop.run(for: .seconds(60)) == .finished)
+            reader.join()
+            let isWhole = received.withLock { $0 } == bytes
+            #expect(isWhole && !port.isValid)
+            #expect(!log.entries.contains { $0.hasPrefix("failed") })
+        }
+    }
+
+    @Test func closingAfterAnEmptyQueueIsClosingNow() throws {
+        try withConnection { _, _ in
+        } _: { _, port, peer in
+            port.send("bye".utf8)
+            port.invalidateWhenDrained()
+            #expect(!port.isValid)
+            #expect(peer.readToTheEnd() == Array("bye".utf8))
+        }
+    }
+
+    @Test func aHandlerThatInvalidatesItsPortIsCalledNoMore() throws {
+        let log = SocketLog()
+        try withConnection { port, event in
+            log.note(event)
+            port.invalidate()
+            port.send([1])
+        } _: { loop, port, peer in
+            peer.write("one")
+            loop.run { log.count > 0 }
+            #expect(log.entries == ["received one"])
+            #expect(!port.isValid && port.localAddress == nil)
+            #expect(loop.run(for: nil) == .finished)
+            #expect(peer.readToTheEnd() == [])
+        }
+    }
+
+    @Test func anInvalidPortLetsItsHandlerGo() throws {
+        final class Token {}
+        weak var token: Token?
+        try withPortLoop { loop in
+            let kept = Token()
+            token = kept
+            let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in
+                withExtendedLifetime(kept) {}
+            }
+            loop.add(listener, forMode: .default)
+            listener.invalidate()
+        }
+        #expect(token == nil)
+    }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// What a listener does when it may accept no more.
+@Suite struct SocketLimitTests {
+    @Test func aFullListenerAcceptsWhenAConnectionCloses() throws {
+        try withPortLoop { loop in
+            var options = SocketPort.ListenOptions()
+            options.maximumConnections = 2
+            let server = try Server(loop, options: options)
+            let peers = try (0..<5).map { _ in try Peer(connectingTo: server.address) }
+            loop.run { server.connections.count == 2 }
+            let start = threadTime()
+            #expect(loop.run(for: .milliseconds(100)) == .timedOut)
+            #expect(threadTime() - start < 50_000_000)
+            #expect(server.connections.count == 2)
+            server.connections[0].invalidate()
+            loop.run { server.connections.count == 3 }
+            #expect(loop.run(for: .milliseconds(5)) == .timedOut)
+            #expect(server.connections.count == 3)
+            server.connections[1].invalidate()
+            server.connections[2].invalidate()
+            loop.run { server.connections.count == 5 }
+            #expect(server.log.entries == [])
+            peers.forEach { $0.close() }
+            server.close()
+        }
+    }
+
+    @Test func anAcceptedConnectionThatNobodyKeepsIsClosed() throws {
+        try withPortLoop { loop in
+            var options = SocketPort.ListenOptions()
+            options.maximumConnections = 1
+            let log = SocketLog()
+            let listener = try SocketPort(
+                listeningAt: .ipv4Loopback(port: 0),
+                options: options
+            ) { _, event in
+                log.note(event)
+            }
+            loop.add(listener, forMode: .default)
+            let address = try #require(listener.localAddress)
+            for number in 1...3 {
+                let peer = try Peer(connectingTo: address)
+                loop.run { log.count == number }
+                #expect(peer.readToTheEnd() == [])
+            }
+            listener.invalidate()
+        }
+    }
+
+    @Test func anEventAcceptsABatchAndTheNextOneTheRest() throws {
+        try withPortLoop { loop in
+            let server = try Server(loop)
+            let peers = try (0..<50).map { _ in try Peer(connectingTo: server.address) }
+            let first = loop.run(for: .seconds(5), returnAfterSourceHandled: true)
+            #expect(first == .handledSource && server.connections.count == AcceptPacing.batch)
+            loop.run { server.connections.count == 50 }
+            peers.forEach { $0.close() }
+            server.close()
+        }
+    }
+
+    @Test func withoutDescriptorsAcceptingPausesAndGoesOn() async {
+        await #expect(processExitsWith: .success) { inProcessOfItsOwn(runOutOfDescriptors) }
+    }
+
+    @Test func nothingIsLeftBehind() async {
+        await #expect(processExitsWith: .success) { inProcessOfItsOwn(comeAndGo) }
+    }
+}
+
+/// The processor time that the calling thread has used, in nanoseconds.
+private func threadTime() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+/// Runs a body in a forked process, in which no other thread opens or closes descriptors.
+private func inProcessOfItsOwn(_ body: () throws -> Void) {
+    let child = startChild {
+        do {
+            try body()
+            return 0
+        } catch {
+            return 1
+        }
+    }
+    precondition(awaitEnd(of: child) == 0, "The process failed.")
+}
+
+private func descriptorCount() -> Int {
+    // The one for counting is among them.
+    Place.entries(of: "/proc/self/fd").count - 1
+}
+
+private func runOutOfDescriptors() throws {
+    try withPortLoop { loop in
+        let server = try Server(loop)
+        let peers = try (0..<3).map { _ in try Peer(connectingTo: server.address) }
+        // The first run opens what libuv needs.
+        loop.run { server.connections.count == 3 }
+        let waiting = try (0..<2).map { _ in try Peer(connectingTo: server.address) }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = 64
+        precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        var fillers: [CInt] = []
+        while case let filler = dup(peers[0].number), filler >= 0 { fillers.append(filler) }
+
+        let observer = CountingObserver(loop)
+        let start = threadTime()
+        precondition(loop.run(for: .milliseconds(350)) == .timedOut)
+        precondition(server.connections.count == 3, "There was no descriptor for it.")
+        precondition(threadTime() - start < 100_000_000, "It spins.")
+        precondition((2...20).contains(observer.count), "\(observer.count) sleeps.")
+
+        // Room that we make is used at once; room that others make, in a while.
+        server.connections[0].invalidate()
+        precondition(loop.run { server.connections.count == 4 }, "Not at once.")
+        close(fillers.removeLast())
+        precondition(loop.run { server.connections.count == 5 }, "Not in a while.")
+        precondition(server.log.entries.isEmpty, "\(server.log.entries)")
+        fillers.forEach { close($0) }
+        (peers + waiting).forEach { $0.close() }
+        server.close()
+    }
+}
+
+/// Counts how often a loop sleeps.
+private final class CountingObserver {
+    private(set) var count = 0
+
+    init(_ loop: UVRunLoop) {
+        let observer = UVRunLoop.Observer(activities: .beforeWaiting) { [weak self] _, _ in
+            self?.count += 1
+        }
+        loop.add(observer, forMode: .default)
+    }
+}
+
+private func comeAndGo() throws {
+    let place = Place()
+    func round() throws {
+        try withPortLoop { loop in
+            for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
+                let server = try Server(loop, at: address)
+                let clients = try (0..<20).map { _ in
+                    try SocketPort(connectingTo: server.address) { port, event in
+                        if case .connected = event { port.send("hello".utf8) }
+                    }
+                }
+                clients.forEach { loop.add($0, forMode: .default) }
+                precondition(loop.run { server.log.count == 20 })
+                clients.prefix(10).forEach { $0.invalidate() }
+                clients.suffix(10).forEach { $0.endSending() }
+                precondition(loop.run { server.log.count == 40 })
+                server.close()
+            }
+        }
+    }
+    try round()
+    let before = descriptorCount()
+    for _ in 0..<5 { try round() }
+    precondition(descriptorCount() == before, "Descriptors stay open.")
+
+    // A thread that ends closes what is in its loop.
+    let thread = runThread {
+        let loop = UVRunLoop.current
+        guard let server = try? Server(loop), let peer = try? Peer(connectingTo: server.address)
+        else { preconditionFailure("No server.") }
+        loop.run { server.connections.count == 1 }
+        peer.close()
+    }
+    thread.join()
+    precondition(descriptorCount() == before, "A thread's descriptors stay open.")
+}

@@ -1,0 +1,143 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Where listeners listen, and what they leave behind.
+@Suite struct SocketListenTests {
+    private typealias SocketError = UVRunLoop.SocketError
+
+    private func refusal(
+        at address: SocketAddress,
+        replacing: Bool = false
+    ) -> SocketError.Code? {
+        var options = SocketPort.ListenOptions()
+        options.replacesStaleSocket = replacing
+        do {
+            let port = try SocketPort(listeningAt: address, options: options) { _, _ in }
+            port.invalidate()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    @Test func thePortThatTheSystemChoseIsKnown() throws {
+        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in }
+        let port = try #require(listener.localAddress?.port)
+        #expect(port > 0)
+        #expect(listener.localAddress == .ipv4Loopback(port: port))
+        #expect(listener.peerAddress == nil)
+        listener.invalidate()
+        #expect(listener.localAddress == nil && !listener.isValid)
+    }
+
+    @Test func aPortThatIsTakenIsInUseAndFreeAfterwards() throws {
+        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in }
+        let address = try #require(listener.localAddress)
+        #expect(refusal(at: address) == .addressInUse)
+        listener.invalidate()
+        #expect(refusal(at: address) == nil)
+    }
+
+    @Test func anAddressOfAnotherMachineIsNotAvailable() throws {
+        let address = try SocketAddress(host: "192.0.2.1", port: 0)
+        #expect(refusal(at: address) == .addressNotAvailable)
+    }
+
+    @Test func theFileOfAListenerGoesWithIt() throws {
+        let place = Place()
+        let path = place.path + "/socket"
+        let listener = try SocketPort(listeningAt: .unix(path)) { _, _ in }
+        #expect(exists(path))
+        #expect(listener.localAddress == .unix(path))
+        #expect(refusal(at: .unix(path)) == .addressInUse)
+        #expect(refusal(at: .unix(path), replacing: true) == .addressInUse)
+        listener.invalidate()
+        #expect(!exists(path))
+    }
+
+    @Test func aListenerThatIsLetGoLeavesNoFile() throws {
+        let place = Place()
+        let path = place.path + "/socket"
+        do { _ = try SocketPort(listeningAt: .unix(path)) { _, _ in } }
+        #expect(!exists(path))
+    }
+
+    @Test func aFileThatIsSomebodyElsesByNowStays() throws {
+        let place = Place()
+        let path = place.path + "/socket"
+        let first = try SocketPort(listeningAt: .unix(path)) { _, _ in }
+        unlink(path)
+        let second = try SocketPort(listeningAt: .unix(path)) { _, _ in }
+        first.invalidate()
+        #expect(exists(path))
+        second.invalidate()
+        #expect(!exists(path))
+    }
+
+    /// Leaves a socket behind at which nobody listens.
+    private func makeStale(_ path: String) throws {
+        let socket = try UVRunLoopPorts.Stream.socket(family: AF_UNIX)
+        try socket.bind(to: try SocketAddress.unix(path).raw)
+        try socket.listen(backlog: 1)
+    }
+
+    @Test func aStaleSocketGivesWayOnlyWhenAskedTo() throws {
+        let place = Place()
+        let path = place.path + "/socket"
+        try makeStale(path)
+        #expect(refusal(at: .unix(path)) == .addressInUse)
+        #expect(exists(path))
+        #expect(refusal(at: .unix(path), replacing: true) == nil)
+    }
+
+    @Test func whatIsNoSocketNeverGivesWay() throws {
+        let place = Place()
+        let path = place.path + "/file"
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        #expect(refusal(at: .unix(path), replacing: true) == .addressInUse)
+        let link = place.path + "/link"
+        try makeStale(place.path + "/socket")
+        symlink(place.path + "/socket", link)
+        #expect(refusal(at: .unix(link), replacing: true) == .addressInUse)
+        #expect(exists(path) && exists(link))
+    }
+
+    @Test func aPathThatCannotBeMadeIsAnError() throws {
+        let place = Place()
+        #expect(refusal(at: .unix(place.path + "/missing/socket")) == .noSuchPath)
+        #expect(refusal(at: .unix(String(repeating: "x", count: 108))) == .pathTooLong)
+        #expect(refusal(at: .unix("")) == .invalidAddress)
+    }
+
+    @Test func oneOfManyTakesAStaleSocketOver() throws {
+        let place = Place()
+        let path = place.path + "/socket"
+        for _ in 0..<30 {
+            try makeStale(path)
+            let ports = Guarded<[SocketPort]>([])
+            var options = SocketPort.ListenOptions()
+            options.replacesStaleSocket = true
+            let threads = (0..<8).map { _ in
+                runThread {
+                    let port = try? SocketPort(
+                        listeningAt: .unix(path),
+                        options: options,
+                        sendableHandler: { _, _ in }
+                    )
+                    if let port { ports.withLock { $0.append(port) } }
+                }
+            }
+            threads.forEach { $0.join() }
+            let winners = ports.withLock { $0 }
+            #expect(winners.count == 1)
+            let peer = try Peer(connectingTo: .unix(path))
+            peer.close()
+            winners.forEach { $0.invalidate() }
+        }
+    }
+}

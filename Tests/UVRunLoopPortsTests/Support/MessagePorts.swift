@@ -1,0 +1,269 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+typealias Message = MessagePort.Message
+typealias Local = MessagePort.Local
+typealias Remote = MessagePort.Remote
+
+extension UVRunLoop.Mode {
+    /// The mode in which the tests wait for replies.
+    static let reply = UVRunLoop.Mode("reply")
+}
+
+extension Place {
+    /// A local port of this place.
+    func local(
+        _ name: String = "port",
+        limits: MessagePort.Limits = .init(),
+        acceptPeer: MessagePort.PeerPolicy? = nil,
+        _ handler: @escaping @Sendable (Local, Message) -> [UInt8]?
+    ) throws -> Local {
+        try Local.port(
+            PortName(name),
+            in: directory(),
+            order: 0,
+            limits: limits,
+            acceptPeer: acceptPeer,
+            handler: ThreadBound(sendable: handler)
+        )
+    }
+
+    func remote(
+        _ name: String = "port",
+        replyLimit: Int = 16 << 20,
+        acceptPeer: MessagePort.PeerPolicy? = nil
+    ) throws(MessagePortError) -> Remote {
+        try Remote.connected(
+            to: PortName(name),
+            in: directory(),
+            replyLimit: replyLimit,
+            acceptPeer: acceptPeer
+        )
+    }
+
+    /// A connection without any manners.
+    func rawSocket(_ name: String = "port") throws -> RawPeer {
+        let files = try directory().files(of: PortName(name))
+        return RawPeer(try Dialling.connect(to: files))
+    }
+
+    /// Listens under a name, without any manners.
+    func rawListener(_ name: String = "port") throws -> RawListener {
+        let claim = try NameClaim(directory().files(of: PortName(name)))
+        return RawListener(claim: claim, socket: SharedSocket(try claim.listen(backlog: 16)))
+    }
+}
+
+extension Remote {
+    func request(
+        _ data: [UInt8] = [],
+        id: Int32 = 0,
+        sendLimit: Duration = .seconds(30),
+        receiveLimit: Duration = .seconds(30),
+        mode: UVRunLoop.Mode = .reply
+    ) throws(MessagePortError) -> [UInt8]? {
+        try send(
+            id: id,
+            data: data,
+            sendLimit: sendLimit,
+            receiveLimit: receiveLimit,
+            replyMode: mode
+        )
+    }
+}
+
+struct RawListener {
+    let claim: NameClaim
+    let socket: SharedSocket
+
+    func accept() throws -> RawPeer {
+        while true {
+            _ = try socket.descriptor.wait(forWriting: false, until: .max)
+            if let found = try socket.descriptor.accept() { return RawPeer(SharedSocket(found)) }
+        }
+    }
+}
+
+/// One end of a connection, byte by byte.
+struct RawPeer {
+    let socket: SharedSocket
+
+    init(_ socket: SharedSocket) { self.socket = socket }
+
+    /// Sends all of it, and waits for room; `false` when the other side is gone.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
+        var start = 0
+        while start < bytes.count {
+            do {
+                if let count = try socket.descriptor.send(bytes[start...]) {
+                    start += count
+                } else {
+                    _ = try socket.descriptor.wait(forWriting: true, until: .max)
+                    usleep(100)
+                }
+            } catch {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Reads until the other side closes, or so many bytes are there.
+    func read(_ count: Int = .max) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            _ = try? socket.descriptor.wait(forWriting: false, until: Duration.seconds(30).fromNow)
+            let limit = min(count - bytes.count, 65_536)
+            guard let input = try? socket.descriptor.read(atMost: limit),
+                case .bytes(let more) = input
+            else { break }
+            bytes += more
+        }
+        return bytes
+    }
+
+    /// The frame that comes next; `nil` when the other side closes first.
+    func readFrame() -> Frame? {
+        var head = read(24)
+        guard head.count == 24 else { return nil }
+        let length = (0..<4).reduce(0) { $0 | Int(head[12 + $1]) << (8 * $1) } + Int(head[7])
+        if length > 0 { head += read(length) }
+        let side: FrameSide = head[5] <= 2 ? .local : .remote
+        var parser = FrameParser(side: side, maximumPayload: .max)
+        var input = head[...]
+        return try? parser.next(from: &input)
+    }
+}
+
+/// A thread whose loop serves a port until the server is stopped.
+final class PortServer: Sendable {
+    private let loop = Guarded<UVRunLoop?>(nil)
+    private let thread = Guarded<pthread_t?>(nil)
+
+    /// Starts with the port that a body makes on the server's thread.
+    init(_ make: @escaping @Sendable () throws -> Local) throws {
+        let ready = Signal()
+        let failure = Guarded<(any Error)?>(nil)
+        let started = startServerThread {
+            do {
+                let port = try make()
+                let loop = UVRunLoop.current
+                loop.add(port, forMode: .default)
+                self.loop.withLock { $0 = loop }
+                ready.send()
+                loop.run()
+                port.invalidate()
+            } catch {
+                failure.withLock { $0 = error }
+                ready.send()
+            }
+        }
+        thread.withLock { $0 = started }
+        ready.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    convenience init(
+        _ place: Place,
+        _ name: String = "port",
+        limits: MessagePort.Limits = .init(),
+        acceptPeer: MessagePort.PeerPolicy? = nil,
+        _ handler: @escaping @Sendable (Local, Message) -> [UInt8]?
+    ) throws {
+        try self.init {
+            try place.local(name, limits: limits, acceptPeer: acceptPeer, handler)
+        }
+    }
+
+    func perform(_ block: @escaping @Sendable () -> Void) {
+        loop.withLock { $0 }?.perform(block)
+    }
+
+    /// Ends the loop and waits for its thread.
+    func stop() {
+        guard let thread = thread.withLock({ $0.take() }) else { return }
+        let loop = loop.withLock { $0 }
+        loop?.perform { loop?.stop() }
+        pthread_join(thread, nil)
+    }
+
+    deinit { stop() }
+}
+
+/// Something that one thread waits for and another does.
+final class Signal: Sendable {
+    private let count = Atomic<Int>(0)
+
+    func send() { count.add(1, ordering: .releasing) }
+
+    var hasCome: Bool { count.load(ordering: .acquiring) > 0 }
+
+    /// Waits for it; gives up after a time that only a hang explains.
+    func wait() {
+        for _ in 0..<60_000 {
+            if hasCome { return }
+            usleep(1_000)
+        }
+        fatalError("A test hangs.")
+    }
+}
+
+private final class ServerBody: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+func startServerThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+    var thread = pthread_t()
+    let pointer = Unmanaged.passRetained(ServerBody(body)).toOpaque()
+    let status = pthread_create(
+        &thread,
+        nil,
+        { pointer in
+            if let pointer {
+                Unmanaged<ServerBody>.fromOpaque(pointer).takeRetainedValue().body()
+            }
+            return nil
+        },
+        pointer
+    )
+    precondition(status == 0, "No thread could be started.")
+    return thread
+}
+
+/// A body on a thread of its own, whose loop goes with it.
+func onOwnThread(_ body: @escaping @Sendable () throws -> Void) throws {
+    let failure = Guarded<(any Error)?>(nil)
+    let thread = startServerThread {
+        do { try body() } catch { failure.withLock { $0 = error } }
+    }
+    pthread_join(thread, nil)
+    if let error = failure.withLock({ $0 }) { throw error }
+}
+
+/// What happened, from whatever thread.
+final class Notes: Sendable {
+    private let notes = Guarded<[String]>([])
+
+    var entries: [String] { notes.withLock { $0 } }
+
+    func add(_ note: String) { notes.withLock { $0.append(note) } }
+}
+
+/// Bytes that show when one is lost or moved.
+func sampleBytes(_ count: Int) -> [UInt8] {
+    var random = SplitMix(seed: UInt64(count))
+    // A length that divides no buffer's.
+    let block = (0..<8_191).map { _ in random.byte() }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + block.count)
+    while bytes.count < count { bytes += block }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+}

@@ -1,0 +1,96 @@
+import Glibc
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// A directory of a test's own, removed with all it holds.
+final class Place: Sendable {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/uvrunloop-test-XXXXXX".utf8CString)
+        let isMade = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.map { mkdtemp($0) != nil } ?? false
+        }
+        precondition(isMade, "No directory could be made.")
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// The directory of names in this place.
+    func directory() throws(MessagePortError) -> PortDirectory {
+        try PortDirectory(in: surroundings)
+    }
+
+    var surroundings: PortDirectory.Surroundings {
+        PortDirectory.Surroundings(
+            runtimeDirectory: path,
+            temporaryDirectory: "/nowhere",
+            isPrivileged: false,
+            user: geteuid()
+        )
+    }
+
+    var entries: [String] { Self.entries(of: path + "/uvrunloop") }
+
+    static func entries(of path: String) -> [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    deinit { Self.remove(path) }
+
+    private static func remove(_ path: String) {
+        for name in entries(of: path) { remove(path + "/" + name) }
+        if unlink(path) != 0 { rmdir(path) }
+    }
+}
+
+/// Runs a body in a forked child and answers the status that it ended with.
+///
+/// The body makes system calls and uses this library's values, and nothing that needs a thread of
+/// the parent's.
+func inChild(_ body: () -> CInt) -> CInt {
+    awaitEnd(of: startChild(body))
+}
+
+func startChild(_ body: () -> CInt) -> pid_t {
+    let child = fork()
+    precondition(child >= 0, "No process could be made.")
+    if child == 0 {
+        alarm(120)
+        _exit(body())
+    }
+    return child
+}
+
+/// Waits for a child; its exit status, or the negated number of the signal that ended it.
+func awaitEnd(of child: pid_t) -> CInt {
+    var status: CInt = -1
+    while waitpid(child, &status, 0) == -1, errno == EINTR {}
+    return outcome(of: status)
+}
+
+/// Waits for any one of some children, takes it off the list and answers how it ended.
+func awaitFirstEnd(of children: inout [pid_t]) -> CInt {
+    while true {
+        for (index, child) in children.enumerated() {
+            var status: CInt = 0
+            guard waitpid(child, &status, WNOHANG) == child else { continue }
+            children.remove(at: index)
+            return outcome(of: status)
+        }
+        usleep(200)
+    }
+}
+
+private func outcome(of status: CInt) -> CInt {
+    status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
+}
