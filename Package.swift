@@ -32,12 +32,31 @@ let package = Package(
             dependencies: ["UVRunLoop", "UVRunLoopPorts"],
             path: "Sources/Examples/KeyValue"
         ),
-        .testTarget(name: "UVRunLoopTests", dependencies: ["UVRunLoop"]),
+        .executableTarget(
+            name: "Guide",
+            dependencies: ["UVRunLoop", "UVRunLoopPorts"],
+            path: "Sources/Examples/Guide"
+        ),
+        .executableTarget(
+            name: "DispatchProbe",
+            dependencies: ["UVRunLoop"],
+            path: "Tests/Support/DispatchProbe"
+        ),
+        .executableTarget(
+            name: "TaskProbe",
+            dependencies: ["UVRunLoop"],
+            path: "Tests/Support/TaskProbe"
+        ),
+        .testTarget(
+            name: "UVRunLoopTests",
+            dependencies: ["UVRunLoop", "DispatchProbe", "TaskProbe"]
+        ),
         .testTarget(
             name: "UVRunLoopPortsTests",
             dependencies: ["UVRunLoop", "UVRunLoopPorts"]
         ),
         .testTarget(name: "KeyValueTests", dependencies: ["KeyValue"]),
+        .testTarget(name: "GuideTests", dependencies: ["Guide"]),
     ],
     swiftLanguageModes: [.v6]
 )

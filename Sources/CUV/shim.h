@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -63,7 +64,41 @@ static inline int cuv_condition(int descriptor) {
     return poll(&state, 1, 0) >= 0 ? state.revents : -errno;
 }
 
+// Takes a uv_poll that was just started from the list of those which libuv has yet to tell the kernel of. The caller
+// tells the kernel instead: libuv would ask for all that it was started for, with a call in which it also runs the
+// callbacks of handles that are not the caller's.
+static inline void cuv_poll_settle(uv_poll_t *poll) {
+    uv__io_t *watcher = &poll->io_watcher;
+    // Two pointers, to the next and to the previous one, under a name that differs from version to version of libuv.
+    void **node = (void **)&watcher->watcher_queue;
+    void **next = (void **)node[0];
+    void **previous = (void **)node[1];
+    previous[0] = next;
+    next[1] = previous;
+    node[0] = node;
+    node[1] = node;
+    watcher->events = watcher->pevents;
+}
+
+// Whether libuv would find a descriptor ready.
+static inline int cuv_has_ready_descriptor(const uv_loop_t *loop) {
+    struct pollfd state = {.fd = uv_backend_fd(loop), .events = POLLIN};
+    return poll(&state, 1, 0) > 0;
+}
+
+// Waits until libuv may have something to do, for so many milliseconds at most.
+static inline void cuv_await_work(const uv_loop_t *loop, int milliseconds) {
+    struct pollfd state = {.fd = uv_backend_fd(loop), .events = POLLIN};
+    poll(&state, 1, milliseconds);
+}
+
+// Takes back a call of uv_stop: outside of uv_run it would only keep the next one from looking.
+static inline void cuv_forget_stop(uv_loop_t *loop) { loop->stop_flag = 0; }
+
 static inline pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
+
+// Names the calling thread; more than 15 bytes are cut off.
+static inline void cuv_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 static inline int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
 

@@ -10,6 +10,8 @@ struct Run {
     /// Whether the limit had come before the run began: such a run is one pass that does not wait.
     let limitWasPast: Bool
     let returnsAfterSource: Bool
+    /// Whether it does what is left to do after the loop was ended: it makes one pass all the same.
+    let isLast: Bool
     /// What the mode holds, as of the version in it.
     var view: Engine.View
     /// Whether wake-ups were forgotten that may have been meant for an outer run.

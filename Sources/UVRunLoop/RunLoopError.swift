@@ -18,6 +18,17 @@ public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let descriptorNotWatchable = Code(
             text: "the descriptor is of a kind that cannot be watched, such as a regular file"
         )
+        /// The number is not that of a signal that a source can wait for.
+        public static let signalNotWatchable = Code(
+            text: "this is no signal that a source can wait for"
+        )
+        /// The process is not a child of this one, or was waited for already (`ESRCH`, `ECHILD`).
+        public static let noSuchChild = Code(text: "there is no such child process")
+        /// There can be no more threads: the limit is reached, or there is no memory for a stack
+        /// (`EAGAIN`).
+        public static let noThreadsLeft = Code(text: "no more threads can be started")
+        /// No thread can have a stack of the size asked for (`EINVAL`).
+        public static let stackSizeNotPossible = Code(text: "no stack can have this size")
         /// The system refused for another reason, which ``RunLoopError/underlying`` names.
         public static let refusedBySystem = Code(text: "the system refused")
 
@@ -38,6 +49,31 @@ public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notPermitted: code = .descriptorNotWatchable
         default: code = .refusedBySystem
         }
+    }
+
+    /// What the system says about a signal.
+    init(ofSignal error: UVError) {
+        self = error == .invalidArgument ? Self(.signalNotWatchable, error) : Self(error)
+    }
+
+    /// What the system says about a process.
+    init(ofChild error: UVError) {
+        switch error {
+        case .noSuchProcess, .noChild: self = Self(.noSuchChild, error)
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self = Self(error)
+        default: self = Self(.refusedBySystem, error)
+        }
+    }
+
+    private init(_ code: Code, _ error: UVError) {
+        self.code = code
+        underlying = error
+    }
+
+    /// What the system says about a thread that it did not start.
+    init(ofThread error: UVError) {
+        underlying = error
+        code = error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft
     }
 
     /// The trouble in one line.

@@ -16,7 +16,15 @@ final class RunWord: Sendable {
         var isStopped: Bool { bits == Self.stopped.bits }
     }
 
+    /// What is to become of queued work when a loop is ended for good; the larger one prevails.
+    enum End: UInt8 {
+        case afterQueuedWork = 1
+        case atOnce = 2
+    }
+
     private let word = Atomic<UInt8>(Value.idle.bits)
+    /// The end of all runs, once it was asked for; no run takes it away.
+    private let ending = Atomic<UInt8>(0)
 
     /// Stops the innermost run; answers `false` if none runs.
     func stop() -> Bool {
@@ -28,7 +36,14 @@ final class RunWord: Sendable {
         return old != Value.idle.bits
     }
 
-    var isStopped: Bool { Value(bits: word.load(ordering: .acquiring)).isStopped }
+    var isStopped: Bool { Value(bits: word.load(ordering: .acquiring)).isStopped || isEnded }
+
+    /// Stops every run, nested ones and those to come included.
+    func end(_ end: End) { ending.max(end.rawValue, ordering: .releasing) }
+
+    var isEnded: Bool { ending.load(ordering: .acquiring) != 0 }
+
+    var isEndedAtOnce: Bool { ending.load(ordering: .acquiring) == End.atOnce.rawValue }
 
     /// Puts a run's word in, or the outer one's back; answers what was there.
     func exchange(_ value: Value) -> Value {

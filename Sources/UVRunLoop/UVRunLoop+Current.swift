@@ -61,19 +61,29 @@ extension UVRunLoop {
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
         try mainLoop.withLock { loop throws(RunLoopError) in
             if let loop, loop.generation == ThreadIdentity.generation { return loop }
-            let made = try make(for: .main)
+            let made = try make(for: .main, isMain: true)
             // A parent's loop stays where it is: letting go of it must not touch what the parent
             // still uses.
             if let inherited = loop { Inherited.keep(inherited) }
             loop = made
+            awaitMainQueue()
             return made
         }
     }
 
-    private static func make(for thread: ThreadIdentity) throws(RunLoopError) -> UVRunLoop {
+    /// The main thread's loop, if somebody has asked for it in this process.
+    static var existingMain: UVRunLoop? {
+        mainLoop.withLock { $0?.generation == ThreadIdentity.generation ? $0 : nil }
+    }
+
+    private static func make(
+        for thread: ThreadIdentity,
+        isMain: Bool = false
+    ) throws(RunLoopError) -> UVRunLoop {
         let word = WakeWord()
         do {
-            return UVRunLoop(thread: thread, word: word, driver: try UVDriver(word: word))
+            let driver = try UVDriver(word: word)
+            return UVRunLoop(thread: thread, word: word, driver: driver, isMain: isMain)
         } catch {
             throw RunLoopError(error)
         }

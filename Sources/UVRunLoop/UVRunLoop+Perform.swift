@@ -61,7 +61,7 @@ extension UVRunLoop {
         var batch = local.withValue { exchange(&$0.spareBatch, with: []) }
         let (mode, isCommon) = (run.mode, run.view.isCommon)
         batch = takeBlocks(for: mode, isCommon: isCommon, into: batch)
-        for index in batch.indices {
+        for index in batch.indices where !innermostRun.isEndedAtOnce {
             // Taken out one by one, so that each block is released right after it ran.
             if let block = batch[index].takeBlock() { callOutToBlock(block) }
         }

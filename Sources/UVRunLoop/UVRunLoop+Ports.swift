@@ -59,6 +59,9 @@ extension UVRunLoop {
         remote.release(descriptor) {
             withEngine { $0.descriptors[descriptor] != nil }
         }
+        // At once where that is possible: somebody may open another file, of the same number, for
+        // a handle of libuv's.
+        if isOnOwnThread { local.withValue(\.driver)?.forgetReleased() }
     }
 
     /// Whether a port-based source is in a mode, or was added to ``Mode/common`` and not removed

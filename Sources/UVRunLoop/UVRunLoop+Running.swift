@@ -107,6 +107,21 @@ extension UVRunLoop {
         if word.noteChange() { remote.kick() }
     }
 
+    /// Ends every run of the loop, nested ones included, the present ones and those to come.
+    func end(_ end: RunWord.End) {
+        checkProcess()
+        innermostRun.end(end)
+        if word.noteChange() { remote.kick() }
+    }
+
+    /// Does what is queued for the default mode, in one pass, although the loop was ended.
+    ///
+    /// Runs nested in it end at once.
+    func performQueuedWork() {
+        checkThread()
+        _ = run(.default, .min, true, false, isLast: true)
+    }
+
     /// Ends the loop's present sleep, or the coming one.
     ///
     /// The loop then makes another pass, and so finds sources that were signalled. A wake-up asked
@@ -135,11 +150,15 @@ extension UVRunLoop {
         _ mode: Mode,
         _ limit: Int64?,
         _ limitWasPast: Bool,
-        _ returnsAfterSource: Bool
+        _ returnsAfterSource: Bool,
+        isLast: Bool = false
     ) -> RunResult {
-        guard let start = start(mode), let driver = local.withValue(\.driver) else {
-            return .finished
-        }
+        guard let driver = local.withValue(\.driver) else { return .finished }
+        require(
+            !driver.isInsideLibuv,
+            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
+        )
+        guard let start = start(mode) else { return .finished }
         let outerMode = local.withValue { local in
             local.nestingLevel += 1
             return exchange(&local.mode, with: mode)
@@ -152,12 +171,14 @@ extension UVRunLoop {
             limit: limit,
             limitWasPast: limitWasPast,
             returnsAfterSource: returnsAfterSource,
+            isLast: isLast,
             view: start.view
         )
 
         var result = makePasses(&run)
         run.busyReceiver?.turnDidEnd()
-        if innermostRun.exchange(outerRun).isStopped { result = .stopped }
+        let wasStopped = innermostRun.exchange(outerRun).isStopped
+        if wasStopped || innermostRun.isEnded { result = .stopped }
         let isNested = local.withValue { local in
             local.nestingLevel -= 1
             local.mode = outerMode
@@ -173,7 +194,7 @@ extension UVRunLoop {
     private func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
         defer { notify(.exit, &run) }
-        while !innermostRun.isStopped {
+        while run.isLast || !innermostRun.isStopped {
             if let reason = runOnePass(&run) { return reason }
         }
         return .stopped
@@ -182,6 +203,7 @@ extension UVRunLoop {
     /// Whether there is something to run the mode for, and what.
     private func start(_ mode: Mode) -> (index: Int, view: Engine.View)? {
         guard mode != .common else { return nil }
+        noteMainQueue()
         return withEngine { engine -> (Int, Engine.View)? in
             guard !engine.isClosed else { return nil }
             let known = engine.modes.index(of: mode)
@@ -199,6 +221,7 @@ extension UVRunLoop {
     ///
     /// - Returns: Why the run ends, if it does.
     private func runOnePass(_ run: inout Run) -> RunResult? {
+        passCount.store(passCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         discarded.letGo()
         if word.forgetWakeUp() { run.forgotWakeUp = true }
         notify(.beforeTimers, &run)
@@ -255,6 +278,7 @@ extension UVRunLoop {
         if run.returnsAfterSource, handledSource { return .handledSource }
         if run.limitWasPast { return .timedOut }
         if let limit = run.limit, remote.now >= limit { return .timedOut }
+        noteMainQueue()
         refresh(&run)
         let isEmpty =
             !run.view.holdsItems && !holdsBlocks(for: run.mode, isCommon: run.view.isCommon)

@@ -43,6 +43,7 @@ extension UVRunLoop {
         var hasLooked = false
         while true {
             word.beginLook()
+            noteMainQueue()
             armDescriptors(&run)
             switch outlook(&run) {
             case .changed: continue

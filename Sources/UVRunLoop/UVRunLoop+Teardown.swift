@@ -4,6 +4,9 @@ extension UVRunLoop {
     /// Sources are told that they left, blocks that wait are dropped, handles are closed. From
     /// then on calls from any thread do nothing.
     func tearDown() {
+        noteMainQueue()
+        // Before all else that may wait, because what follows may wait for a thread that waits for this one.
+        let requests = closeRequests()
         let remains = withEngine { $0.close() }
         let blocks = withInbox { $0.close() }
         for record in remains.timers {
@@ -26,7 +29,7 @@ extension UVRunLoop {
         discarded.close()
         // Released last and here: a block's captures may use the loop, which accepts nothing any
         // more.
-        withExtendedLifetime(blocks) {}
+        withExtendedLifetime((blocks, requests)) {}
     }
 }
 

@@ -19,6 +19,8 @@ public final class UVRunLoop: Sendable {
     let thread: ThreadIdentity
     /// In which of a family of forked processes it was made.
     let generation = ThreadIdentity.generation
+    /// Whether it is ``main``, which serves the main dispatch queue.
+    let isMain: Bool
 
     /// What the loop knows, for any thread.
     private let engine: ContendedMutex<Engine>
@@ -28,6 +30,8 @@ public final class UVRunLoop: Sendable {
     private let inbox = ContendedMutex(Inbox())
     /// How many they are, for a look without the lock.
     private let blockCount = Atomic<Int>(0)
+    /// Requests to perform that wait.
+    let performs = ContendedMutex(PerformQueue())
     /// Grows with everything that ports announce by themselves.
     let arrivalCount = Atomic<UInt64>(0)
     /// Grows with everything that the kernel is to be asked anew.
@@ -42,6 +46,8 @@ public final class UVRunLoop: Sendable {
     ///
     /// Only the loop's thread asks, once per pass.
     let servedPort = Atomic<Bool>(false)
+    /// How many passes the loop has begun, nested ones included, as the loop's thread counts.
+    let passCount = Atomic<UInt64>(0)
     /// How often the loop's driver looked, as the loop's thread counts.
     let lookCount = Atomic<Int64>(0)
     /// Handlers that other threads were the last to hold.
@@ -61,8 +67,14 @@ public final class UVRunLoop: Sendable {
         var spareBatch: [Inbox.Entry] = []
     }
 
-    init(thread: ThreadIdentity, word: WakeWord, driver: any LoopDriver) {
+    init(
+        thread: ThreadIdentity,
+        word: WakeWord,
+        driver: any LoopDriver,
+        isMain: Bool = false
+    ) {
         self.thread = thread
+        self.isMain = isMain
         self.word = word
         remote = driver.remote
         engine = ContendedMutex(Engine())

@@ -1,3 +1,5 @@
+import CUV
+
 /// What a loop needs from the world: to look, to sleep and to have descriptors watched.
 ///
 /// `UVDriver` gives it by libuv. Tests put a virtual clock in its place. Every call is made on the
@@ -41,8 +43,30 @@ package protocol LoopDriver: AnyObject {
     ///   more.
     func rearm(_ order: WatchOrder) -> Bool
 
+    /// Forgets descriptors that were released, on the loop's thread: their numbers may be those of
+    /// other files right afterwards.
+    func forgetReleased()
+
+    /// Lends libuv's loop, and counts from then on with handles in it that are not the driver's.
+    ///
+    /// - Returns: The loop; `nil` from a driver that has none.
+    func lend() -> UnsafeMutablePointer<uv_loop_t>?
+
+    /// Ends a loan: what was done to the loop that would confuse the driver is undone.
+    func takeBack()
+
+    /// Whether libuv is calling somebody's handle at this moment.
+    var isInsideLibuv: Bool { get }
+
     /// Gives everything back. Nothing is called afterwards.
     func close()
+}
+
+extension LoopDriver {
+    package func forgetReleased() {}
+    package func lend() -> UnsafeMutablePointer<uv_loop_t>? { nil }
+    package func takeBack() {}
+    package var isInsideLibuv: Bool { false }
 }
 
 /// What any thread may ask of a loop's driver.

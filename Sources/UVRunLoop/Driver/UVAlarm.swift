@@ -72,7 +72,8 @@ struct UVAlarm: ~Copyable {
         return fine?.set(to: max(date, 1)) ?? false
     }
 
-    private mutating func quietFine(now: Int64) {
+    /// Takes away the readiness of a date that has passed.
+    mutating func quietFine(now: Int64) {
         guard let date = fineDate, date <= now else { return }
         fineDate = nil
         _ = fine?.set(to: 0)

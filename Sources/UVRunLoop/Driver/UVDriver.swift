@@ -1,9 +1,10 @@
 import CUV
 
-/// Drives a loop on libuv: one `uv_loop_t`, in which no user code ever runs.
+/// Drives a loop on libuv: one `uv_loop_t`, in which no handler of the loop's ever runs.
 ///
 /// libuv's callbacks take notes and stop libuv's loop; what they mean is settled after `uv_run`
-/// has returned. A prepare and a check handle are the edges of a sleep, an async handle ends it
+/// has returned. Only callbacks of handles that others have put into the loop run inside it, and
+/// never while a lock is held. A prepare and a check handle are the edges of a sleep, an async handle ends it
 /// from other threads, and `UVAlarm` at a given time.
 @safe
 final class UVDriver: LoopDriver {
@@ -17,8 +18,17 @@ final class UVDriver: LoopDriver {
     private var prepare: UVHandle<uv_prepare_t>?
     private var check: UVHandle<uv_check_t>?
     private var mayBlock = false
-    private var needsFlush = false
+    private var stage = Stage.outside
+    private var guests = Guests()
     private let epoll: CInt
+
+    /// How far a call of `uv_run` has come.
+    private enum Stage {
+        case outside
+        /// It was entered, and has not come to the prepare handles yet.
+        case entered
+        case prepared
+    }
 
     var remote: any LoopRemote { uvRemote }
 
@@ -73,29 +83,42 @@ final class UVDriver: LoopDriver {
     // MARK: Sleeping
 
     func look() {
-        closeReleased()
-        _ = notes.begin()
-        _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
+        forgetReleased()
+        notes.clear()
+        if guests.mayBeThere { return lookWithGuests() }
+        run(UV_RUN_NOWAIT)
     }
 
     func wait(until moment: Moment?, now: Int64) {
-        closeReleased()
-        // Errors that came up early are waiting: look, do not sleep.
-        guard !notes.begin() else {
-            _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
-            return
-        }
+        forgetReleased()
+        notes.clear()
         alarm?.set(for: moment, now: now)
+        if guests.mayBeThere { return waitWithGuests() }
         mayBlock = true
-        _ = unsafe uv_run(loop, UV_RUN_ONCE)
+        run(UV_RUN_ONCE)
         mayBlock = false
     }
+
+    private func run(_ mode: uv_run_mode) {
+        stage = .entered
+        _ = unsafe uv_run(loop, mode)
+        stage = .outside
+    }
+
+    var isInsideLibuv: Bool { stage != .outside }
 
     /// libuv is about to poll: the last moment at which a wake-up that came meanwhile can keep it
     /// from blocking.
     private func isAboutToPoll() {
+        require(
+            stage == .entered,
+            "Only the run loop may call uv_run on its libuv loop. Run the UVRunLoop, outside of libuv's callbacks."
+        )
+        stage = .prepared
         guard mayBlock else { return }
-        guard word.fallAsleep() else { return unsafe uv_stop(loop) }
+        guard unsafe !guests.timerMayHaveFired(loop), word.fallAsleep() else {
+            return unsafe uv_stop(loop)
+        }
         // libuv from 1.45 on does not do it by itself, and would sleep longer by what passed since.
         if alarm?.isCoarse == true { unsafe uv_update_time(loop) }
     }
@@ -108,7 +131,7 @@ final class UVDriver: LoopDriver {
 
     func forEachReady(_ body: (Readiness) -> Void) {
         guard !notes.notes.isEmpty else { return }
-        for note in notes.notes {
+        for note in notes.notes where note.watch.isOpen {
             let report = note.watch.report(of: note, epoll: epoll)
             if !report.events.isEmpty { body(report) }
         }
@@ -123,18 +146,9 @@ final class UVDriver: LoopDriver {
         // Other threads wait while this lasts, so that none withdraws and closes a descriptor
         // which libuv has half in hand.
         uvRemote.withDescriptors { descriptors in
-            var prepared: [WatchOrder] = []
             for order in orders where isCurrent(order) {
                 do {
                     try start(order, &descriptors)
-                    prepared.append(order)
-                } catch {
-                    giveUp(order, &descriptors, refused)
-                }
-            }
-            flush()
-            for order in prepared {
-                do {
                     try watches[order.descriptor]?.arm(order.events ?? [], epoll: descriptors.epoll)
                 } catch {
                     giveUp(order, &descriptors, refused)
@@ -173,18 +187,7 @@ final class UVDriver: LoopDriver {
             )
         }
         guard let watch = watches[descriptor], watch.needsStart else { return }
-        try watch.start(epoll: descriptors.epoll)
-        needsFlush = true
-    }
-
-    /// Has libuv tell the kernel of new descriptors now, before the kernel is told what is really
-    /// wanted.
-    private func flush() {
-        guard needsFlush else { return }
-        needsFlush = false
-        notes.isMuted = true
-        _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
-        notes.isMuted = false
+        try watch.start()
     }
 
     func rearm(_ order: WatchOrder) -> Bool {
@@ -205,7 +208,7 @@ final class UVDriver: LoopDriver {
     /// Closes the `uv_poll`s of descriptors that nobody watches any more.
     ///
     /// libuv knows them by their numbers, which may be those of other files by now.
-    private func closeReleased() {
+    func forgetReleased() {
         guard uvRemote.hasReleased else { return }
         uvRemote.withDescriptors { descriptors in
             for descriptor in descriptors.takeReleased() {
@@ -214,9 +217,45 @@ final class UVDriver: LoopDriver {
         }
     }
 
+    // MARK: Guests
+
+    func lend() -> UnsafeMutablePointer<uv_loop_t>? {
+        forgetReleased()
+        guests.mayBeThere = true
+        return unsafe loop
+    }
+
+    func takeBack() {
+        if !isInsideLibuv { unsafe cuv_forget_stop(loop) }
+    }
+
+    /// A look after which the coming sleep ends at once if libuv had something to do: it may have
+    /// been a guest's.
+    private func lookWithGuests() {
+        // A date that has passed is nobody's work, but would seem to be, again and again.
+        alarm?.quietFine(now: uvRemote.now)
+        let hadWork = unsafe guests.haveWork(loop)
+        run(UV_RUN_NOWAIT)
+        if hadWork { _ = word.noteWakeUp() }
+    }
+
+    /// A wait whose end, whatever it was, ends the loop's sleep too.
+    private func waitWithGuests() {
+        // With work at hand libuv up to 1.44 would do it first and then wait all the same.
+        let hasWork = unsafe guests.haveWork(loop)
+        mayBlock = !hasWork
+        run(hasWork ? UV_RUN_NOWAIT : UV_RUN_ONCE)
+        mayBlock = false
+        _ = word.noteWakeUp()
+    }
+
     // MARK: The end
 
     func close() {
+        require(
+            !isInsideLibuv,
+            "A thread ended inside a callback of libuv's. Return from the callback first."
+        )
         uvRemote.close()
         for watch in watches.values { watch.close() }
         watches = [:]
@@ -224,9 +263,6 @@ final class UVDriver: LoopDriver {
         unsafe async.take()?.close()
         unsafe prepare.take()?.close()
         unsafe check.take()?.close()
-        while unsafe uv_loop_close(loop) == UV_EBUSY.rawValue {
-            _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
-        }
-        unsafe loop.deallocate()
+        if unsafe guests.close(loop) { unsafe loop.deallocate() }
     }
 }

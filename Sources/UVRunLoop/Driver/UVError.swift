@@ -1,4 +1,5 @@
 import CUV
+import Glibc
 
 /// A failure as libuv and the system report it.
 ///
@@ -38,6 +39,12 @@ public struct UVError: Error, RawRepresentable, Hashable, Sendable, CustomString
     public static let tooManyOpenFilesInSystem = UVError(rawValue: UV_ENFILE.rawValue)
     /// A number is not that of an open descriptor (`EBADF`).
     public static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
+    /// A value is not one that the system takes (`EINVAL`).
+    public static let invalidArgument = UVError(rawValue: UV_EINVAL.rawValue)
+    /// There is no process of this number (`ESRCH`).
+    public static let noSuchProcess = UVError(rawValue: UV_ESRCH.rawValue)
+    /// The process has no such child (`ECHILD`).
+    public static let noChild = UVError(rawValue: -ECHILD)
     /// The system does not permit it (`EPERM`); for a descriptor: files of its kind cannot be
     /// watched.
     public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)

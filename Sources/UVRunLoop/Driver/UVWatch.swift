@@ -41,6 +41,9 @@ final class UVWatch {
 
     func close() { unsafe handle.take()?.close() }
 
+    /// Whether the descriptor is still that of a source.
+    var isOpen: Bool { unsafe handle != nil }
+
     // MARK: Asking
 
     /// Whether libuv has to be told of the descriptor: it never was, or it stopped after an error.
@@ -49,11 +52,8 @@ final class UVWatch {
         return unsafe uv_is_active(raw) == 0
     }
 
-    /// Tells libuv of the descriptor; it takes effect in its next pass.
-    func start(epoll: CInt) throws(UVError) {
-        // libuv aborts the process when the kernel refuses; asking first finds out.
-        let status = cuv_epoll_add(epoll, descriptor, 0)
-        if status < 0, status != UV_EEXIST.rawValue { throw UVError(rawValue: status) }
+    /// Tells libuv of the descriptor, but not the kernel, which is told what is really wanted.
+    func start() throws(UVError) {
         guard let raw = unsafe handle?.raw else { return }
         let everything = CInt(
             bitPattern: UV_READABLE.rawValue | UV_WRITABLE.rawValue | UV_DISCONNECT.rawValue
@@ -68,6 +68,7 @@ final class UVWatch {
                 unsafe uv_stop(handle.pointee.loop)
             }
         )
+        unsafe cuv_poll_settle(raw)
     }
 
     /// Has the kernel report exactly these events.

@@ -24,6 +24,8 @@ struct PortRecord: ItemRecord {
     fileprivate var isOff = false
     /// The kernel refused to watch the descriptor: its one call is still to come.
     fileprivate var isRefused = false
+    /// It does not keep its modes from being empty.
+    fileprivate var isIdle = false
 
     init(port: any UVRunLoop.PortSource, serial: UInt64) {
         self.port = port
@@ -34,6 +36,7 @@ struct PortRecord: ItemRecord {
 
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
         mode.portCount += 1
+        if isIdle { mode.idlePortCount += 1 }
         if let descriptor { mode.unwatched.insert(descriptor) }
         let place = mode.ready.places.take(for: slot)
         if hasArrival, let turn { mode.ready.insert(place, rank: turn.rank, serial: turn.serial) }
@@ -42,6 +45,7 @@ struct PortRecord: ItemRecord {
 
     func leave(_ mode: inout ModeContents, place: Place) {
         mode.portCount -= 1
+        if isIdle { mode.idlePortCount -= 1 }
         mode.ready.remove(place)
         mode.ready.places.give(back: place)
     }
@@ -206,6 +210,18 @@ extension Engine {
     mutating func watchAgain(_ ticket: Ticket) {
         guard let record = ports[ticket], let descriptor = record.descriptor else { return }
         record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
+    }
+
+    /// Has a port keep its modes from being empty, as ports do at first, or no longer.
+    mutating func setKeepsModes(_ keepsModes: Bool, _ ticket: Ticket) {
+        noteChange()
+        ports.modify(ticket, in: &modes) { record, modes in
+            guard record.isIdle == keepsModes else { return }
+            record.isIdle = !keepsModes
+            let difference = keepsModes ? -1 : 1
+            let attachment = record.attachment
+            attachment.forEach { modes[$0.mode].idlePortCount += difference }
+        }
     }
 
     // MARK: Watching

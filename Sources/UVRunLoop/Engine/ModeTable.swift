@@ -4,6 +4,8 @@ struct ModeContents {
     var isCommon = false
     var sourceCount = 0
     var portCount = 0
+    /// Those among the ports that do not keep the mode from being empty at present.
+    var idlePortCount = 0
     /// Valid timers, the ones whose handlers are running included.
     var timerCount = 0
     var timers = TimerQueue()
@@ -14,7 +16,7 @@ struct ModeContents {
     var unwatched: Set<CInt> = []
 
     /// Whether the mode has something that can produce an event.
-    var holdsItems: Bool { sourceCount > 0 || portCount > 0 || timerCount > 0 }
+    var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 }
 
 /// The modes that a loop knows, reached by a small index.

@@ -89,6 +89,15 @@ extension UVRunLoop {
             loop?.portDidAsk()
         }
 
+        /// Has the port keep its modes from being empty, or no longer.
+        ///
+        /// > Threading: The loop's own thread, which learns of it without being woken.
+        func setKeepsModes(_ keepsModes: Bool) {
+            state.withLock { state in
+                state.loop?.withEngine { $0.setKeepsModes(keepsModes, state.ticket) }
+            }
+        }
+
         func callWillBegin() { callDepth.add(1, ordering: .relaxed) }
 
         func callDidEnd() { callDepth.subtract(1, ordering: .relaxed) }

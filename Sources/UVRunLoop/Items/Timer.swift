@@ -135,6 +135,20 @@ extension UVRunLoop {
             )
         }
 
+        /// Makes a one-shot timer for a date that may be past, and then comes before the dates since.
+        convenience init(
+            catchingUpFrom date: Int64,
+            sendableHandler: @escaping @Sendable (Timer) -> Void
+        ) {
+            self.init(
+                date: date,
+                nil,
+                .zero,
+                ThreadBound(sendable: sendableHandler),
+                mayBePast: true
+            )
+        }
+
         private convenience init(
             after delay: Duration,
             _ interval: Duration?,
@@ -151,15 +165,17 @@ extension UVRunLoop {
             _ interval: Duration?,
             _ tolerance: Duration,
             _ handler: ThreadBound<(Timer) -> Void>,
-            clock: any LoopRemote = UVRunLoop.currentClock
+            clock: any LoopRemote = UVRunLoop.currentClock,
+            mayBePast: Bool = false
         ) {
             self.handler = Handler(handler)
             self.clock = clock
             let period = interval.map(Self.period)
             self.period = period
+            let first = mayBePast ? date : max(date, clock.now)
             state = Guarded(
                 State(
-                    series: FireSeries(date: max(date, clock.now), interval: period),
+                    series: FireSeries(date: first, interval: period),
                     tolerance: max(tolerance.nanosecondsRoundedUp, 0)
                 )
             )

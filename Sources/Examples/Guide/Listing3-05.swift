@@ -1,0 +1,39 @@
+// Listing 3-5: what a custom source does when it was signalled: it carries out the commands in its
+// buffer. This is the `perform` handler of a `UVRunLoop.Source`.
+
+import UVRunLoop
+
+extension RunLoopSource {
+    /// Called by a run of the loop, on the loop's thread.
+    func sourceFired() {
+        log.note("the source fires")
+        // Taken out under the lock and carried out without it, because they may take their time.
+        let commands = commands.withLock { commands in
+            defer { commands = [] }
+            return commands
+        }
+        for command in commands {
+            switch command {
+            case .say(let text): log.note("command: \(text)")
+            case .finish: invalidate()
+            }
+        }
+    }
+}
+
+/// Two commands and two signals: the source fires once and carries out both.
+func performWork(_ log: Log) {
+    let source = RunLoopSource(delegate: AppDelegate(log: log), log: log)
+    source.addToCurrentRunLoop()
+
+    let loop = UVRunLoop.current
+    for text in ["one", "two"] {
+        source.addCommand(.say(text))
+        source.fireCommands(on: loop)
+    }
+
+    // A limit that is past makes one pass, in which every source that was signalled fires.
+    loop.run(mode: .default, for: .zero)
+    loop.run(mode: .default, for: .zero)
+    source.invalidate()
+}

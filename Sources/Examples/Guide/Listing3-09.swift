@@ -1,0 +1,38 @@
+// Listing 3-9: a client signals the source and wakes its loop, which may well be asleep.
+// `Source.signal()` stands for `CFRunLoopSourceSignal`, `wakeUp()` for `CFRunLoopWakeUp`.
+
+import UVRunLoop
+
+extension RunLoopSource {
+    /// Has the commands carried out that were left so far; any thread may call this.
+    ///
+    /// The signal alone would not end the sleep: it would be noticed whenever the loop wakes up for
+    /// another reason.
+    func fireCommands(on loop: UVRunLoop) {
+        let source = runLoopSource.withLock { $0 }
+        source?.signal()
+        loop.wakeUp()
+    }
+}
+
+/// A worker sleeps until a client on this thread has commands for it.
+func wakeTheLoop(_ log: Log) throws {
+    let delegate = AppDelegate(log: log)
+    let source = RunLoopSource(delegate: delegate, log: log)
+    let worker = try UVRunLoop.Thread(name: "worker") { source.addToCurrentRunLoop() }
+
+    let timer = UVRunLoop.Timer(after: .milliseconds(1), interval: .milliseconds(1)) { timer in
+        // All that the client knows of the worker is what the source has registered.
+        guard let context = delegate.sources.first, context.runLoop.isWaiting else { return }
+        timer.invalidate()
+        log.note("the worker sleeps")
+        context.source.addCommand(.say("good morning"))
+        context.source.addCommand(.finish)
+        context.source.fireCommands(on: context.runLoop)
+    }
+    UVRunLoop.current.add(timer, forMode: .default)
+
+    delegate.run()
+    worker.stop()
+    worker.join()
+}

@@ -1,0 +1,19 @@
+import Synchronization
+
+/// What happened in a listing, in order; any thread may add to it.
+final class Log: Sendable {
+    private let noted = Mutex<[String]>([])
+    private let isPrinted: Bool
+
+    /// - Parameter isPrinted: Whether every line is also printed as it comes.
+    init(isPrinted: Bool = false) { self.isPrinted = isPrinted }
+
+    var lines: [String] { noted.withLock { $0 } }
+
+    func note(_ line: String) {
+        noted.withLock { noted in
+            noted.append(line)
+            if isPrinted { print("  " + line) }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// COMMAND: what clients ask in order to learn the commands.
+
+extension Interpreter {
+    mutating func aboutCommands(_ request: Request) throws(CommandError) {
+        if request.count == 1 {
+            reply.array(Command.all.count)
+            for command in Command.all { describe(command) }
+        } else if request.isWord(1, "COUNT") {
+            try check(request, words: 2, "command|count")
+            reply.integer(Command.all.count)
+        } else if request.isWord(1, "LIST") {
+            try check(request, words: 2, "command|list")
+            reply.array(Command.all.count)
+            for command in Command.all { reply.bulk(command.name) }
+        } else if request.isWord(1, "INFO") {
+            let wanted = named(in: request)
+            reply.array(wanted.count)
+            for command in wanted {
+                if let command { describe(command) } else { reply.null() }
+            }
+        } else if request.isWord(1, "DOCS") {
+            let wanted = named(in: request).compactMap(\.self)
+            reply.array(wanted.count * 2)
+            for command in wanted { document(command) }
+        } else {
+            throw .subcommand(of: "COMMAND", request.text(1))
+        }
+    }
+
+    /// The commands whose names follow, or all when none does.
+    private func named(in request: Request) -> [Command?] {
+        if request.count == 2 { return Command.all }
+        return (2..<request.count).map { word in
+            let name = request.text(word).lowercased()
+            return Command.all.first { $0.name == name }
+        }
+    }
+
+    /// Name, arity, flags, places of the keys, and four things that no command here has.
+    private mutating func describe(_ command: Command) {
+        reply.array(10)
+        reply.bulk(command.name)
+        reply.integer(command.arity)
+        let flags = command.traits.names
+        reply.array(flags.count)
+        for flag in flags { reply.status(flag) }
+        reply.integer(command.keys.places.first)
+        reply.integer(command.keys.places.last)
+        reply.integer(command.keys.places.step)
+        for _ in 0..<4 { reply.array(0) }
+    }
+
+    private mutating func document(_ command: Command) {
+        reply.bulk(command.name)
+        reply.array(6)
+        reply.bulk("summary")
+        reply.bulk(command.summary)
+        reply.bulk("since")
+        reply.bulk("1.0.0")
+        reply.bulk("group")
+        reply.bulk(command.keys == .none ? "server" : "string")
+    }
+}
+
+extension Command.Traits {
+    /// The words that Redis has for them.
+    var names: [String] {
+        let all: [(Self, String)] = [
+            (.reads, "readonly"), (.writes, "write"), (.fast, "fast"), (.admin, "admin"),
+        ]
+        return all.filter { contains($0.0) }.map(\.1)
+    }
+}

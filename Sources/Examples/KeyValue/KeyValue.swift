@@ -1,0 +1,17 @@
+import Glibc
+
+/// A server that speaks the Redis protocol, on one run loop.
+@main
+enum KeyValue {
+    static func main() {
+        // Whoever reads what we print may leave; that is no reason to end.
+        signal(SIGPIPE, SIG_IGN)
+        let options = Options(arguments: CommandLine.arguments.dropFirst())
+        if let command = options.command {
+            exit(Client.send(command, options))
+        }
+        let server = Server(options)
+        server.run()
+        server.saver.stop()
+    }
+}

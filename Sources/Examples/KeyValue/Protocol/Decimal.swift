@@ -1,0 +1,62 @@
+// Whole numbers as the protocol writes them: digits, perhaps a minus, nothing else.
+
+extension ArraySlice<UInt8> {
+    /// The number that these bytes spell, or `nil` when they spell none or one too large.
+    ///
+    /// As strict as Redis: no plus, no blanks, no leading zeros, and no minus zero.
+    var decimalInteger: Int? {
+        let isNegative = first == UInt8(ascii: "-")
+        let digits = isNegative ? dropFirst() : self
+        guard let leading = digits.first, digits.count <= 19 else { return nil }
+        if leading == UInt8(ascii: "0") { return count == 1 ? 0 : nil }
+
+        // Counted downwards, because the lowest number has no positive twin.
+        var value = 0
+        for byte in digits {
+            let digit = Int(byte) - Int(UInt8(ascii: "0"))
+            guard 0...9 ~= digit else { return nil }
+            let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLong) = product.subtractingReportingOverflow(digit)
+            if isTooLarge || isTooLong { return nil }
+            value = sum
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+}
+
+extension [UInt8] {
+    /// Adds a number's digits, without a string in between.
+    mutating func append(decimal value: Int) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        if rest < 10 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest))
+            return
+        }
+
+        var width = 0
+        var scale = rest
+        while scale > 0 {
+            scale /= 10
+            width += 1
+        }
+        let start = count
+        append(contentsOf: repeatElement(0, count: width))
+        var place = start + width
+        while rest > 0 {
+            place -= 1
+            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+    }
+}
+
+extension Int {
+    /// The digits of this number as bytes, which is how numbers are stored.
+    var decimalBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(decimal: self)
+        return bytes
+    }
+}

@@ -1,0 +1,73 @@
+/// What a client is going to read: replies, one after the other, as bytes of the protocol.
+struct Reply {
+    private(set) var bytes: [UInt8] = []
+
+    /// Forgets the bytes but keeps their memory, unless one large reply made that large.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10)
+    }
+
+    /// A short word that says that it went well, such as `OK`.
+    mutating func status(_ word: String) {
+        bytes.append(UInt8(ascii: "+"))
+        bytes.append(contentsOf: word.utf8)
+        endLine()
+    }
+
+    /// `OK`.
+    mutating func ok() { bytes.append(contentsOf: Self.okLine) }
+
+    /// What went wrong; the text starts with a word in upper case that programs look at.
+    mutating func error(_ text: String) {
+        bytes.append(UInt8(ascii: "-"))
+        // A line's end inside would begin a reply of its own.
+        for byte in text.utf8 {
+            bytes.append(byte == 10 || byte == 13 ? UInt8(ascii: " ") : byte)
+        }
+        endLine()
+    }
+
+    /// A number.
+    mutating func integer(_ value: Int) { header(UInt8(ascii: ":"), value) }
+
+    /// Any bytes.
+    mutating func bulk(_ value: [UInt8]) {
+        header(UInt8(ascii: "$"), value.count)
+        bytes.append(contentsOf: value)
+        endLine()
+    }
+
+    /// Any bytes, here some of a request.
+    mutating func bulk(_ value: ArraySlice<UInt8>) {
+        header(UInt8(ascii: "$"), value.count)
+        bytes.append(contentsOf: value)
+        endLine()
+    }
+
+    /// A text.
+    mutating func bulk(_ text: String) {
+        header(UInt8(ascii: "$"), text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+        endLine()
+    }
+
+    /// Nothing: there is no such key.
+    mutating func null() { bytes.append(contentsOf: Self.nullLine) }
+
+    /// Announces so many replies that belong together.
+    mutating func array(_ count: Int) { header(UInt8(ascii: "*"), count) }
+
+    private mutating func header(_ kind: UInt8, _ value: Int) {
+        bytes.append(kind)
+        bytes.append(decimal: value)
+        endLine()
+    }
+
+    private mutating func endLine() {
+        bytes.append(13)
+        bytes.append(10)
+    }
+
+    private static let okLine = Array("+OK\r\n".utf8)
+    private static let nullLine = Array("$-1\r\n".utf8)
+}

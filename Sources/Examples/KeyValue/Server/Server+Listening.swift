@@ -1,0 +1,93 @@
+import Glibc
+import UVRunLoop
+import UVRunLoopPorts
+
+// Where clients find the server.
+
+extension Server {
+    /// Opens the listeners; ends the program if one cannot be opened.
+    func listen() {
+        for text in options.addresses {
+            let port = UInt16(interpreter.facts.port)
+            guard let address = try? UVRunLoop.SocketAddress(host: text, port: port) else {
+                fail("\(text) is not an address in numbers")
+            }
+            let listener = listen(at: address)
+            if let port = listener.localAddress?.port { interpreter.facts.port = Int(port) }
+        }
+        if let path = options.socketPath { listen(at: .unix(path)) }
+    }
+
+    @discardableResult
+    private func listen(at address: UVRunLoop.SocketAddress) -> UVRunLoop.SocketPort {
+        var how = UVRunLoop.SocketPort.ListenOptions()
+        how.replacesStaleSocket = true
+        do {
+            let listener = try UVRunLoop.SocketPort(
+                listeningAt: address,
+                options: how,
+                handler: { [unowned self] listener, event in
+                    switch event {
+                    case .accepted(let port): accept(port)
+                    case .failed(let error): fail("cannot listen any more: \(error)")
+                    default: break
+                    }
+                }
+            )
+            listeners.append(listener)
+            loop.add(listener, forMode: .default)
+            say("KeyValue listens at \(listener.localAddress ?? address)")
+            return listener
+        } catch {
+            fail("cannot listen at \(address): \(error)")
+        }
+    }
+
+    private func accept(_ port: UVRunLoop.SocketPort) {
+        interpreter.facts.connectionsReceived += 1
+        guard connections.count < interpreter.facts.mostClients else {
+            interpreter.facts.connectionsRejected += 1
+            port.send(Array("-ERR max number of clients reached\r\n".utf8))
+            port.invalidateWhenDrained()
+            return
+        }
+        lastNumber += 1
+        let connection = Connection(
+            port,
+            number: lastNumber,
+            outputLimit: interpreter.facts.outputLimit
+        )
+        connections[lastNumber] = connection
+        interpreter.facts.clients = connections.count
+        // The port, the connection and this keep one another, until the port is invalid.
+        port.setHandler { [self] _, event in handle(event, of: connection) }
+        loop.add(port, forMode: .default)
+    }
+
+    /// What does not change while the server runs.
+    static func facts(_ options: Options, _ file: SnapshotFile) -> Facts {
+        var facts = Facts()
+        facts.processID = Int(getpid())
+        facts.port = Int(options.port)
+        facts.address = options.addresses.joined(separator: " ")
+        facts.socketPath = options.socketPath ?? ""
+        facts.directory = file.directory
+        facts.fileName = file.name
+        facts.residentBytes = { residentBytes() }
+        facts.start = .now
+        facts.lastSave = facts.start
+        facts.mostClients = mostClients(options.mostClients)
+        return facts
+    }
+
+    /// As many clients as were asked for, or as the system has descriptors for.
+    private static func mostClients(_ wanted: Int) -> Int {
+        // Besides clients: listeners, the loops, files, and the three that every program has.
+        let others = 64
+        let descriptors = allowDescriptors(wanted.addingReportingOverflow(others).partialValue)
+        guard descriptors < wanted + others else { return wanted }
+        let possible = max(descriptors - others, 1)
+        complain("the system permits \(descriptors) descriptors: --maxclients is \(possible) now")
+        return possible
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+
+/// Why a file could not be read or written.
+struct FileError: Error {
+    /// A sentence.
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// What could not be done, and the system's reason.
+    fileprivate init(_ what: String, _ path: String, _ code: CInt = errno) {
+        text = "cannot \(what) \(path): \(reason(code))"
+    }
+}
+
+/// The file that keeps the keys while no server runs.
+struct SnapshotFile: Sendable {
+    let directory: String
+    let name = "keyvalue.snapshot"
+
+    var path: String { "\(directory)/\(name)" }
+
+    // MARK: Writing
+
+    /// Puts a snapshot in the place of the last one.
+    ///
+    /// Whatever happens meanwhile, there is always one whole file: the new one is written beside
+    /// the old one, and takes its name when it is on the disk.
+    func write(_ snapshot: Snapshot) throws(FileError) {
+        let temporary = "\(path).\(getpid()).new"
+        do throws(FileError) {
+            try writeBeside(snapshot, temporary)
+            guard rename(temporary, path) == 0 else { throw FileError("rename", temporary) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        try synchronizeDirectory()
+    }
+
+    private func writeBeside(_ snapshot: Snapshot, _ path: String) throws(FileError) {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+        let file = open(path, flags, 0o600)
+        guard file >= 0 else { throw FileError("write", path) }
+        defer { close(file) }
+        var encoder = SnapshotEncoder(snapshot)
+        while var piece = encoder.next() {
+            while !piece.isEmpty {
+                let count = Glibc.write(file, piece, piece.count)
+                if count < 0, errno != EINTR { throw FileError("write", path) }
+                piece.removeFirst(max(count, 0))
+            }
+        }
+        guard fsync(file) == 0 else { throw FileError("write", path) }
+    }
+
+    /// Makes the new name last.
+    private func synchronizeDirectory() throws(FileError) {
+        let file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { throw FileError("open", directory) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw FileError("write", directory) }
+    }
+
+    // MARK: Reading
+
+    /// The keys of the file; none when there is no file.
+    func read(at now: WallTime) throws(FileError) -> Keyspace {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        if file < 0, errno == ENOENT { return Keyspace() }
+        guard file >= 0 else { throw FileError("read", path) }
+        defer { close(file) }
+        var decoder = SnapshotDecoder()
+        var keyspace = Keyspace()
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = Glibc.read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileError("read", path) }
+            if count == 0 { break }
+            try read(buffer[..<count], with: &decoder, into: &keyspace, now)
+        }
+        try check { () throws(SnapshotError) in try decoder.finish() }
+        return keyspace
+    }
+
+    private func read(
+        _ piece: ArraySlice<UInt8>,
+        with decoder: inout SnapshotDecoder,
+        into keyspace: inout Keyspace,
+        _ now: WallTime
+    ) throws(FileError) {
+        decoder.append(piece)
+        while let entry = try check({ () throws(SnapshotError) in try decoder.next() }) {
+            guard entry.expiry > now else { continue }
+            keyspace.set(entry.key[...], to: entry.value[...], expiry: entry.expiry, at: now)
+        }
+    }
+
+    private func check<Value>(
+        _ body: () throws(SnapshotError) -> Value
+    ) throws(FileError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw FileError("cannot use \(path): \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+// What the program asks of the system, apart from sockets and files.
+
+extension WallTime {
+    /// What the calendar's clock says.
+    static var now: WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(milliseconds: Int(time.tv_sec) * 1000 + Int(time.tv_nsec) / 1_000_000)
+    }
+}
+
+/// Allows the process so many file descriptors, or as many as the system permits it.
+///
+/// Answers how many those are.
+func allowDescriptors(_ count: Int) -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+    if limit.rlim_cur < UInt(count) {
+        limit.rlim_cur = min(limit.rlim_max, UInt(count))
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        _ = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+    return Int(min(limit.rlim_cur, UInt(Int.max)))
+}
+
+/// How much memory the process occupies.
+func residentBytes() -> Int {
+    let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return 0 }
+    defer { close(descriptor) }
+    var text = [UInt8](repeating: 0, count: 128)
+    let count = read(descriptor, &text, text.count)
+    let fields = text.prefix(max(count, 0)).split(separator: UInt8(ascii: " "))
+    guard fields.count > 1, let pages = fields[1].decimalInteger else { return 0 }
+    return pages * sysconf(Int32(_SC_PAGESIZE))
+}
+
+/// Writes a line to standard output; nothing is buffered, so it is seen at once.
+func say(_ line: String) { write(line, to: STDOUT_FILENO) }
+
+/// Writes a sentence to standard error.
+func complain(_ sentence: String) { write("KeyValue: \(sentence)", to: STDERR_FILENO) }
+
+/// Says in one sentence why the program cannot go on, and ends it.
+func fail(_ sentence: String, status: CInt = 1) -> Never {
+    complain(sentence)
+    exit(status)
+}
+
+private func write(_ line: String, to descriptor: CInt) {
+    var rest = Array("\(line)\n".utf8)
+    while !rest.isEmpty {
+        let count = write(descriptor, rest, rest.count)
+        if count < 0, errno != EINTR { return }
+        rest.removeFirst(max(count, 0))
+    }
+}
+
+/// The system's words for an error number.
+func reason(_ code: CInt) -> String { String(cString: strerror(code)) }

@@ -1,0 +1,35 @@
+import CUV
+
+/// The main queue of libdispatch, as it lets a run loop serve it.
+///
+/// Never inlined: what the shim keeps is one per object file, and this must be the only one that
+/// has it.
+enum DispatchMainQueue {
+    /// Whether this process has a main queue that can be served: libdispatch is a part of the
+    /// program, and no fork has spoilt it.
+    @inline(never)
+    static var isPresent: Bool { cuv_has_main_queue() != 0 }
+
+    /// Whether the program uses libdispatch, or was built to.
+    ///
+    /// Costs no system call.
+    @inline(never)
+    static var isInUse: Bool { cuv_may_use_main_queue() != 0 }
+
+    /// What is readable while the queue has blocks that wait.
+    ///
+    /// libdispatch makes it at the first call at the latest.
+    @inline(never)
+    static var descriptor: CInt { cuv_main_queue_descriptor() }
+
+    /// Runs the blocks that wait.
+    ///
+    /// Those that are queued meanwhile wait for the next time. Stays out of line so that
+    /// backtraces and profiles show whose turn it was.
+    @inline(never)
+    static func performBlocks(_ descriptor: CInt) {
+        // First, so that whoever queues a block from now on announces it anew.
+        cuv_main_queue_clear(descriptor)
+        cuv_main_queue_drain()
+    }
+}

@@ -1,0 +1,160 @@
+import CUV
+import Glibc
+import Synchronization
+
+/// One signal that this process waits for: from when its first source is made until its last one is
+/// invalidated.
+///
+/// A signal that some thread lets through comes to a handler, which counts it and writes to an
+/// eventfd. One that all threads block waits in the kernel, and a signalfd takes it from there.
+/// Both are shared by all sources of the signal: the kernel tells each of their epoll sets.
+final class SignalWatch: Sendable {
+    let signal: CInt
+    /// Written to with every arrival, and never read.
+    let arrivals: CInt
+    /// Readable while the signal waits in the kernel.
+    let pending: CInt
+    private let generation = ThreadIdentity.generation
+
+    fileprivate init(_ signal: CInt) throws(UVError) {
+        guard Self.canWait(for: signal) else { throw .invalidArgument }
+        let pending = try accepted(cuv_signal_open_pending(signal))
+        var arrivals: CInt = -1
+        do {
+            arrivals = try accepted(cuv_event_create())
+            try accepted(SignalState.take(signal, arrivals))
+        } catch {
+            close(pending)
+            if arrivals >= 0 { close(arrivals) }
+            throw error
+        }
+        self.signal = signal
+        self.pending = pending
+        self.arrivals = arrivals
+    }
+
+    /// Whether the number is one of a signal, and not of those that tell a thread of its own fault:
+    /// what caused them is still there when a handler returns.
+    private static func canWait(for signal: CInt) -> Bool {
+        let faults = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS]
+        return 1..<CInt(cuv_signal_count) ~= signal && !faults.contains(signal)
+    }
+
+    /// How often the signal came so far, but for what waits in the kernel.
+    func countHandled() -> UInt64 { SignalState.count(signal) }
+
+    /// How often the signal came so far, what waits in the kernel included.
+    func count() -> UInt64 {
+        SignalState.takePending(signal, pending)
+        return SignalState.count(signal)
+    }
+
+    /// Gives the signal its previous disposition back.
+    fileprivate func end() {
+        SignalState.giveBack(signal)
+        close(pending)
+        close(arrivals)
+    }
+
+    // MARK: Sharing
+
+    /// The watch for a signal, for one source more.
+    static func take(_ signal: CInt) throws(UVError) -> SignalWatch {
+        try SignalRegistry.current.take(signal)
+    }
+
+    /// Ends the watch if no other source needs it.
+    func giveBack() {
+        // A forked child's dispositions were put right when it was forked.
+        guard generation == ThreadIdentity.generation else { return }
+        SignalRegistry.current.giveBack(self)
+    }
+}
+
+/// The signals that a process waits for.
+private final class SignalRegistry: Sendable {
+    private struct Entry {
+        let watch: SignalWatch
+        var sourceCount: Int
+    }
+
+    private let entries = Guarded<[CInt: Entry]>([:])
+    private let generation = ThreadIdentity.generation
+
+    func take(_ signal: CInt) throws(UVError) -> SignalWatch {
+        try entries.withLock { entries throws(UVError) -> SignalWatch in
+            var entry =
+                if let known = entries[signal] { known } else {
+                    Entry(watch: try SignalWatch(signal), sourceCount: 0)
+                }
+            entry.sourceCount += 1
+            entries[signal] = entry
+            return entry.watch
+        }
+    }
+
+    func giveBack(_ watch: SignalWatch) {
+        entries.withLock { entries in
+            entries[watch.signal]?.sourceCount -= 1
+            guard entries[watch.signal]?.sourceCount == 0 else { return }
+            entries[watch.signal] = nil
+            watch.end()
+        }
+    }
+
+    private static let place = unsafe Atomic<Unmanaged<SignalRegistry>?>(nil)
+
+    /// The registry of this process.
+    ///
+    /// A forked child makes one of its own: another thread may have held the lock of its parent's.
+    static var current: SignalRegistry {
+        ThreadIdentity.watchForks()
+        SignalState.watchForks()
+        while true {
+            let found = unsafe place.load(ordering: .acquiring)
+            let registry = unsafe found?.takeUnretainedValue()
+            if let registry, registry.generation == ThreadIdentity.generation { return registry }
+            let made = unsafe Unmanaged.passRetained(SignalRegistry())
+            let (isPlaced, _) = unsafe place.compareExchange(
+                expected: found,
+                desired: made,
+                ordering: .acquiringAndReleasing
+            )
+            if !isPlaced { unsafe made.release() }
+        }
+    }
+}
+
+/// What signal handlers share with the rest of the process.
+///
+/// Nothing here is inlined: there is one such state per object file, and this must be the only one
+/// that has it.
+private enum SignalState {
+    @inline(never)
+    static func take(_ signal: CInt, _ descriptor: CInt) -> CInt {
+        cuv_signal_take(signal, descriptor)
+    }
+
+    @inline(never)
+    static func giveBack(_ signal: CInt) { cuv_signal_give_back(signal) }
+
+    @inline(never)
+    static func count(_ signal: CInt) -> UInt64 { cuv_signal_arrivals(signal) }
+
+    /// Counts the signals that wait in the kernel, and tells all who wait for them.
+    @inline(never)
+    static func takePending(_ signal: CInt, _ descriptor: CInt) {
+        while true {
+            let count = cuv_signal_take_pending(descriptor)
+            guard count > 0 else { return }
+            cuv_signal_note(signal, UInt64(count))
+        }
+    }
+
+    static func watchForks() { _ = watch }
+
+    private static let watch: Void = {
+        let status = cuv_signals_watch_forks()
+        require(status == 0, "UVRunLoop could not register for forks: no memory.")
+    }()
+}

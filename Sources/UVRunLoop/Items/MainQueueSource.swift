@@ -1,0 +1,44 @@
+/// The main dispatch queue as a port-based source of the main loop.
+final class MainQueueSource: UVRunLoop.PortSource {
+    let link: UVRunLoop.PortLink
+
+    /// Makes the source; `nil` when the queue is not the main thread's any more, as after
+    /// `dispatchMain()`.
+    init?() {
+        let descriptor = DispatchMainQueue.descriptor
+        guard descriptor >= 0 else { return nil }
+        let server = MainQueueServer(descriptor)
+        link = UVRunLoop.PortLink(
+            descriptor: descriptor,
+            events: .readable,
+            order: 0,
+            receiver: server
+        )
+    }
+}
+
+/// Has the queue run its blocks when the loop comes to it.
+private final class MainQueueServer: PortReceiver {
+    private let descriptor: CInt
+
+    init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+    func checkHome(is thread: ThreadIdentity) {
+        require(thread == .main, "The main dispatch queue belongs to the main thread's run loop.")
+    }
+
+    /// Counts as a handled source, as with CFRunLoop.
+    func receive(
+        _ port: any UVRunLoop.PortSource,
+        _ events: UVRunLoop.DescriptorSource.Events
+    ) -> PortAnswer {
+        // The queue is serial: inside of one of its blocks nothing can come from it, and a nested
+        // run that has nothing else to wait for would wait for ever.
+        port.link.setKeepsModes(false)
+        defer { port.link.setKeepsModes(true) }
+        DispatchMainQueue.performBlocks(descriptor)
+        return PortAnswer(wasHandled: true)
+    }
+
+    func letGo(in loop: UVRunLoop?) {}
+}

@@ -1,0 +1,244 @@
+/// The requests made of a loop, in the order they came.
+///
+/// A request waits in the queue of every mode it names, `.common` among them, or for its timer.
+/// Whoever comes first takes it, and its other entries are passed over.
+struct PerformQueue: ~Copyable {
+    /// What is asked for.
+    ///
+    /// An object, so that a request on its way through the queue is cheap to copy.
+    final class Content: Sendable {
+        let body: Block
+        let modes: [UVRunLoop.Mode]
+        let target: Target?
+        /// Who waits for the end of it.
+        let waiter: (any PerformWaiter)?
+        /// Whether it captured what only the loop's thread may release.
+        let isBound: Bool
+
+        init(
+            _ modes: [UVRunLoop.Mode],
+            target: Target?,
+            waiter: (any PerformWaiter)? = nil,
+            isBound: Bool = false,
+            _ body: @escaping Block
+        ) {
+            self.body = body
+            self.modes = modes
+            self.target = target
+            self.waiter = waiter
+            self.isBound = isBound
+        }
+    }
+
+    /// What the queue keeps about a request.
+    struct Request: Sendable {
+        let content: Content
+        /// What a delayed request waits for.
+        fileprivate(set) var timer: UVRunLoop.Timer?
+        /// The pass in which it was made, if it may not be performed in that one.
+        fileprivate(set) var pass: UInt64?
+        fileprivate let serial: UInt64
+    }
+
+    /// On whose behalf a request is made.
+    struct Target: Sendable {
+        let identity: ObjectIdentifier
+        /// Keeps the object, so that its identity stays its own.
+        let object: any Sendable
+        let key: (any Hashable & Sendable)?
+    }
+
+    private struct Entry {
+        var serial: UInt64
+        var ticket: Ticket
+    }
+
+    private struct Line {
+        let mode: UVRunLoop.Mode
+        var entries: [Entry] = []
+        /// Entries before this one are done with.
+        var first = 0
+        /// Entries whose requests still wait.
+        var live = 0
+
+        /// Forgets what is done with when it is the most of the line.
+        mutating func compact(_ isLive: (Entry) -> Bool) {
+            guard entries.count > 2 * live + 16 else { return }
+            entries.removeAll { !isLive($0) }
+            first = 0
+        }
+    }
+
+    private var requests = SlotMap<Request>()
+    private var lines: [Line?] = []
+    private var byTarget: [ObjectIdentifier: Set<Ticket>] = [:]
+    /// Whose requests are being performed, innermost last.
+    private var performing: [any PerformWaiter] = []
+    /// What stands for the waiting requests in the loop; made with the first of them.
+    var source: UVRunLoop.Source?
+    private(set) var isClosed = false
+    /// The number of the latest request.
+    private(set) var serial: UInt64 = 0
+    /// How many wait in modes; those that wait for a timer do not count.
+    private(set) var count = 0
+
+    // MARK: In
+
+    /// Queues a request; answers for which modes it is the only one.
+    mutating func insert(_ content: Content) -> (ticket: Ticket, joined: [UVRunLoop.Mode]) {
+        let ticket = register(content)
+        count += 1
+        var joined: [UVRunLoop.Mode] = []
+        for mode in content.modes {
+            makeLine(for: mode)
+            if lines[mode.number]?.live == 0 { joined.append(mode) }
+            lines[mode.number]?.entries.append(Entry(serial: serial, ticket: ticket))
+            lines[mode.number]?.live += 1
+        }
+        return (ticket, joined)
+    }
+
+    /// Keeps a request for its timer, which is made for the ticket.
+    ///
+    /// - Parameters:
+    ///   - content: The request.
+    ///   - pass: The pass in which it may not be performed.
+    ///   - timer: Makes the timer.
+    /// - Returns: The timer too, to be added to the loop where no lock is held.
+    mutating func insert(
+        _ content: Content,
+        notInPass pass: UInt64?,
+        timer: (Ticket) -> UVRunLoop.Timer
+    ) -> (ticket: Ticket, timer: UVRunLoop.Timer) {
+        let ticket = register(content)
+        let timer = timer(ticket)
+        requests.modify(ticket) { ($0.timer, $0.pass) = (timer, pass) }
+        return (ticket, timer)
+    }
+
+    /// Has a request wait for another timer, until whichever pass that fires in.
+    mutating func postpone(_ ticket: Ticket, to timer: UVRunLoop.Timer) {
+        requests.modify(ticket) { ($0.timer, $0.pass) = (timer, nil) }
+    }
+
+    private mutating func register(_ content: Content) -> Ticket {
+        serial += 1
+        let ticket = requests.insert(Request(content: content, serial: serial))
+        if let target = content.target { byTarget[target.identity, default: []].insert(ticket) }
+        return ticket
+    }
+
+    private mutating func makeLine(for mode: UVRunLoop.Mode) {
+        while lines.count <= mode.number { lines.append(nil) }
+        if lines[mode.number] == nil { lines[mode.number] = Line(mode: mode) }
+    }
+
+    // MARK: Out
+
+    /// A request that left the queue, and the modes in which none is left behind.
+    struct Taken: Sendable {
+        let content: Content
+        let timer: UVRunLoop.Timer?
+        var left: [UVRunLoop.Mode] = []
+    }
+
+    /// Takes the oldest request that may run in the mode.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode that runs.
+    ///   - isCommon: Whether it is a common one.
+    ///   - limit: The number of the last request that is due.
+    /// - Returns: The request; `nil` when none is due in the mode.
+    mutating func takeNext(
+        for mode: UVRunLoop.Mode,
+        isCommon: Bool,
+        upTo limit: UInt64
+    ) -> Taken? {
+        var next = firstEntry(in: mode.number)
+        if isCommon, let other = firstEntry(in: UVRunLoop.Mode.common.number) {
+            if other.serial < next?.serial ?? .max { next = other }
+        }
+        guard let next, next.serial <= limit, let taken = remove(next.ticket) else { return nil }
+        if let waiter = taken.content.waiter { performing.append(waiter) }
+        return taken
+    }
+
+    /// To be called after a request was performed.
+    mutating func didPerform(_ waiter: any PerformWaiter) {
+        performing.removeAll { $0 === waiter }
+    }
+
+    private mutating func firstEntry(in number: Int) -> Entry? {
+        guard number < lines.count, var line = lines[number].take() else { return nil }
+        defer { lines[number] = line }
+        while line.first < line.entries.count {
+            let entry = line.entries[line.first]
+            if requests.holds(entry.ticket) { return entry }
+            line.first += 1
+        }
+        line.entries.removeAll(keepingCapacity: true)
+        line.first = 0
+        return nil
+    }
+
+    /// Takes a request, if it still waits.
+    mutating func remove(_ ticket: Ticket) -> Taken? {
+        guard let request = requests.remove(ticket) else { return nil }
+        if let target = request.content.target { forget(ticket, of: target) }
+        var taken = Taken(content: request.content, timer: request.timer)
+        guard request.timer == nil else { return taken }
+        count -= 1
+        for mode in request.content.modes {
+            lines[mode.number]?.live -= 1
+            if lines[mode.number]?.live == 0 { taken.left.append(mode) }
+            lines[mode.number]?.compact { [requests] in requests.holds($0.ticket) }
+        }
+        return taken
+    }
+
+    private mutating func forget(_ ticket: Ticket, of target: Target) {
+        byTarget[target.identity]?.remove(ticket)
+        if byTarget[target.identity]?.isEmpty == true { byTarget[target.identity] = nil }
+    }
+
+    /// Refuses requests from now on; hands over those there are, and whoever waits for the one
+    /// that is being performed.
+    mutating func close() -> (
+        requests: [Taken], performing: [any PerformWaiter], source: UVRunLoop.Source?
+    ) {
+        isClosed = true
+        let remains = requests.tickets.compactMap { requests.remove($0) }
+        let taken = remains.sorted { $0.serial < $1.serial }
+            .map { Taken(content: $0.content, timer: $0.timer) }
+        let result = (taken, performing, source)
+        (lines, byTarget, performing, source, count) = ([], [:], [], nil, 0)
+        return result
+    }
+
+    // MARK: Questions
+
+    subscript(ticket: Ticket) -> Request? { requests[ticket] }
+
+    func holds(_ ticket: Ticket) -> Bool { requests.holds(ticket) }
+
+    /// The modes in which requests wait.
+    var waitingModes: [UVRunLoop.Mode] {
+        lines.compactMap { line in line.flatMap { $0.live > 0 ? $0.mode : nil } }
+    }
+
+    /// The requests of a target, and their keys.
+    func requests(
+        of target: ObjectIdentifier
+    ) -> [(ticket: Ticket, key: (any Hashable & Sendable)?)] {
+        (byTarget[target] ?? [])
+            .compactMap { ticket in requests[ticket].map { (ticket, $0) } }
+            .sorted { $0.1.serial < $1.1.serial }
+            .map { ($0.0, $0.1.content.target?.key) }
+    }
+}
+
+/// Somebody who waits for the end of a request.
+protocol PerformWaiter: AnyObject, Sendable {
+    /// Ends the wait, unless it has ended.
+    func giveUp(_ error: UVRunLoop.PerformError)
+}

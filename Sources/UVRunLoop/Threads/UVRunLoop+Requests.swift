@@ -1,0 +1,184 @@
+extension UVRunLoop {
+    // Requests are one input source of the loop, of order 0. It is in exactly the modes in which
+    // requests wait, and signalled as long as one does. The queue's lock is held while that is
+    // brought about, outside of the source's and the engine's.
+
+    // MARK: In
+
+    /// Queues a request; answers `nil` when the loop has ended.
+    func enqueue(_ content: PerformQueue.Content) -> Ticket? {
+        checkProcess()
+        let (ticket, hasJoined) = performs.withLock { queue -> (Ticket?, Bool) in
+            guard !queue.isClosed else { return (nil, false) }
+            let (ticket, joined) = queue.insert(content)
+            if !joined.isEmpty { join(joined, &queue) }
+            return (ticket, !joined.isEmpty)
+        }
+        // Where one waited already the loop knows.
+        if hasJoined { contentsDidChange() }
+        return ticket
+    }
+
+    private func join(_ modes: [Mode], _ queue: inout PerformQueue) {
+        let source = queue.source ?? makeRequestSource()
+        queue.source = source
+        source.signal()
+        source.state.withLock { state in
+            let (known, signal) = (state.links.first?.ticket, state.signal)
+            let ticket = withEngine { engine in
+                let ticket = known ?? engine.sources.insert(SourceRecord(source: source))
+                for mode in modes { _ = engine.add(ticket, sourceTo: mode, signal: signal) }
+                return ticket
+            }
+            // It stays known to the engine, in whatever modes, to the end of the loop.
+            if known == nil { state.links = [Source.Link(loop: self, ticket: ticket)] }
+        }
+    }
+
+    private func makeRequestSource() -> Source {
+        // Only the loop itself calls it. A weak reference would make every use of the loop slower.
+        Source(sendablePerform: { [unowned self] _ in performRequests() })
+    }
+
+    // MARK: Out
+
+    /// Takes the source out of modes in which no request waits any more.
+    private func leave(_ modes: [Mode], _ queue: inout PerformQueue) {
+        guard !modes.isEmpty, let source = queue.source else { return }
+        let rest = queue.count > 0 ? queue.waitingModes : []
+        source.state.withLock { state in
+            guard let ticket = state.links.first?.ticket else { return }
+            withEngine { engine in
+                engine.noteChange()
+                for mode in modes {
+                    _ = engine.sources.remove(ticket, from: mode, in: &engine.modes)
+                }
+                // A common mode may be named by one request and meant by another that names
+                // `.common`: leaving for the one must not leave for the other.
+                for mode in rest { _ = engine.sources.add(ticket, to: mode, in: &engine.modes) }
+            }
+        }
+        if queue.count == 0, source.isSignalled { _ = source.takeSignal() }
+    }
+
+    /// Performs every request that waits for the mode now, in order; one that comes meanwhile
+    /// waits for the next pass.
+    private func performRequests() {
+        guard let mode = local.withValue(\.mode) else { return }
+        let isCommon = withEngine { engine in
+            engine.modes.index(of: mode).map { engine.modes[$0].isCommon } ?? false
+        }
+        let limit = performs.withLock { $0.serial }
+        // One by one, so that a request may cancel those behind it, and a run nested in it
+        // performs them.
+        while !innermostRun.isEndedAtOnce,
+            let content = takeRequest(for: mode, isCommon: isCommon, upTo: limit)
+        {
+            callOutToRequest(content.body)
+            if let waiter = content.waiter { performs.withLock { $0.didPerform(waiter) } }
+        }
+        performs.withLock { if $0.count > 0 { $0.source?.signal() } }
+    }
+
+    private func takeRequest(
+        for mode: Mode,
+        isCommon: Bool,
+        upTo limit: UInt64
+    ) -> PerformQueue.Content? {
+        performs.withLock { queue in
+            let taken = queue.takeNext(for: mode, isCommon: isCommon, upTo: limit)
+            guard let taken else { return nil }
+            leave(taken.left, &queue)
+            if queue.count > 0 { queue.source?.signal() }
+            return taken.content
+        }
+    }
+
+    // MARK: Cancelling
+
+    func holdsRequest(_ ticket: Ticket) -> Bool {
+        checkProcess()
+        return performs.withLock { $0.holds(ticket) }
+    }
+
+    /// Withdraws those of some requests that still wait; answers how many there were.
+    func cancelRequests(_ tickets: [Ticket]) -> Int {
+        checkProcess()
+        let cancelled = performs.withLock { queue -> [PerformQueue.Taken] in
+            tickets.compactMap { ticket in
+                guard let taken = queue.remove(ticket) else { return nil }
+                leave(taken.left, &queue)
+                return taken
+            }
+        }
+        for taken in cancelled { drop(taken, .cancelled) }
+        if cancelled.contains(where: { !$0.left.isEmpty }) { contentsDidChange() }
+        return cancelled.count
+    }
+
+    private func drop(_ taken: PerformQueue.Taken, _ reason: PerformError) {
+        taken.timer?.invalidate()
+        if taken.content.isBound, !isOnOwnThread { discard(taken.content) }
+        taken.content.waiter?.giveUp(reason)
+    }
+
+    /// Ends all requests together with the loop.
+    ///
+    /// - Returns: What they held, to be released when the loop accepts nothing any more.
+    func closeRequests() -> [any Sendable] {
+        let (requests, performing, source) = performs.withLock { $0.close() }
+        for waiter in performing { waiter.giveUp(.threadEnded) }
+        for request in requests { drop(request, .threadEnded) }
+        return requests + (source.map { [$0] } ?? [])
+    }
+
+    // MARK: After a delay
+
+    /// Keeps a request until a timer of the loop fires; answers `nil` when the loop has ended.
+    func enqueue(_ content: PerformQueue.Content, after delay: Duration) -> Ticket? {
+        checkProcess()
+        // Other threads cannot tell one pass from the next.
+        let hasPass = delay <= .zero && isOnOwnThread
+        let pass = hasPass ? passCount.load(ordering: .relaxed) : nil
+        let date = remote.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
+        let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
+            guard !queue.isClosed else { return nil }
+            return queue.insert(content, notInPass: pass) { makeTimer(at: date, for: $0) }
+        }
+        guard let queued else { return nil }
+        for mode in content.modes { add(queued.timer, forMode: mode) }
+        return queued.ticket
+    }
+
+    private func makeTimer(at date: Int64, for ticket: Ticket) -> Timer {
+        Timer(
+            catchingUpFrom: date,
+            sendableHandler: { [unowned self] in performDelayedRequest(ticket, $0) }
+        )
+    }
+
+    private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
+        let pass = passCount.load(ordering: .relaxed)
+        // With the same date it keeps its turn before what is asked for since.
+        let date = timer.nextFireDate.nanoseconds
+        let (content, postponed) = performs.withLock {
+            queue -> (PerformQueue.Content?, Timer?) in
+            guard let request = queue[ticket], request.pass == pass else {
+                return (queue.remove(ticket)?.content, nil)
+            }
+            // A one-shot timer cannot be set again.
+            let timer = makeTimer(at: date, for: ticket)
+            queue.postpone(ticket, to: timer)
+            return (request.content, timer)
+        }
+        guard let content else { return }
+        guard let postponed else { return callOutToRequest(content.body) }
+        for mode in content.modes { add(postponed, forMode: mode) }
+    }
+}
+
+/// Runs what was asked for by a request.
+///
+/// Stays out of line so that backtraces and profiles show whose turn it was.
+@inline(never)
+private func callOutToRequest(_ body: Block) { body() }

@@ -1,0 +1,18 @@
+import Testing
+
+@testable import Guide
+
+/// What a listing notes from its start to its end.
+func lines(of number: String) throws -> [String] {
+    let listing = try #require(Listing.numbered(number))
+    let log = Log()
+    try listing.run(log)
+    return log.lines
+}
+
+/// What a routine notes on a thread of its own.
+func lines(_ routine: @escaping @Sendable (Log) throws -> Void) throws -> [String] {
+    let log = Log()
+    try Listing("", "", routine).run(log)
+    return log.lines
+}

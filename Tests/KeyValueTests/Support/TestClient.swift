@@ -1,0 +1,86 @@
+import Glibc
+
+@testable import KeyValue
+
+/// A client that waits for its replies, but not for ever.
+final class TestClient {
+    private let socket: CInt
+    private var parser = ReplyParser()
+    /// Runs for as long as somebody talks to it.
+    private let program: Program
+
+    init(_ program: Program, port: UInt16) throws {
+        self.program = program
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let failure = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard failure == 0 else { throw Program.Trouble(sentence: "cannot connect: \(errno)") }
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(
+            socket,
+            SOL_SOCKET,
+            SO_RCVTIMEO,
+            &limit,
+            socklen_t(MemoryLayout<timeval>.size)
+        )
+    }
+
+    deinit { close(socket) }
+
+    /// Sends bytes, all of them.
+    func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(1 << 16))
+            let count = Glibc.send(socket, piece, piece.count, Int32(MSG_NOSIGNAL))
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Says that nothing more comes.
+    func endSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// The next reply; `nil` when there is none any more, or it takes too long.
+    func nextReply() throws -> ReplyValue? {
+        while true {
+            if let reply = try parser.next() { return reply }
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            parser.append(Array(buffer[..<count]))
+        }
+    }
+
+    /// The reply to one command.
+    func ask(_ words: String...) throws -> ReplyValue? {
+        send(encoded(words))
+        return try nextReply()
+    }
+
+    /// Asks again and again until the reply is the wanted one; answers whether it came.
+    func awaitReply(_ reply: ReplyValue, to words: String...) throws -> Bool {
+        for _ in 0..<3000 {
+            send(encoded(words))
+            if try nextReply() == reply { return true }
+            usleep(10_000)
+        }
+        return false
+    }
+}
+
+extension ReplyValue {
+    static let ok = ReplyValue.status("OK")
+    static let pong = ReplyValue.status("PONG")
+
+    static func text(_ text: String) -> ReplyValue { .bulk(Array(text.utf8)) }
+}

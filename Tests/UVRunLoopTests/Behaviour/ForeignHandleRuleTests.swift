@@ -1,0 +1,144 @@
+import CUV
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// The end of threads with handles, and the rules: in processes of their own.
+@Suite struct ForeignHandleRuleTests {
+    @Test func aRunFromACallbackTraps() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { runFromACallback() }
+        #expect(says("cannot run the loop", result))
+    }
+
+    @Test func libuvsOwnRunTrapsInACallback() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { uvRunFromACallback() }
+        #expect(says("Only the run loop may call uv_run", result))
+    }
+
+    @Test func libuvsOwnRunTrapsOutsideToo() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { uvRunFromABody() }
+        #expect(says("Only the run loop may call uv_run", result))
+    }
+
+    @Test func lendingOnAnotherThreadTraps() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { lendElsewhere() }
+        #expect(says("belongs to another thread", result))
+    }
+
+    @Test func lendingInVirtualTimeTraps() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { withLoop(.manual) { loop, _ in loop.withUVLoop { _ in } } }
+        #expect(says("virtual time", result))
+    }
+
+    @Test func handlesThatAreOpenWhenTheThreadEndsLeaveNothingBehind() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { endWithHandles() } }
+    }
+
+    @Test func aRequestUnderWayWhenTheThreadEndsIsWaitedFor() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { endWithARequest(30_000) } }
+    }
+
+    @Test func aRequestThatDoesNotEndHoldsNoThread() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { endWithARequest(3_600_000_000) }
+        }
+    }
+}
+
+private func says(_ words: String, _ result: ExitTest.Result?) -> Bool {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(words)
+}
+
+private func uvRunFromABody() {
+    UVRunLoop.current.withUVLoop { _ = uv_run($0, UV_RUN_NOWAIT) }
+}
+
+private func lendElsewhere() {
+    let loop = UVRunLoop.current
+    onAnotherThread { loop.withUVLoop { _ in } }
+}
+
+private func runFromACallback() {
+    let loop = UVRunLoop.current
+    loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+    let timer = guestTimer(in: loop, after: 1) { _ in loop.run(mode: .default, for: .zero) }
+    loop.run(mode: .default, for: .seconds(20))
+    timer.close()
+}
+
+private func uvRunFromACallback() {
+    let loop = UVRunLoop.current
+    loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+    let timer = guestTimer(in: loop, after: 1) { uv_run($0.raw.pointee.loop, UV_RUN_NOWAIT) }
+    loop.run(mode: .default, for: .seconds(20))
+    timer.close()
+}
+
+private func endWithHandles() {
+    let before = openDescriptorCount()
+    for _ in 0..<5 {
+        onAnotherThread {
+            let loop = UVRunLoop.current
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let timer = guestTimer(in: loop, after: 1, every: 1) { _ in }
+            let listener = Guest<uv_tcp_t>(in: loop) { uvLoop, tcp in
+                var address = sockaddr_in()
+                uv_tcp_init(uvLoop, tcp)
+                uv_ip4_addr("127.0.0.1", 0, &address)
+                withUnsafePointer(to: &address) { address in
+                    address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        _ = uv_tcp_bind(tcp, $0, 0)
+                    }
+                }
+            } action: { _ in
+            }
+            loop.run(mode: .default, for: .milliseconds(5))
+            withExtendedLifetime((timer, listener)) {}
+        }
+    }
+    // libuv has opened two for the whole process.
+    let after = openDescriptorCount()
+    precondition(after <= before + 2, "\(before) \(after)")
+}
+
+private func endWithARequest(_ microseconds: UInt32) {
+    withHangGuard(seconds: 30) {
+        let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
+        let work = Unchecked(request)
+        let duration = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        duration.pointee = microseconds
+        request.pointee.data = UnsafeMutableRawPointer(duration)
+        onAnotherThread {
+            let loop = UVRunLoop.current
+            loop.withUVLoop { uvLoop in
+                let status = uv_queue_work(
+                    uvLoop,
+                    work.value,
+                    { request in
+                        if let duration = request?.pointee.data?.load(as: UInt32.self) {
+                            usleep(duration)
+                        }
+                    },
+                    nil
+                )
+                precondition(status == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import Testing
+
+/// The main dispatch queue as a source of the main loop.
+///
+/// Tests do not run on the main thread, and their process has used Dispatch: every story here is
+/// told by a small program in a process of its own.
+@Suite struct MainQueueTests {
+    // MARK: Served as a source
+
+    @Test func mainQueueKeepsTheCommonModesOfTheMainLoop() throws {
+        // The default mode twice, a mode of no concern, and the same once it is a common one.
+        let story = try story("empty", by: .dispatch)
+        #expect(story == ["timedOut", "timedOut", "finished", "timedOut"])
+    }
+
+    @Test func blocksOfTheMainQueueRunInBatches() throws {
+        // Third is queued by first.
+        let story = try story("batch", by: .dispatch)
+        #expect(story == ["pass", "first", "second", "pass", "third"])
+    }
+
+    @Test func mainQueueWaitsWhileAnotherModeRuns() throws {
+        #expect(try story("modes", by: .dispatch) == ["timedOut", "block", "timedOut"])
+    }
+
+    @Test func mainQueueIsAHandledSource() throws {
+        let story = try story("results", by: .dispatch)
+        #expect(story == ["block", "handledSource", "stop", "stopped"])
+    }
+
+    @Test func staleWakeOfTheMainQueueDoesNotEndALaterRun() throws {
+        let served = ["block", "handledSource"]
+        #expect(try story("stale", by: .dispatch) == served + served + ["timedOut"])
+    }
+
+    @Test func nestedRunInAMainQueueBlockDoesNotEnterTheQueueAgain() throws {
+        // Inside, the queue does not keep the mode from being empty either.
+        let story = try story("nested", by: .dispatch)
+        #expect(
+            story == [
+                "outer", "finished", "finished", "timer", "finished", "outer ends", "inner",
+            ]
+        )
+    }
+
+    // MARK: Other threads
+
+    @Test func blockFromAWorkerWakesTheMainLoop() throws {
+        #expect(try story("wake", by: .dispatch) == ["woken"])
+    }
+
+    @Test func chainThroughMainQueueAndLoopKeepsItsOrder() throws {
+        #expect(try story("chain", by: .dispatch) == (1...10).map(String.init))
+    }
+
+    @Test func noBlockOfManyThreadsIsLostOrOutOfOrder() throws {
+        #expect(try story("many", by: .dispatch) == ["[5000, 5000, 5000, 5000]"])
+    }
+
+    // MARK: Tasks
+
+    @Test func tasksOfTheMainActorRunOnTheMainThreadUnderTheMainLoop() throws {
+        let story = try story("tasks", by: .tasks)
+        #expect(story == ["begins", "1 true", "2 true", "3 true", "stopped"])
+    }
+
+    @Test func mainLoopWaitsForTasksThatHaveYetToReachTheMainActor() throws {
+        #expect(try story("started", by: .tasks) == ["main actor", "stopped"])
+    }
+
+    @Test func firstTaskOfAllFromAWorkersLoopWakesTheMainLoop() throws {
+        #expect(try story("worker", by: .tasks) == ["main actor", "stopped"])
+    }
+
+    // MARK: Without Dispatch, and after a fork
+
+    @Test func mainLoopOfAProgramWithoutDispatchFinishesAndOpensNothing() throws {
+        #expect(try story("unused", by: .tasks) == ["block", "finished", "eventfds: 1"])
+    }
+
+    @Test func mainLoopOfAForkedChildLeavesTheParentsMainQueueAlone() throws {
+        let story = try story("fork", by: .dispatch)
+        #expect(
+            story == ["parent", "child", "finished", "child ended with 0", "parent again"]
+        )
+    }
+
+    @Test func childOfAParentThatUsedNothingServesItsMainQueue() throws {
+        #expect(try story("daemon", by: .dispatch) == ["child ended with 7"])
+    }
+}
+
+/// The programs that tell stories.
+private enum Probe: String {
+    /// It imports Dispatch.
+    case dispatch = "DispatchProbe"
+    /// It does not.
+    case tasks = "TaskProbe"
+
+    /// Next to the program that runs the tests.
+    var path: String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/self/exe", &bytes, bytes.count)
+        let program = String(decoding: bytes.prefix(max(length, 0)).map(UInt8.init), as: UTF8.self)
+        return program.prefix(through: program.lastIndex(of: "/") ?? program.startIndex) + rawValue
+    }
+}
+
+private struct StoryError: Error {
+    var status: CInt
+    var lines: [String]
+}
+
+/// Has a probe tell a story; answers its lines.
+private func story(_ name: String, by probe: Probe) throws -> [String] {
+    guard let stream = popen("exec '\(probe.path)' \(name)", "re") else {
+        throw StoryError(status: errno, lines: [])
+    }
+    var lines: [String] = []
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    while getline(&line, &capacity, stream) > 0, let line {
+        lines.append(String(String(cString: line).dropLast()))
+    }
+    free(line)
+    let status = pclose(stream)
+    guard status == 0 else { throw StoryError(status: status, lines: lines) }
+    return lines
+}

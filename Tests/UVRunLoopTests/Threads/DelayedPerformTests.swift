@@ -1,0 +1,184 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// Requests to perform after a delay.
+@Suite struct DelayedPerformTests {
+    @Test(arguments: DriverKind.allCases)
+    func aRequestWithoutDelayIsNeverPerformedAtOnceNorInThePassItWasMadeIn(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            log.observe(loop, .beforeTimers)
+            loop.requestPerform(after: .zero) {
+                log.note("first")
+                letTimePass(.microseconds(1), loop)
+                loop.requestPerform(after: .zero) { log.note("second") }
+                log.note("asked")
+            }
+            loop.perform { loop.requestPerform(after: .seconds(-1)) { log.note("from a block") } }
+            #expect(log.entries == [])
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(
+                log.entries == [
+                    "beforeTimers", "first", "asked", "beforeTimers", "from a block", "second",
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func requestsWithoutDelayRunInTheOrderInWhichTheyWereMade(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            loop.perform {
+                for number in 1...20 {
+                    loop.requestPerform(after: .zero) { log.note("\(number)") }
+                }
+            }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == (1...20).map { "\($0)" })
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aRequestIsPerformedAfterItsDelayAndNotBefore(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            loop.requestPerform(after: .milliseconds(20)) {
+                log.note(loop.now - start >= .milliseconds(20) ? "late enough" : "early")
+            }
+            loop.requestPerform(after: .milliseconds(5)) { log.note("sooner") }
+            #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["sooner", "late enough"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aDelayedRequestIsForTheDefaultModeUnlessItSaysOtherwise(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            loop.requestPerform(after: .zero) { log.note("default") }
+            loop.requestPerform(after: .zero, inModes: [.eventTracking]) { log.note("tracking") }
+            #expect(loop.run(mode: .eventTracking, for: nil) == .finished)
+            #expect(log.entries == ["tracking"])
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["tracking", "default"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aDelayedRequestForSeveralModesRunsOnce(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let modes: [UVRunLoop.Mode] = [.default, .eventTracking, .default]
+            loop.requestPerform(after: .zero, inModes: modes) { log.note("once") }
+            #expect(loop.run(mode: .eventTracking, for: nil) == .finished)
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["once"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aDelayedRequestIsNoSource(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            loop.requestPerform(after: .zero) { log.note("done") }
+            let result = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+            #expect(result == .finished)
+            #expect(log.entries == ["done"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aDelayedRequestMayBeMadeOnAnotherThread(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            elsewhere(after: .milliseconds(1), loop) {
+                loop.requestPerform(after: .zero) {
+                    log.note(UVRunLoop.current === loop ? "at home" : "elsewhere")
+                    loop.stop()
+                }
+            }
+            #expect(loop.run(mode: .default, for: nil) == .stopped)
+            #expect(log.entries == ["at home"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aCancelledDelayedRequestLeavesNothingInItsMode(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let request = loop.requestPerform(after: .seconds(3600), target: Witness("target", log))
+            {
+                [witness = Witness("block", log)] in witness.note("runs")
+            }
+            #expect(request.isPending)
+            #expect(loop.nextFireDate(forMode: .default) != nil)
+            #expect(request.cancel())
+            #expect(!request.isPending)
+            #expect(Set(log.entries) == ["target gone", "block gone"])
+            #expect(loop.nextFireDate(forMode: .default) == nil)
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aPostponedRequestCanStillBeCancelled(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            var request: UVRunLoop.PerformRequest?
+            let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
+                if let request { log.note("\(request.cancel())") }
+            }
+            loop.add(observer, forMode: .default)
+            loop.performLocally {
+                request = loop.requestPerform(after: .zero) { log.note("performed") }
+            }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["true"])
+        }
+    }
+
+    // MARK: Blocks that stay at home
+
+    @Test(arguments: DriverKind.allCases)
+    func aLocalRequestMayUseWhatIsNotSendable(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let box = Box(0)
+            loop.requestPerformLocally(after: .milliseconds(1), target: box, key: "add") {
+                box.value += 1
+            }
+            loop.requestPerformLocally(after: .zero, target: box) { box.value += 10 }
+            loop.requestPerformLocally(after: .zero, target: box, key: "gone") { box.value = -1 }
+            #expect(loop.cancelPerformRequests(target: box, key: "gone") == 1)
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(box.value == 11)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aLocalRequestThatAnotherThreadCancelsIsReleasedAtHome(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let request = loop.requestPerformLocally(after: .seconds(3600)) {
+                [witness = HomeWitness(log)] in withExtendedLifetime(witness) {}
+            }
+            onAnotherThread { log.note("\(request.cancel())") }
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["true", "released at home"])
+        }
+    }
+
+    @Test func aLocalRequestOnAnotherThreadTraps() async {
+        await #expect(processExitsWith: .failure) { requestLocallyElsewhere() }
+    }
+}
+
+/// Tells on which thread it is gone.
+private final class HomeWitness {
+    private let log: EventLog
+    private let home = pthread_self()
+
+    init(_ log: EventLog) { self.log = log }
+
+    deinit { log.note(pthread_self() == home ? "released at home" : "released elsewhere") }
+}
+
+private func requestLocallyElsewhere() {
+    let loop = UVRunLoop.current
+    onAnotherThread { loop.requestPerformLocally(after: .zero) {} }
+}

@@ -1,0 +1,265 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// Threads that wait for a request: what they get, and that none waits for ever.
+@Suite struct PerformAndWaitTests {
+    @Test func aWaiterGetsWhatTheBlockReturnsFromTheLoopsThread() throws {
+        let worker = try UVRunLoop.Thread()
+        let loop = worker.runLoop
+        let answer = try loop.performAndWait { UVRunLoop.current === loop ? 42 : 0 }
+        #expect(answer == 42)
+        worker.stop()
+        worker.join()
+    }
+
+    @Test func aWaiterGetsTheErrorThatTheBlockThrows() throws {
+        let worker = try UVRunLoop.Thread()
+        #expect(throws: Trouble.that) {
+            try worker.runLoop.performAndWait { throw Trouble.that }
+        }
+        worker.stop()
+        worker.join()
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func onTheLoopsOwnThreadTheBlockRunsAtOnce(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            loop.requestPerform { log.note("queued") }
+            let mode = try loop.performAndWait { loop.currentMode }
+            #expect(mode == nil)
+            #expect(log.entries == [])
+            #expect(throws: Trouble.that) { try loop.performAndWait { throw Trouble.that } }
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["queued"])
+        }
+    }
+
+    @Test func aWaiterIsServedWhileTheLoopRunsInAnyCommonMode() throws {
+        let mode = UVRunLoop.Mode("X")
+        let worker = try UVRunLoop.Thread()
+        worker.runLoop.addCommonMode(mode)
+        worker.runLoop.requestPerform {
+            let loop = UVRunLoop.current
+            loop.add(UVRunLoop.Source { _ in }, forMode: mode)
+            loop.run(mode: mode, for: nil)
+        }
+        let served = try worker.runLoop.performAndWait { UVRunLoop.current.currentMode }
+        #expect(served == mode || served == .default)
+        let again = try worker.runLoop.performAndWait { UVRunLoop.current.currentMode }
+        #expect(again == mode)
+        worker.stop()
+        worker.join()
+    }
+
+    @Test func aThousandWithoutWaitingAreDoneBeforeTheOneThatIsWaitedFor() throws {
+        let (log, worker) = (EventLog(), try UVRunLoop.Thread())
+        let loop = worker.runLoop
+        for number in 0..<1000 {
+            loop.requestPerform { log.note(UVRunLoop.current === loop ? "\(number)" : "?") }
+        }
+        try loop.performAndWait { log.note("last") }
+        #expect(log.entries == (0..<1000).map { "\($0)" } + ["last"])
+        worker.stop()
+        worker.join()
+    }
+
+    @Test func aThousandWaitsAreEachOverWhenTheyReturn() throws {
+        let (log, worker) = (EventLog(), try UVRunLoop.Thread())
+        for number in 1...1000 {
+            try worker.runLoop.performAndWait { log.note("") }
+            #expect(log.entries.count == number)
+        }
+        worker.stop()
+        worker.join()
+    }
+
+    @Test func whatTheBlockCapturedIsReleasedWhenTheWaitIsOver() throws {
+        let (log, worker) = (EventLog(), try UVRunLoop.Thread())
+        for _ in 1...100 { try worker.runLoop.performAndWait(witnessed(log)) }
+        #expect(log.entries == Array(repeating: "block gone", count: 100))
+        worker.stop()
+        worker.join()
+    }
+
+    @Test func aWaitForALoopThatDoesNotRunYetEndsWhenItRuns() throws {
+        let (handover, ready, log) = (LoopBox(), Gate(), EventLog())
+        let thread = startThread {
+            let loop = UVRunLoop.current
+            handover.loop = loop
+            ready.open()
+            // Nothing but the request keeps the mode from being empty.
+            while log.entries.isEmpty { loop.run(mode: .default, for: nil) }
+        }
+        ready.wait()
+        let answer = try handover.loop?.performAndWait {
+            log.note("performed")
+            return 7
+        }
+        #expect(answer == 7)
+        pthread_join(thread, nil)
+    }
+
+    // MARK: Threads that end, or never run
+
+    @Test func aWaiterGetsAnErrorWhenTheThreadEndsWithoutRunningItsLoop() throws {
+        let (handover, ready, log) = (LoopBox(), Gate(), EventLog())
+        let thread = startThread {
+            handover.loop = UVRunLoop.current
+            ready.open()
+            usleep(5000)
+        }
+        ready.wait()
+        #expect(throws: UVRunLoop.PerformError.threadEnded) {
+            try handover.loop?.performAndWait(target: Witness("target", log)) { log.note("never") }
+        }
+        pthread_join(thread, nil)
+        #expect(throws: UVRunLoop.PerformError.threadEnded) {
+            try handover.loop?.performAndWait { log.note("never") }
+        }
+        #expect(log.entries == ["target gone"])
+    }
+
+    @Test func everyWaiterOfAThreadThatEndsGetsAnAnswer() throws {
+        for round in 0..<50 {
+            let worker = try UVRunLoop.Thread()
+            let log = EventLog()
+            let waiters = (0..<4).map { _ in
+                startThread {
+                    do {
+                        for _ in 0..<10_000_000 { try worker.runLoop.performAndWait {} }
+                    } catch {
+                        log.note("\(error)")
+                    }
+                }
+            }
+            usleep(UInt32(round * 20))
+            worker.stop(afterQueuedWork: round.isMultiple(of: 2))
+            for waiter in waiters { pthread_join(waiter, nil) }
+            worker.join()
+            let sentence = "\(UVRunLoop.PerformError.threadEnded)"
+            #expect(log.entries == Array(repeating: sentence, count: 4))
+        }
+    }
+
+    @Test func aWaiterGetsAnErrorWhenTheBlockItselfEndsTheThread() throws {
+        let (handover, ready) = (LoopBox(), Gate())
+        let thread = startThread {
+            handover.loop = UVRunLoop.current
+            UVRunLoop.current.add(UVRunLoop.Source { _ in }, forMode: .default)
+            ready.open()
+            UVRunLoop.current.run()
+        }
+        ready.wait()
+        #expect(throws: UVRunLoop.PerformError.threadEnded) {
+            try handover.loop?.performAndWait { pthread_exit(nil) }
+        }
+        pthread_join(thread, nil)
+    }
+
+    /// The guide's Listing 3-6: a source that leaves its loop has its clients told.
+    @Test func aCancelHandlerMayWaitForAnotherThreadAtTheEndOfItsOwn() throws {
+        let (log, delegate, worker) = (EventLog(), try UVRunLoop.Thread(), try UVRunLoop.Thread())
+        let source = UVRunLoop.Source(
+            cancel: { _, _ in
+                let answer = try? delegate.runLoop.performAndWait { "removed by the delegate" }
+                log.note(answer ?? "no answer")
+            },
+            sendablePerform: { _ in }
+        )
+        worker.runLoop.add(source, forMode: .default)
+        worker.stop()
+        worker.join()
+        #expect(log.entries == ["removed by the delegate"])
+        delegate.stop()
+        delegate.join()
+    }
+
+    @Test func twoThreadsThatWaitForEachOtherWhileOneEndsDoNotHang() throws {
+        let (log, delegate, worker) = (EventLog(), try UVRunLoop.Thread(), try UVRunLoop.Thread())
+        let source = UVRunLoop.Source(
+            cancel: { _, _ in
+                let answer = try? delegate.runLoop.performAndWait { "served" }
+                log.note(answer ?? "no answer")
+            },
+            sendablePerform: { _ in }
+        )
+        worker.runLoop.add(source, forMode: .default)
+        let (isBusy, goOn) = (Gate(), Gate())
+        worker.runLoop.perform {
+            isBusy.open()
+            goOn.wait()
+        }
+        isBusy.wait()
+        delegate.runLoop.requestPerform {
+            worker.stop(afterQueuedWork: false)
+            goOn.open()
+            do {
+                try worker.runLoop.performAndWait {}
+            } catch {
+                log.note("\(error)")
+            }
+        }
+        worker.join()
+        #expect(log.entries == ["\(UVRunLoop.PerformError.threadEnded)", "served"])
+        delegate.stop()
+        delegate.join()
+    }
+
+    // MARK: Cancelled
+
+    @Test func aWaiterWhoseRequestIsCancelledGetsAnError() throws {
+        let (log, target, worker) = (
+            EventLog(), Witness("target", EventLog()), try UVRunLoop.Thread()
+        )
+        let (isBusy, goOn) = (Gate(), Gate())
+        worker.runLoop.requestPerform {
+            isBusy.open()
+            goOn.wait()
+        }
+        isBusy.wait()
+        let waiter = startThread {
+            do {
+                try worker.runLoop.performAndWait(target: target, key: 1) { log.note("never") }
+            } catch {
+                log.note("\(error)")
+            }
+        }
+        while worker.runLoop.cancelPerformRequests(target: target, key: 1) == 0 { usleep(100) }
+        pthread_join(waiter, nil)
+        #expect(log.entries == ["\(UVRunLoop.PerformError.cancelled)"])
+        goOn.open()
+        worker.stop()
+        worker.join()
+    }
+
+    // MARK: The main thread
+
+    @Test func requestsOnTheMainThreadRunThere() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { useTheMainThread() } }
+    }
+}
+
+private enum Trouble: Error { case that }
+
+private func witnessed(_ log: EventLog) -> @Sendable () -> Void {
+    let witness = Witness("block", log)
+    return { withExtendedLifetime(witness) {} }
+}
+
+/// In a forked child, whose only thread is its main one.
+private func useTheMainThread() {
+    let (log, main) = (EventLog(), UVRunLoop.main)
+    precondition(main === UVRunLoop.current)
+    try? main.performAndWait { log.note("at once") }
+    let thread = startThread {
+        main.requestPerform { log.note("from afar") }
+        let answer = try? main.performAndWait { UVRunLoop.current === main ? "there" : "elsewhere" }
+        log.note(answer ?? "no answer")
+        main.requestPerform { main.stop() }
+    }
+    main.add(UVRunLoop.Source { _ in }, forMode: .default)
+    precondition(main.run(mode: .default, for: .seconds(60)) == .stopped)
+    pthread_join(thread, nil)
+    precondition(log.entries == ["at once", "from afar", "there"], "\(log.entries)")
+}
