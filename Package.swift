@@ -7,7 +7,9 @@ let package = Package(
     name: "UVRunLoop",
     products: [
         .library(name: "UVRunLoop", targets: ["UVRunLoop"]),
+        .library(name: "CUV", targets: ["CUV"]),
         .library(name: "UVRunLoopPorts", targets: ["UVRunLoopPorts"]),
+        .library(name: "UVRunLoopFoundation", targets: ["UVRunLoopFoundation"]),
         .executable(name: "KeyValue", targets: ["KeyValue"]),
     ],
     targets: [
@@ -20,6 +22,11 @@ let package = Package(
         .target(
             name: "UVRunLoopPorts",
             dependencies: ["CUV", "UVRunLoop"],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "UVRunLoopFoundation",
+            dependencies: ["UVRunLoop"],
             swiftSettings: safe
         ),
         .executableTarget(
@@ -54,6 +61,10 @@ let package = Package(
         .testTarget(
             name: "UVRunLoopPortsTests",
             dependencies: ["UVRunLoop", "UVRunLoopPorts"]
+        ),
+        .testTarget(
+            name: "UVRunLoopFoundationTests",
+            dependencies: ["UVRunLoop", "UVRunLoopFoundation"]
         ),
         .testTarget(name: "KeyValueTests", dependencies: ["KeyValue"]),
         .testTarget(name: "GuideTests", dependencies: ["Guide"]),

@@ -41,6 +41,23 @@ static inline int cuv_epoll_create(void) {
     return epoll >= 0 ? epoll : -errno;
 }
 
+struct cuv_ready {
+    int descriptor;
+    uint32_t events;
+};
+
+// Which descriptors of libuv's epoll set are ready, without waiting; answers how many.
+static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found, int capacity) {
+    struct epoll_event events[1024];
+    int limit = capacity < 1024 ? capacity : 1024;
+    int count = epoll_wait(epoll, events, limit, 0);
+    for (int index = 0; index < count; index++) {
+        found[index].descriptor = events[index].data.fd;
+        found[index].events = events[index].events;
+    }
+    return count >= 0 ? count : -errno;
+}
+
 static inline int cuv_timer_create(void) {
     int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     return descriptor >= 0 ? descriptor : -errno;

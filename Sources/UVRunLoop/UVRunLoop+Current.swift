@@ -94,6 +94,9 @@ extension UVRunLoop {
         ThreadRecord.current.loop?.remote ?? MonotonicClock.shared
     }
 
+    /// The present moment by that clock.
+    package static var currentInstant: Instant { Instant(nanoseconds: currentClock.now) }
+
     // MARK: Another driver
 
     /// Gives the calling thread another loop, on another driver, for as long as the body runs.

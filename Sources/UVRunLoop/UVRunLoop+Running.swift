@@ -86,6 +86,7 @@ extension UVRunLoop {
     /// The present moment of the loop's clock.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
+    @_disfavoredOverload
     public var now: Instant {
         checkThread()
         return Instant(nanoseconds: remote.now)
@@ -199,6 +200,10 @@ extension UVRunLoop {
         }
         return .stopped
     }
+
+    /// Whether a run in the mode would return at once: there is nothing to run for, or the loop was
+    /// ended for good.
+    package func isEmpty(_ mode: Mode) -> Bool { innermostRun.isEnded || start(mode) == nil }
 
     /// Whether there is something to run the mode for, and what.
     private func start(_ mode: Mode) -> (index: Int, view: Engine.View)? {

@@ -137,7 +137,7 @@ public final class UVRunLoop: Sendable {
 
     // MARK: The rules
 
-    var isOnOwnThread: Bool { thread == .current }
+    package var isOnOwnThread: Bool { thread == .current }
 
     func checkThread() {
         checkProcess()

@@ -18,6 +18,8 @@ final class UVDriver: LoopDriver {
     private var prepare: UVHandle<uv_prepare_t>?
     private var check: UVHandle<uv_check_t>?
     private var mayBlock = false
+    /// The latest look found very much.
+    private var isCrowded = false
     private var stage = Stage.outside
     private var guests = Guests()
     private let epoll: CInt
@@ -86,7 +88,9 @@ final class UVDriver: LoopDriver {
         forgetReleased()
         notes.clear()
         if guests.mayBeThere { return lookWithGuests() }
+        if isCrowded { return lookAtCrowd() }
         run(UV_RUN_NOWAIT)
+        isCrowded = notes.notes.count >= Crowd.size
     }
 
     func wait(until moment: Moment?, now: Int64) {
@@ -94,9 +98,22 @@ final class UVDriver: LoopDriver {
         notes.clear()
         alarm?.set(for: moment, now: now)
         if guests.mayBeThere { return waitWithGuests() }
+        if isCrowded {
+            lookAtCrowd()
+            guard notes.notes.isEmpty else { return }
+        }
         mayBlock = true
         run(UV_RUN_ONCE)
         mayBlock = false
+        isCrowded = notes.notes.count >= Crowd.size
+    }
+
+    private func lookAtCrowd() {
+        Crowd.look(epoll: epoll) { descriptor, events in
+            guard let watch = watches[descriptor] else { return }
+            notes.note(watch, events: events, status: 0)
+        }
+        isCrowded = notes.notes.count >= Crowd.size
     }
 
     private func run(_ mode: uv_run_mode) {

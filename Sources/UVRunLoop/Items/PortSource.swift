@@ -86,7 +86,7 @@ extension UVRunLoop {
                 state.loop?.withEngine { $0.setEvents(events, of: state.ticket) }
                 return state.loop
             }
-            loop?.portDidAsk()
+            loop?.contentsDidChange()
         }
 
         /// Has the port keep its modes from being empty, or no longer.

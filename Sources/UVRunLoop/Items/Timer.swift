@@ -33,6 +33,8 @@ extension UVRunLoop {
         private let clock: any LoopRemote
         /// Nanoseconds; `nil` for a one-shot timer.
         let period: Int64?
+        /// What another layer keeps with the timer.
+        package let companion: (any AnyObject & Sendable)?
 
         /// Makes a timer for a date; add it to a loop with
         /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Timer,_)``.
@@ -149,6 +151,16 @@ extension UVRunLoop {
             )
         }
 
+        /// Makes a timer for a date, with something that another layer keeps with it.
+        package convenience init(
+            at date: Instant,
+            interval: Duration?,
+            companion: any AnyObject & Sendable,
+            _ handler: ThreadBound<(Timer) -> Void>
+        ) {
+            self.init(date: date.nanoseconds, interval, .zero, handler, companion: companion)
+        }
+
         private convenience init(
             after delay: Duration,
             _ interval: Duration?,
@@ -166,9 +178,11 @@ extension UVRunLoop {
             _ tolerance: Duration,
             _ handler: ThreadBound<(Timer) -> Void>,
             clock: any LoopRemote = UVRunLoop.currentClock,
-            mayBePast: Bool = false
+            mayBePast: Bool = false,
+            companion: (any AnyObject & Sendable)? = nil
         ) {
             self.handler = Handler(handler)
+            self.companion = companion
             self.clock = clock
             let period = interval.map(Self.period)
             self.period = period
@@ -232,17 +246,23 @@ extension UVRunLoop {
                     return Instant(nanoseconds: scheduled ?? state.series.date)
                 }
             }
-            set {
-                let loop = state.withLock { state -> UVRunLoop? in
-                    guard validity.load(ordering: .relaxed) else { return nil }
-                    let clock = state.loop?.remote ?? self.clock
-                    let date = max(newValue.nanoseconds, clock.now)
-                    state.series.restart(at: date)
-                    state.loop?.withEngine { $0.setDate(date, of: state.ticket) }
-                    return state.loop
-                }
-                loop?.contentsDidChange()
+            set { setNextFireDate(newValue) }
+        }
+
+        /// Sets the date of the next fire; answers the date that was really set, `nil` if the timer
+        /// is invalid.
+        @discardableResult
+        package func setNextFireDate(_ date: Instant) -> Instant? {
+            let (loop, date) = state.withLock { state -> (UVRunLoop?, Int64?) in
+                guard validity.load(ordering: .relaxed) else { return (nil, nil) }
+                let clock = state.loop?.remote ?? self.clock
+                let date = max(date.nanoseconds, clock.now)
+                state.series.restart(at: date)
+                state.loop?.withEngine { $0.setDate(date, of: state.ticket) }
+                return (state.loop, date)
             }
+            loop?.contentsDidChange()
+            return date.map { Instant(nanoseconds: $0) }
         }
 
         /// How late a fire may be so that one wake-up can serve several timers.
@@ -253,6 +273,7 @@ extension UVRunLoop {
         /// after it.
         ///
         /// > Threading: Any thread.
+        @_disfavoredOverload
         public var tolerance: Duration {
             get { .nanoseconds(state.withLock(\.tolerance)) }
             set {

@@ -1,0 +1,153 @@
+import FoundationEssentials
+public import UVRunLoop
+
+extension UVRunLoop {
+    /// Core Foundation's functions for run loops, for code that comes from C or Objective-C.
+    ///
+    /// A function is called what it is called there, without `CFRunLoop` in front, and its
+    /// arguments stand in the same order: `CFRunLoopRunInMode(mode, 1, false)` is
+    /// `UVRunLoop.CF.runInMode(mode, 1, false)`. Each is one call of the classes' own, named beside
+    /// it in the article *Coming from Foundation*. Modes, results and activities have the raw
+    /// values they have there; times are seconds, and dates seconds since the beginning of 2001.
+    ///
+    /// They are kept in a namespace and not free, so that a program which is built on Apple's
+    /// systems too can import both without one ambiguity; `typealias CF = UVRunLoop.CF` makes them
+    /// short.
+    public enum CF {
+        // MARK: Loops
+
+        /// The calling thread's loop.
+        ///
+        /// > Threading: Any thread; each has its own.
+        ///
+        /// - Returns: The loop.
+        @available(*, noasync, message: "A task may go on on another thread.")
+        public static func getCurrent() -> UVRunLoop { .current }
+
+        /// The main thread's loop.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Returns: The loop.
+        public static func getMain() -> UVRunLoop { .main }
+
+        // MARK: Running
+
+        /// Runs the calling thread's loop in the default mode until the mode is empty or the run is
+        /// stopped.
+        ///
+        /// > Threading: Any thread; each runs its own loop.
+        @available(*, noasync, message: "A run keeps its thread.")
+        public static func run() { UVRunLoop.current.run() }
+
+        /// Runs the calling thread's loop in a mode for a while.
+        ///
+        /// > Threading: Any thread; each runs its own loop.
+        ///
+        /// - Parameters:
+        ///   - mode: What to serve.
+        ///   - seconds: How long. Zero or less makes one pass that does not wait.
+        ///   - returnAfterSourceHandled: Whether to return after a pass that handled a source.
+        /// - Returns: Why the run ended.
+        @available(*, noasync, message: "A run keeps its thread.")
+        @discardableResult
+        public static func runInMode(
+            _ mode: Mode,
+            _ seconds: TimeInterval,
+            _ returnAfterSourceHandled: Bool
+        ) -> RunResult {
+            UVRunLoop.current.run(
+                mode: mode,
+                for: Duration(interval: seconds),
+                returnAfterSourceHandled: returnAfterSourceHandled
+            )
+        }
+
+        /// Ends the loop's innermost run.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter loop: The loop.
+        public static func stop(_ loop: UVRunLoop) { loop.stop() }
+
+        /// Ends the loop's sleep.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter loop: The loop.
+        public static func wakeUp(_ loop: UVRunLoop) { loop.wakeUp() }
+
+        /// Whether the loop sleeps.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter loop: The loop.
+        /// - Returns: `true` while it does.
+        public static func isWaiting(_ loop: UVRunLoop) -> Bool { loop.isWaiting }
+
+        // MARK: Modes
+
+        /// The mode of the loop's innermost run.
+        ///
+        /// > Threading: The loop's own thread; traps elsewhere.
+        ///
+        /// - Parameter loop: The loop.
+        /// - Returns: The mode; `nil` when the loop does not run.
+        public static func copyCurrentMode(_ loop: UVRunLoop) -> Mode? { loop.currentMode }
+
+        /// The modes that the loop knows.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter loop: The loop.
+        /// - Returns: The modes, in no order.
+        public static func copyAllModes(_ loop: UVRunLoop) -> [Mode] { Array(loop.modes) }
+
+        /// Makes a mode one of the common ones, for good.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameters:
+        ///   - loop: The loop.
+        ///   - mode: The mode.
+        public static func addCommonMode(_ loop: UVRunLoop, _ mode: Mode) {
+            loop.addCommonMode(mode)
+        }
+
+        // MARK: Blocks
+
+        /// Hands a block to the loop, to run in a mode.
+        ///
+        /// It wakes the loop, which Core Foundation's does not.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameters:
+        ///   - loop: The loop.
+        ///   - mode: The mode in which the block may run.
+        ///   - block: The work.
+        public static func performBlock(
+            _ loop: UVRunLoop,
+            _ mode: Mode,
+            _ block: @escaping @Sendable () -> Void
+        ) {
+            loop.perform(inModes: [mode], block)
+        }
+
+        /// Hands a block to the loop, to run in whichever of some modes runs first.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameters:
+        ///   - loop: The loop.
+        ///   - modes: The modes in which the block may run.
+        ///   - block: The work.
+        public static func performBlock(
+            _ loop: UVRunLoop,
+            _ modes: [Mode],
+            _ block: @escaping @Sendable () -> Void
+        ) {
+            loop.perform(inModes: modes, block: block)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+public import FoundationEssentials
+public import UVRunLoop
+
+extension UVRunLoop.Timer {
+    /// Makes a timer for a date; add it to a loop with `add(_:forMode:)`.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - date: The first date to fire on, converted to the loops' clock once. One that is past
+    ///     fires at once.
+    ///   - interval: The time between fires, without meaning for a timer that fires once; zero or
+    ///     less is 0.0001 seconds.
+    ///   - repeats: Whether to fire again and again.
+    ///   - block: Called on the loop's thread.
+    @preconcurrency
+    public convenience init(
+        fire date: Date,
+        interval: TimeInterval,
+        repeats: Bool,
+        block: @escaping @Sendable (UVRunLoop.Timer) -> Void
+    ) {
+        self.init(.on(date), interval, repeats, nil, ThreadBound(sendable: block))
+    }
+
+    /// Makes a timer that fires after an interval; add it to a loop with `add(_:forMode:)`.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - interval: The time until the first fire and between fires; zero or less is 0.0001
+    ///     seconds.
+    ///   - repeats: Whether to fire again and again.
+    ///   - block: Called on the loop's thread.
+    @preconcurrency
+    public convenience init(
+        timeInterval interval: TimeInterval,
+        repeats: Bool,
+        block: @escaping @Sendable (UVRunLoop.Timer) -> Void
+    ) {
+        self.init(.after(interval), interval, repeats, nil, ThreadBound(sendable: block))
+    }
+
+    /// Makes a timer that fires after an interval, and adds it to the default mode of the calling
+    /// thread's loop.
+    ///
+    /// > Threading: Any thread; its loop is to be run.
+    ///
+    /// - Parameters:
+    ///   - interval: The time until the first fire and between fires; zero or less is 0.0001
+    ///     seconds.
+    ///   - repeats: Whether to fire again and again.
+    ///   - block: Called on the calling thread.
+    /// - Returns: The timer.
+    @available(*, noasync, message: "A task may go on on another thread.")
+    @preconcurrency
+    @discardableResult
+    public static func scheduledTimer(
+        withTimeInterval interval: TimeInterval,
+        repeats: Bool,
+        block: @escaping @Sendable (UVRunLoop.Timer) -> Void
+    ) -> UVRunLoop.Timer {
+        let timer = UVRunLoop.Timer(timeInterval: interval, repeats: repeats, block: block)
+        UVRunLoop.current.add(timer, forMode: .default)
+        return timer
+    }
+
+    /// When a timer is to fire first.
+    enum Start {
+        case on(Date)
+        case after(TimeInterval)
+    }
+
+    convenience init(
+        _ start: Start,
+        _ interval: TimeInterval,
+        _ repeats: Bool,
+        _ userInfo: UserInfo?,
+        _ handler: ThreadBound<(UVRunLoop.Timer) -> Void>
+    ) {
+        let reading = ClockReading.now
+        let (date, instant) =
+            switch start {
+            case .on(let date): (date, reading.instant(of: date))
+            case .after(let interval): reading.after(Self.positive(interval))
+            }
+        let interval = repeats ? Self.positive(interval) : 0
+        let notes = TimerNotes(instant, date, interval, userInfo)
+        self.init(
+            at: instant,
+            interval: repeats ? Duration(interval: interval) : nil,
+            companion: notes,
+            handler
+        )
+        // What was past has become the present, but is to be read as it was given.
+        notes.note(date, for: nextFireDate)
+    }
+
+    private static func positive(_ interval: TimeInterval) -> TimeInterval {
+        interval > 0 ? interval : 0.0001
+    }
+}

@@ -1,0 +1,89 @@
+public import FoundationEssentials
+public import UVRunLoop
+
+extension UVRunLoop {
+    /// Runs in the default mode until a date, going on after a stop.
+    ///
+    /// It makes one run after another, each until a source was handled, the run was stopped or the
+    /// date has come; at least one, if there is anything to run for. It returns early when the mode
+    /// is empty, and at once on a thread other than the loop's.
+    ///
+    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    ///
+    /// - Parameter limitDate: When to end, converted to the loop's clock once. A date that is past
+    ///   makes one pass that does not wait.
+    @available(*, noasync, message: "A run keeps its thread.")
+    public func run(until limitDate: Date) {
+        let limit = ClockReading.now.instant(of: limitDate)
+        while runOnce(.default, until: limit), UVRunLoop.currentInstant < limit {}
+    }
+
+    /// Runs in a mode once: until a source was handled, the run was stopped or the date has come.
+    ///
+    /// Timers, blocks and observers do not end it.
+    ///
+    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    ///
+    /// - Parameters:
+    ///   - mode: What to serve.
+    ///   - limitDate: When to end, converted to the loop's clock once. A date that is past makes
+    ///     one pass that does not wait.
+    /// - Returns: Whether there was anything to run for. `false` for an empty mode and for
+    ///   `common`, and on a thread other than the loop's.
+    @available(*, noasync, message: "A run keeps its thread.")
+    @discardableResult
+    public func run(mode: Mode, before limitDate: Date) -> Bool {
+        runOnce(mode, until: ClockReading.now.instant(of: limitDate))
+    }
+
+    /// Runs in a mode once, as ``run(mode:before:)``, without saying whether it could.
+    ///
+    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    ///
+    /// - Parameters:
+    ///   - mode: What to serve.
+    ///   - limitDate: When to end.
+    @available(*, noasync, message: "A run keeps its thread.")
+    public func acceptInput(forMode mode: Mode, before limitDate: Date) {
+        run(mode: mode, before: limitDate)
+    }
+
+    /// Runs in the mode of a name once, as ``run(mode:before:)``.
+    ///
+    /// Foundation on Linux has the mode as a string here.
+    ///
+    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    ///
+    /// - Parameters:
+    ///   - mode: The name of the mode to serve.
+    ///   - limitDate: When to end.
+    @available(*, noasync, message: "A run keeps its thread.")
+    public func acceptInput(forMode mode: String, before limitDate: Date) {
+        run(mode: Mode(mode), before: limitDate)
+    }
+
+    /// Makes a pass that does not wait, and tells when the mode's next timer is due.
+    ///
+    /// The pass fires the timers that are due, and performs blocks and one source.
+    ///
+    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    ///
+    /// - Parameter mode: The mode.
+    /// - Returns: The date of the next timer; `distantFuture` when the mode has input sources only;
+    ///   `nil` when it is empty, and on a thread other than the loop's.
+    @available(*, noasync, message: "A run keeps its thread.")
+    public func limitDate(forMode mode: Mode) -> Date? {
+        guard isOnOwnThread else { return nil }
+        run(mode: mode, for: .zero, returnAfterSourceHandled: true)
+        guard !isEmpty(mode) else { return nil }
+        guard let next = nextFireDate(forMode: mode) else { return .distantFuture }
+        return ClockReading.now.date(of: next)
+    }
+
+    @available(*, noasync, message: "A run keeps its thread.")
+    private func runOnce(_ mode: Mode, until limit: Instant) -> Bool {
+        guard isOnOwnThread, !isEmpty(mode) else { return false }
+        run(mode: mode, until: limit, returnAfterSourceHandled: true)
+        return true
+    }
+}
