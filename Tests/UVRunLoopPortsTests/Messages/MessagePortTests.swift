@@ -235,15 +235,3 @@ import Testing
         #expect(failures.entries == [])
     }
 }
-
-extension Remote {
-    @discardableResult
-    func sendOneWay(
-        _ data: [UInt8],
-        _ id: Int32 = 0,
-        replyPort: Local? = nil,
-        limit: Duration = .seconds(30)
-    ) throws(MessagePortError) -> [UInt8]? {
-        try send(id: id, data: data, replyPort: replyPort, sendLimit: limit)
-    }
-}

@@ -7,7 +7,7 @@ import Testing
 /// How connections come about, and how they do not.
 @Suite struct SocketConnectTests {
     /// Every kind of address that this machine has; one of each.
-    static func addresses(in place: Place) -> [SocketAddress] {
+    private static func addresses(in place: Place) -> [SocketAddress] {
         let all: [SocketAddress] = [
             .ipv4Loopback(port: 0), .ipv6Loopback(port: 0), .unix(place.path + "/socket"),
         ]

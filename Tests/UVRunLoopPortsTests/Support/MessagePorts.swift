@@ -267,3 +267,15 @@ func sampleBytes(_ count: Int) -> [UInt8] {
     bytes.removeLast(bytes.count - count)
     return bytes
 }
+
+extension Remote {
+    @discardableResult
+    func sendOneWay(
+        _ data: [UInt8],
+        _ id: Int32 = 0,
+        replyPort: Local? = nil,
+        limit: Duration = .seconds(30)
+    ) throws(MessagePortError) -> [UInt8]? {
+        try send(id: id, data: data, replyPort: replyPort, sendLimit: limit)
+    }
+}

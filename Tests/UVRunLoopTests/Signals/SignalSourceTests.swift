@@ -55,25 +55,6 @@ import Testing
     }
 }
 
-/// A source that notes what it is told.
-func noteSignal(
-    _ signal: CInt,
-    _ log: EventLog,
-    as name: String = "signal"
-) -> UVRunLoop.SignalSource {
-    let source = try? UVRunLoop.SignalSource(
-        signal,
-        sendableHandler: { _, count in log.note("\(name) \(count)") }
-    )
-    guard let source else { preconditionFailure("The signal can be waited for.") }
-    return source
-}
-
-/// Serves one source of the default mode.
-func serveOne(_ loop: UVRunLoop) -> UVRunLoop.RunResult {
-    loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
-}
-
 private func serveASignal() {
     let (loop, log) = (UVRunLoop.current, EventLog())
     let source = noteSignal(SIGUSR1, log)
