@@ -1,4 +1,5 @@
 import Glibc
+import UVRunLoop
 
 /// Runs a body in a process of its own, whose one thread lets every signal through.
 ///
