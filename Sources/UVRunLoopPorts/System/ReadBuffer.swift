@@ -1,4 +1,4 @@
-import Synchronization
+import UVRunLoop
 
 /// The buffers into which ports read: as many as threads read at the same time, and not one for
 /// each connection.
@@ -11,7 +11,7 @@ struct ReadBuffer: ~Copyable, Sendable {
 
     private let address: UInt
 
-    private static let spares = Mutex<[UInt]>([])
+    private static let spares = Guarded<[UInt]>([])
 
     /// Lends a buffer; its contents are garbage before and after.
     static func lend<Result, Failure: Error>(

@@ -171,16 +171,15 @@ private func currentThreadName() -> String {
 }
 
 /// Goes so many bytes down the stack; answers how many calls that took.
-private func useStack(_ size: Int) -> Int {
-    withUnsafeTemporaryAllocation(byteCount: 1000, alignment: 8) { useStack(size, from: $0) }
-}
-
+///
+/// In few large steps: the thread sanitizer keeps count of no more than 65,536 calls.
 @inline(never)
-private func useStack(_ size: Int, from start: UnsafeMutableRawBufferPointer) -> Int {
-    withUnsafeTemporaryAllocation(byteCount: 1000, alignment: 8) { buffer in
-        guard let here = buffer.baseAddress, let there = start.baseAddress else { return 0 }
-        buffer.initializeMemory(as: UInt8.self, repeating: 1)
-        return there - here >= size ? 1 : 1 + useStack(size, from: start)
+private func useStack(_ size: Int, from start: UInt? = nil) -> Int {
+    var room = InlineArray<16_384, UInt8>(repeating: 1)
+    return withUnsafeMutablePointer(to: &room) { pointer in
+        let here = UInt(bitPattern: pointer)
+        let start = start ?? here
+        return start - here >= size ? 1 : 1 + useStack(size, from: start)
     }
 }
 
