@@ -17,9 +17,21 @@ __attribute__((weak)) bool _dispatch_is_multithreaded(void);
 // DispatchQueue.main, as its Swift module exports it: there in programs that import Dispatch or Foundation.
 __attribute__((weak)) extern const char cuv_swift_main_queue __asm__("$s8Dispatch0A5QueueC4mainACvgZ");
 
+// What the concurrency runtime lets others put in front of looking up the main actor's executor, as it does before each
+// job that it hands over.
+typedef struct {
+    void *_Nullable identity;
+    uintptr_t implementation;
+} cuv_executor;
+typedef __attribute__((swiftcall)) cuv_executor (*cuv_executor_original)(void);
+typedef __attribute__((swiftcall)) cuv_executor (*cuv_executor_hook)(cuv_executor_original _Nonnull original);
+__attribute__((weak)) extern cuv_executor_hook _Nullable swift_task_getMainExecutor_hook;
+
 struct cuv_dispatch_state {
     pthread_t main_thread;
     bool is_lost;
+    void (*_Nullable note_main_actor)(void);
+    cuv_executor_hook _Nullable outer_hook;
 };
 
 // Every object file that calls this has one of its own: call the functions below from one only.
@@ -55,6 +67,22 @@ static inline int cuv_has_main_queue(void) {
 
 // Whether the program has used libdispatch in any way, or has its Swift module at hand.
 static inline int cuv_may_use_main_queue(void) { return &cuv_swift_main_queue != NULL || cuv_dispatch_was_used(); }
+
+static __attribute__((swiftcall)) cuv_executor cuv_get_main_executor(cuv_executor_original _Nonnull original) {
+    struct cuv_dispatch_state *state = cuv_dispatch_state();
+    state->note_main_actor();
+    return state->outer_hook ? state->outer_hook(original) : original();
+}
+
+// Has a function called before each use of the main actor, on whichever thread that is. It is for good: the runtime may
+// be between its looks at the hook.
+static inline void cuv_note_main_actor(void (*_Nonnull note)(void)) {
+    struct cuv_dispatch_state *state = cuv_dispatch_state();
+    if (&swift_task_getMainExecutor_hook == NULL || state->note_main_actor) return;
+    state->note_main_actor = note;
+    state->outer_hook = swift_task_getMainExecutor_hook;
+    __atomic_store_n(&swift_task_getMainExecutor_hook, cuv_get_main_executor, __ATOMIC_RELEASE);
+}
 
 // An eventfd that is readable when the main queue has work; libdispatch makes it when it is first needed.
 static inline int cuv_main_queue_descriptor(void) { return _dispatch_get_main_queue_handle_4CF(); }

@@ -11,7 +11,7 @@ extension UVRunLoop {
         case settled
         /// Nobody has used libdispatch yet.
         case unused
-        /// Another thread's loop has seen it used, and has told the main loop.
+        /// Another thread uses it or is about to, and the main loop was told.
         case told
     }
 
@@ -21,6 +21,17 @@ extension UVRunLoop {
     static func awaitMainQueue() {
         let state: MainQueueState = DispatchMainQueue.isPresent ? .unused : .settled
         mainQueueState.store(state, ordering: .releasing)
+        if state == .unused { DispatchMainQueue.noteMainActor { UVRunLoop.noteMainActor() } }
+    }
+
+    /// Called before each use of the main actor.
+    ///
+    /// It may be the first use of libdispatch, by a thread without a loop or in the midst of a
+    /// handler. What the main thread itself uses it sees before it sleeps.
+    private static func noteMainActor() {
+        guard mainQueueState.load(ordering: .relaxed) == .unused, ThreadIdentity.current != .main
+        else { return }
+        tellMainLoop()
     }
 
     /// To be called wherever a thread's own work may have used libdispatch since the last time, on
@@ -35,7 +46,8 @@ extension UVRunLoop {
 
     @inline(never)
     private func noteMainQueueIfUsed() {
-        guard DispatchMainQueue.isInUse else { return }
+        let isTold = isMain && Self.mainQueueState.load(ordering: .acquiring) == .told
+        guard isTold || DispatchMainQueue.isInUse else { return }
         guard isMain else { return Self.tellMainLoop() }
         Self.mainQueueState.store(.settled, ordering: .relaxed)
         if let source = MainQueueSource() { add(source, forMode: .common) }
@@ -48,7 +60,6 @@ extension UVRunLoop {
             ordering: .acquiringAndReleasing
         )
         guard isFirst, let main = existingMain else { return }
-        // The main loop learns of it from libdispatch, which is under no lock of the loop's.
         if main.word.noteChange() { main.remote.kick() }
     }
 }

@@ -16,6 +16,12 @@ enum DispatchMainQueue {
     @inline(never)
     static var isInUse: Bool { cuv_may_use_main_queue() != 0 }
 
+    /// Has a function called before each use of the main actor, on the thread that uses it.
+    ///
+    /// Costs no system call.
+    @inline(never)
+    static func noteMainActor(_ note: @convention(c) () -> Void) { cuv_note_main_actor(note) }
+
     /// What is readable while the queue has blocks that wait.
     ///
     /// libdispatch makes it at the first call at the latest.

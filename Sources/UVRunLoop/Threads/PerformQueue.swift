@@ -46,6 +46,21 @@ struct PerformQueue: ~Copyable {
         /// Keeps the object, so that its identity stays its own.
         let object: any Sendable
         let key: (any Hashable & Sendable)?
+        /// Found under no lock, because to hash a key is the caller's code.
+        let keyHash: Int
+
+        init(
+            identity: ObjectIdentifier,
+            object: any Sendable,
+            key: (any Hashable & Sendable)?
+        ) {
+            (self.identity, self.object, self.key) = (identity, object, key)
+            keyHash = Self.hash(of: key)
+        }
+
+        static func hash(of key: (any Hashable & Sendable)?) -> Int {
+            key.map { AnyHashable($0).hashValue } ?? 0
+        }
     }
 
     private struct Entry {
@@ -71,7 +86,7 @@ struct PerformQueue: ~Copyable {
 
     private var requests = SlotMap<Request>()
     private var lines: [Line?] = []
-    private var byTarget: [ObjectIdentifier: Set<Ticket>] = [:]
+    private var byTarget: [ObjectIdentifier: [Int: Set<Ticket>]] = [:]
     /// Whose requests are being performed, innermost last.
     private var performing: [any PerformWaiter] = []
     /// What stands for the waiting requests in the loop; made with the first of them.
@@ -124,7 +139,9 @@ struct PerformQueue: ~Copyable {
     private mutating func register(_ content: Content) -> Ticket {
         serial += 1
         let ticket = requests.insert(Request(content: content, serial: serial))
-        if let target = content.target { byTarget[target.identity, default: []].insert(ticket) }
+        if let target = content.target {
+            byTarget[target.identity, default: [:]][target.keyHash, default: []].insert(ticket)
+        }
         return ticket
     }
 
@@ -197,7 +214,10 @@ struct PerformQueue: ~Copyable {
     }
 
     private mutating func forget(_ ticket: Ticket, of target: Target) {
-        byTarget[target.identity]?.remove(ticket)
+        byTarget[target.identity]?[target.keyHash]?.remove(ticket)
+        if byTarget[target.identity]?[target.keyHash]?.isEmpty == true {
+            byTarget[target.identity]?[target.keyHash] = nil
+        }
         if byTarget[target.identity]?.isEmpty == true { byTarget[target.identity] = nil }
     }
 
@@ -221,17 +241,26 @@ struct PerformQueue: ~Copyable {
 
     func holds(_ ticket: Ticket) -> Bool { requests.holds(ticket) }
 
-    /// The modes in which requests wait.
-    var waitingModes: [UVRunLoop.Mode] {
-        lines.compactMap { line in line.flatMap { $0.live > 0 ? $0.mode : nil } }
+    /// The modes in which requests wait and which are concerned when others are left: `.common`
+    /// means some of them, and some of them it.
+    func modesToKeep(leaving modes: [UVRunLoop.Mode]) -> [UVRunLoop.Mode] {
+        guard count > 0 else { return [] }
+        guard !modes.contains(.common) else {
+            return lines.compactMap { line in line.flatMap { $0.live > 0 ? $0.mode : nil } }
+        }
+        let number = UVRunLoop.Mode.common.number
+        let isCommonWaitedFor = number < lines.count && (lines[number]?.live ?? 0) > 0
+        return isCommonWaitedFor ? [.common] : []
     }
 
-    /// The requests of a target, and their keys.
+    /// The requests of a target, or those of them whose keys have a hash, and their keys.
     func requests(
-        of target: ObjectIdentifier
+        of target: ObjectIdentifier,
+        keyHash: Int? = nil
     ) -> [(ticket: Ticket, key: (any Hashable & Sendable)?)] {
-        (byTarget[target] ?? [])
-            .compactMap { ticket in requests[ticket].map { (ticket, $0) } }
+        guard let byKey = byTarget[target] else { return [] }
+        let tickets = keyHash.map { Array(byKey[$0] ?? []) } ?? byKey.values.flatMap(\.self)
+        return tickets.compactMap { ticket in requests[ticket].map { (ticket, $0) } }
             .sorted { $0.1.serial < $1.1.serial }
             .map { ($0.0, $0.1.content.target?.key) }
     }

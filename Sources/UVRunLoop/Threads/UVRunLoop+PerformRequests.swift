@@ -175,16 +175,18 @@ extension UVRunLoop {
     ) -> Int {
         // Compared here, under no lock: what it means to be equal is the caller's code.
         let wanted = key.map { AnyHashable($0) }
-        let found = requests(of: target).filter { $0.key.map { AnyHashable($0) } == wanted }
+        let found = requests(of: target, keyHash: PerformQueue.Target.hash(of: key))
+            .filter { $0.key.map { AnyHashable($0) } == wanted }
         return cancelRequests(found.map(\.ticket))
     }
 
     private func requests(
-        of target: AnyObject
+        of target: AnyObject,
+        keyHash: Int? = nil
     ) -> [(ticket: Ticket, key: (any Hashable & Sendable)?)] {
         checkProcess()
         let identity = ObjectIdentifier(target)
-        return performs.withLock { $0.requests(of: identity) }
+        return performs.withLock { $0.requests(of: identity, keyHash: keyHash) }
     }
 
     // MARK: Modes

@@ -45,7 +45,7 @@ extension UVRunLoop {
     /// Takes the source out of modes in which no request waits any more.
     private func leave(_ modes: [Mode], _ queue: inout PerformQueue) {
         guard !modes.isEmpty, let source = queue.source else { return }
-        let rest = queue.count > 0 ? queue.waitingModes : []
+        let rest = queue.modesToKeep(leaving: modes)
         source.state.withLock { state in
             guard let ticket = state.links.first?.ticket else { return }
             withEngine { engine in

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Writes a line of the program's story at once, so that a fork does not write it twice.
 func tell(_ line: String) {
@@ -26,4 +27,13 @@ private final class Body: Sendable {
     let call: @Sendable () -> Void
 
     init(call: @escaping @Sendable () -> Void) { self.call = call }
+}
+
+/// Goes up once.
+final class Flag: Sendable {
+    private let state = Atomic(false)
+
+    var isUp: Bool { state.load(ordering: .acquiring) }
+
+    func raise() { state.store(true, ordering: .releasing) }
 }

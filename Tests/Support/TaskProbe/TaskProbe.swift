@@ -13,6 +13,8 @@ struct TaskProbe {
         case "tasks": serveTasks()
         case "started": waitForATask()
         case "worker": wakeForAWorkersTask()
+        case "thread": wakeForAThreadsTask()
+        case "waiter": serveAHandlerThatWaits()
         default: exit(2)
         }
     }
@@ -93,6 +95,41 @@ struct TaskProbe {
         UVRunLoop.main.run()
         pthread_join(thread, nil)
         tell("stopped")
+    }
+
+    /// The first use of Dispatch is made by a thread that has no loop.
+    static func wakeForAThreadsTask() {
+        keepAlive()
+        let thread = startThread {
+            while !UVRunLoop.main.isWaiting { usleep(1_000) }
+            Task { @MainActor in
+                tell("main actor")
+                UVRunLoop.main.stop()
+            }
+        }
+        tell("\(UVRunLoop.main.run(for: .seconds(20)))")
+        pthread_join(thread, nil)
+    }
+
+    /// The first use of Dispatch is made in a handler, which waits for what comes of it.
+    static func serveAHandlerThatWaits() {
+        keepAlive()
+        let isDone = Flag()
+        let end = SuspendingClock().now + .seconds(20)
+        let thread = startThread {
+            while !UVRunLoop.main.isWaiting { usleep(1_000) }
+            UVRunLoop.current.perform {
+                Task { @MainActor in isDone.raise() }
+                while !isDone.isUp, SuspendingClock().now < end {
+                    usleep(1_000)
+                }
+                tell("done: \(isDone.isUp)")
+                UVRunLoop.main.stop()
+            }
+            UVRunLoop.current.run()
+        }
+        UVRunLoop.main.run()
+        pthread_join(thread, nil)
     }
 
     @discardableResult

@@ -73,6 +73,14 @@ import Testing
         #expect(try story("worker", by: .tasks) == ["main actor", "stopped"])
     }
 
+    @Test func firstTaskOfAllFromAThreadWithoutALoopWakesTheMainLoop() throws {
+        #expect(try story("thread", by: .tasks) == ["main actor", "stopped"])
+    }
+
+    @Test func firstTaskOfAllIsServedWhileTheHandlerThatMadeItStillRuns() throws {
+        #expect(try story("waiter", by: .tasks) == ["done: true"])
+    }
+
     // MARK: Without Dispatch, and after a fork
 
     @Test func mainLoopOfAProgramWithoutDispatchFinishesAndOpensNothing() throws {
