@@ -69,10 +69,11 @@ struct Exchange: ~Copyable, Sendable {
     mutating func step() -> Step {
         if round.isEmpty {
             // With one connection it is as good as certain who has something: the kernel is asked
-            // who it is only when that proves wrong.
-            if again.isEmpty, connections.count == 1, let tag = connections.keys.first,
-                let step = serve(tag)
+            // who it is only when that proves wrong, and now and then for those who connect.
+            if again.isEmpty, connections.count == 1, roundsSinceLook < Self.roundsWithoutLook,
+                let tag = connections.keys.first, let step = serve(tag)
             {
+                roundsSinceLook += 1
                 return step
             }
             beginRound()
@@ -89,7 +90,9 @@ struct Exchange: ~Copyable, Sendable {
         if !round.isEmpty, roundsSinceLook < Self.roundsWithoutLook { return }
         roundsSinceLook = 0
         let found = (try? watched.look()) ?? []
-        round += found.reversed().lazy.map(\.tag)
+        // Each has one turn in a round: one with two would keep both, and take more with each look.
+        let known = Set(round)
+        round += found.reversed().lazy.map(\.tag).filter { !known.contains($0) }
     }
 
     private mutating func serve(_ tag: UInt64) -> Step? {

@@ -38,6 +38,8 @@ final class RemoteConnection: Sendable {
     let socket: SharedSocket
     private let state: Locked<State>
     private let didEnd: @Sendable () -> Void
+    /// A forked child inherits a copy of the object; the connection stays its parent's.
+    private let owner = Process.id
 
     /// The last argument is called once, with no lock held, when the connection is over.
     init(_ socket: SharedSocket, maximumReply: Int, didEnd: @escaping @Sendable () -> Void) {
@@ -95,7 +97,8 @@ final class RemoteConnection: Sendable {
     ///
     /// - Returns: Whether a message has gone out whole.
     func move(_ ticket: Outbox.Ticket) throws(MessagePortError) -> Bool {
-        takeInAll()
+        // Not all: a peer may talk faster than this side listens.
+        takeIn()
         let (isGone, isSound, reason) = state.withLock {
             state -> (Bool, Bool, MessagePortError?) in
             if let reason = state.end { return (false, false, reason) }
@@ -255,6 +258,7 @@ final class RemoteConnection: Sendable {
             return (exchange(&state.bells, with: []), nil)
         }
         guard earlier == nil else { return earlier }
+        guard owner == Process.id else { return nil }
         // The other side is told at once, however long somebody holds this.
         socket.descriptor.shutDown()
         bells.forEach { $0.connectionDidEnd() }

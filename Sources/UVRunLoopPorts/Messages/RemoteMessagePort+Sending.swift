@@ -75,7 +75,8 @@ extension UVRunLoop.MessagePort.Remote {
                 let isReady = try translating { () throws(UVError) in
                     try connection.socket.descriptor.wait(forWriting: true, until: date)
                 }
-                if !isReady { throw .sendTimedOut }
+                // A peer that talks all the time makes it ready at once, but for reading.
+                if !isReady || monotonicNow() >= date { throw .sendTimedOut }
             }
         } catch {
             connection.withdraw(ticket)
@@ -143,9 +144,9 @@ struct ReplyWait {
 
     /// Runs the loop until a source was handled, or waits without it where it cannot run.
     private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
-        // A stop is for the run around this one. A loop that ends every run is one whose thread is
-        // to end; it is not run again.
-        if stops < 2, bell.link.isValid {
+        // A stop is for the run around this one. A loop that was ended for good is not run again;
+        // the mode of any other holds the bell.
+        if bell.link.isValid, stops == 0 || !loop.isEmpty(mode) {
             let left = Duration.nanoseconds(max(0, date.subtractingSaturating(monotonicNow())))
             switch loop.run(mode: mode, for: left, returnAfterSourceHandled: true) {
             case .stopped:

@@ -8,7 +8,8 @@ extension UVRunLoop.MessagePort {
     ///
     /// When the other side goes, the port becomes invalid: a send notices, and a wait for a reply.
     /// To hear of it without either, add the port to a mode of a loop; it has no other events.
-    /// A name that is served again is to be looked up again.
+    /// A name that is served again is to be looked up again, and so is every name in a forked
+    /// child: the port that it inherits is its parent's.
     ///
     /// > Threading: Any thread.
     public final class Remote: UVRunLoop.PortSource {
@@ -32,14 +33,23 @@ extension UVRunLoop.MessagePort {
             acceptPeer: PeerPolicy? = nil
         ) throws(MessagePortError) -> Remote {
             let files = try directory.files(of: name)
-            if let known = registry.port(of: files.key), known.isValid { return known }
+            if let known = registry.port(of: files.key), known.isValid {
+                return try known.permitted(by: acceptPeer)
+            }
             let socket = try Dialling.connect(to: files)
             let peer = try translating { () throws(UVError) in
                 try socket.descriptor.peerCredentials()
             }
             guard isPermitted(peer, by: acceptPeer) else { throw .peerNotPermitted }
             let port = Remote(name, files.key, socket, peer, replyLimit)
-            return registry.enter(port, for: files.key) { $0.isValid }
+            let entered = registry.enter(port, for: files.key) { $0.isValid }
+            return entered === port ? port : try entered.permitted(by: acceptPeer)
+        }
+
+        /// The port, if a policy other than the one that it was made with permits its peer too.
+        private func permitted(by policy: PeerPolicy?) throws(MessagePortError) -> Remote {
+            guard isPermitted(peer, by: policy) else { throw .peerNotPermitted }
+            return self
         }
 
         private init(
