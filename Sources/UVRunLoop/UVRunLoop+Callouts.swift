@@ -115,6 +115,8 @@ extension UVRunLoop {
         guard let delivery = withEngine({ $0.takeReadyPort(in: mode) }) else { return false }
         if delivery.isFinal { Self.takeOut(delivery.port) }
         let link = delivery.port.link
+        let outerReceiver = local.withValue { exchange(&$0.servedReceiver, with: link.receiver) }
+        defer { local.withValue { $0.servedReceiver = outerReceiver } }
         let answer = link.callOut(delivery.port, delivery.events)
         var hasMore = answer.hasMore
         var wasHandled = answer.wasHandled

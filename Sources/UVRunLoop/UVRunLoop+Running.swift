@@ -164,6 +164,8 @@ extension UVRunLoop {
             local.nestingLevel += 1
             return exchange(&local.mode, with: mode)
         }
+        // Its handler may wait in this run for those who wait for room in its port.
+        local.withValue(\.servedReceiver)?.turnDidEnd()
         let outerRun = innermostRun.exchange(.running)
         var run = Run(
             mode: mode,

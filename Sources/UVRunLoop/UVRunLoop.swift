@@ -61,6 +61,8 @@ public final class UVRunLoop: Sendable {
         var driver: (any LoopDriver)?
         var mode: Mode?
         var nestingLevel = 0
+        /// The port whose handler is on the stack, the innermost.
+        var servedReceiver: (any PortReceiver)?
         /// Storage for the next batch of sources.
         var spareSources: [SignalledSource] = []
         /// Storage for the next batch of blocks.

@@ -19,6 +19,14 @@ import Testing
         #expect(try talker.say("DBSIZE") == ":0|")
     }
 
+    @Test func oneCommandGetsNoMoreThanAClientMay() throws {
+        var talker = Talker()
+        talker.interpreter.facts.outputLimit = 100
+        #expect(try talker.say("SET k 12345678901234567890") == "+OK|")
+        _ = try talker.say("MGET k k k k k k k k k k k k k k k k k k k k")
+        #expect(talker.interpreter.effect == .drop)
+    }
+
     @Test func setObeysItsOptions() throws {
         var talker = Talker()
         #expect(try talker.say("SET k 1 XX") == "$-1|")

@@ -58,9 +58,10 @@ final class PortQueue: PortReceiver {
             if batch.count == 0 { batch.refill(from: inbox) }
             guard let message = batch.takeNext() else { break }
             inbox.undelivered.value = batch.count
+            // Before the call, which may last: there is room already.
+            tellSendersNowAndThen(batch.count)
             body(port, message)
             answer.wasHandled = true
-            tellSendersNowAndThen(batch.count)
             answer.hasMore = batch.count > 0 || inbox.hasMore()
         }
         putBack(batch)

@@ -137,7 +137,8 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// - Returns: What the pass is to make of it.
     func receiveMore(_ port: any UVRunLoop.PortSource, while mayGoOn: () -> Bool) -> PortAnswer
 
-    /// Told when other ports are served, the port has no more, or the run ends.
+    /// Told when other ports are served, the port has no more, the run ends, or a handler runs the
+    /// loop again.
     func turnDidEnd()
 
     /// Lets the port's handler go: the port is invalid.

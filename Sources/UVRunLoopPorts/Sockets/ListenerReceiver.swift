@@ -55,7 +55,7 @@ final class ListenerReceiver: PortReceiver {
             return !state.pacing.isAccepting
         }
         var answer = PortAnswer(wasHandled: false)
-        accepting: for _ in 0..<AcceptPacing.batch {
+        accepting: for _ in 0..<AcceptPacing.batch where isServed(port) {
             switch acceptOne() {
             case .connection(let descriptor, let membership):
                 let connection = UVRunLoop.SocketPort(accepted: descriptor, membership)
@@ -73,6 +73,14 @@ final class ListenerReceiver: PortReceiver {
             PortAlarm.renew(at: nil, for: port, swap: swap)
         }
         return answer
+    }
+
+    /// Whether the run that serves the listener may go on: a handler may have taken it out.
+    private func isServed(_ port: UVRunLoop.SocketPort) -> Bool {
+        guard let loop = port.link.loop, loop.isOnOwnThread, let mode = loop.currentMode else {
+            return false
+        }
+        return loop.contains(port, forMode: mode)
     }
 
     private func acceptOne() -> Accepted {

@@ -64,6 +64,27 @@ import Testing
         }
     }
 
+    @Test func aListenerThatItsHandlerRemovesAcceptsNoMore() throws {
+        try withPortLoop { loop in
+            var accepted: [SocketPort] = []
+            let address = SocketAddress.ipv4Loopback(port: 0)
+            let listener = try SocketPort(listeningAt: address) { port, event in
+                if case .accepted(let connection) = event { accepted.append(connection) }
+                loop.remove(port, forMode: .default)
+            }
+            let place = try #require(listener.localAddress)
+            let peers = try (0..<3).map { _ in try Peer(connectingTo: place) }
+            for count in 1...3 {
+                loop.add(listener, forMode: .default)
+                loop.run(for: .seconds(5))
+                #expect(accepted.count == count)
+            }
+            peers.forEach { $0.close() }
+            accepted.forEach { $0.invalidate() }
+            listener.invalidate()
+        }
+    }
+
     @Test func withoutDescriptorsAcceptingPausesAndGoesOn() async {
         await #expect(processExitsWith: .success) { inProcessOfItsOwn(runOutOfDescriptors) }
     }

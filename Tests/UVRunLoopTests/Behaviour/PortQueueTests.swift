@@ -37,6 +37,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 2, 8]) func aNestedRunTellsSendersOfTheRoomThereIs(capacity: Int) {
+        withLoop(.uv) { loop, _ in
+            let inner = UVRunLoop.Mode(rawValue: "inner")
+            let sent = Atomic<Int>(0)
+            let isFull = Atomic<Bool>(false)
+            let seen = Box<Int?>(nil)
+            let port = UVRunLoop.Port(capacity: capacity) { _, _ in
+                guard seen.value == nil else { return }
+                let end = SuspendingClock.now + .seconds(2)
+                while sent.load(ordering: .acquiring) <= capacity, .now < end {
+                    loop.run(mode: inner, for: .milliseconds(10))
+                }
+                seen.value = sent.load(ordering: .acquiring)
+            }
+            let timer = UVRunLoop.Timer(after: .seconds(1000), handler: { _ in })
+            loop.add(timer, forMode: inner)
+            loop.add(port, forMode: .default)
+            let thread = startThread { [port] in
+                for id in 0...capacity {
+                    if id == capacity { isFull.store(true, ordering: .releasing) }
+                    port.send(UVRunLoop.PortMessage(id: Int32(id)))
+                    sent.add(1, ordering: .releasing)
+                }
+            }
+            while !isFull.load(ordering: .acquiring) { usleep(1_000) }
+            usleep(20_000)
+            loop.run(for: .milliseconds(50))
+            #expect(seen.value == capacity + 1)
+            port.invalidate()
+            timer.invalidate()
+            pthread_join(thread, nil)
+        }
+    }
+
     @Test func sendersThatWaitGoOnWhenThereIsRoomAndNothingIsLost() {
         withLoop(.uv) { loop, _ in
             let senders = 4

@@ -9,6 +9,8 @@ extension Interpreter {
     mutating func getSeveral(_ request: Request) {
         reply.array(request.count - 1)
         for word in 1..<request.count {
+            // One value asked for many times may be more than there is memory.
+            guard reply.bytes.count <= facts.outputLimit else { return effect = .drop }
             if let slot = keyspace.slot(of: request[word], at: now) {
                 reply.bulk(keyspace.value(of: slot))
             } else {

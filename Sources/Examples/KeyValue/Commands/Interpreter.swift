@@ -18,6 +18,8 @@ struct Interpreter {
         case none
         /// End the connection when the replies are sent.
         case close
+        /// End the connection at once: its client would get more than it may.
+        case drop
         /// Write a snapshot, and reply then.
         case save
         /// End the server, with or without a snapshot first; `nil` leaves that to the server.

@@ -70,6 +70,10 @@ extension Server {
         switch effect {
         case .none: break
         case .close: end(connection)
+        case .drop:
+            interpreter.reply.removeAll()
+            connection.port.invalidate()
+            end(connection)
         case .save:
             connection.awaitSave()
             save(for: .client(connection))
