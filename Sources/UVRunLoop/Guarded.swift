@@ -6,15 +6,21 @@ import Synchronization
 /// kernel hands the lock over, and the sanitizer takes the two owners for strangers. A store
 /// before the lock is let go and a load after it was taken, which are plain moves on most
 /// machines, tell it what the kernel knows.
+///
+/// It is inlinable because it is generic: code of another module would else look its types up by
+/// name each time, which takes longer than the lock.
+@usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable {
-    private let mutex: Mutex<Value>
-    private let witness = Atomic<UInt8>(0)
+    @usableFromInline let mutex: Mutex<Value>
+    @usableFromInline let witness = Atomic<UInt8>(0)
 
+    @inlinable
     package init(_ value: consuming sending Value) {
         mutex = Mutex(value)
     }
 
     /// Lends the value while no other thread has it; the body calls nobody.
+    @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

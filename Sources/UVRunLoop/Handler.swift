@@ -2,10 +2,12 @@
 ///
 /// Letting go of it then, and not when the item goes, frees what it captured, which is often the
 /// item's owner.
+@usableFromInline
 package struct Handler<Body>: ~Copyable, Sendable {
-    private let body: Guarded<ThreadBound<Body>?>
-    private let home: ThreadIdentity?
+    @usableFromInline let body: Guarded<ThreadBound<Body>?>
+    @usableFromInline let home: ThreadIdentity?
 
+    @inlinable
     package init(_ body: ThreadBound<Body>) {
         home = body.home
         self.body = Guarded(body)
@@ -20,7 +22,7 @@ package struct Handler<Body>: ~Copyable, Sendable {
     }
 
     /// The handler, for a call on the thread it belongs to; `nil` once it has been let go.
-    package var current: Body? { body.withLock { $0 }?.value }
+    @inlinable package var current: Body? { body.withLock { $0 }?.value }
 
     /// Lets the handler go, which may run code of its owner's: no lock may be held.
     ///

@@ -4,12 +4,15 @@
 /// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any
 /// thread while its handler stays at home. The loop that an item is added to checks this, and so
 /// does every call.
+@usableFromInline
 package struct ThreadBound<Body>: @unchecked Sendable {
-    private let handler: Body
+    @usableFromInline let handler: Body
     /// `nil` for a handler that may run on any thread.
+    @usableFromInline
     package let home: ThreadIdentity?
 
     /// Binds a handler to the calling thread.
+    @inlinable
     package init(_ handler: Body) {
         self.handler = handler
         home = .current
@@ -19,17 +22,20 @@ package struct ThreadBound<Body>: @unchecked Sendable {
     ///
     /// `Body` cannot say so, since it is the type of the plain handlers too; whoever calls this
     /// does.
+    @inlinable
     package init(sendable handler: Body) {
         self.handler = handler
         home = nil
     }
 
     /// The handler, for a call on the thread it belongs to.
+    @inlinable
     package var value: Body {
         require(home == nil || home == .current, Self.rule)
         return handler
     }
 
+    @usableFromInline
     package static var rule: String {
         """
         This item's handler is not @Sendable, so it belongs to the thread that made the item. \

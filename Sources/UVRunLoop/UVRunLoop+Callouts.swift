@@ -114,8 +114,9 @@ extension UVRunLoop {
         let mode = run.modeIndex
         guard let delivery = withEngine({ $0.takeReadyPort(in: mode) }) else { return false }
         if delivery.isFinal { Self.takeOut(delivery.port) }
-        let link = delivery.port.link
-        let outerReceiver = local.withValue { exchange(&$0.servedReceiver, with: link.receiver) }
+        let link = delivery.link
+        let receiver = link.receiver
+        let outerReceiver = local.withValue { exchange(&$0.servedReceiver, with: receiver) }
         defer { local.withValue { $0.servedReceiver = outerReceiver } }
         let answer = link.callOut(delivery.port, delivery.events)
         var hasMore = answer.hasMore
@@ -126,16 +127,16 @@ extension UVRunLoop {
             hasMore = further.hasMore
             wasHandled = wasHandled || further.wasHandled
         }
-        if delivery.isFinal { link.receiver.letGo(in: self) }
-        link.endCall(hasMore: hasMore)
-        endTurn(of: link.receiver, hasMore: hasMore, &run)
+        if delivery.isFinal { receiver.letGo(in: self) }
+        link.endCall(in: self, hasMore: hasMore)
+        endTurn(of: receiver, hasMore: hasMore, &run)
         return wasHandled
     }
 
     /// Tells a port that others are served now; a busy one not before that is so.
     private func endTurn(of receiver: any PortReceiver, hasMore: Bool, _ run: inout Run) {
         if let busy = run.busyReceiver, busy !== receiver { busy.turnDidEnd() }
-        run.busyReceiver = hasMore ? receiver : nil
+        if hasMore || run.busyReceiver != nil { run.busyReceiver = hasMore ? receiver : nil }
         if !hasMore { receiver.turnDidEnd() }
     }
 }
@@ -197,12 +198,14 @@ extension UVRunLoop.PortLink {
 
     /// Ends a call, in whichever loop the port is now: its handler may have put it into another
     /// one, which then has waited for this.
-    fileprivate func endCall(hasMore: Bool) {
-        let loop = state.withLock { state in
+    fileprivate func endCall(in loop: UVRunLoop, hasMore: Bool) {
+        let other = state.withLock { state -> UVRunLoop? in
             callDidEnd()
-            state.loop?.withEngine { $0.endServing(state.ticket, hasMore: hasMore) }
-            return state.loop
+            guard let owner = state.loop else { return nil }
+            owner.withEngine { $0.endServing(state.ticket, hasMore: hasMore) }
+            return owner === loop ? nil : owner
         }
-        loop?.contentsDidChange()
+        // The calling loop looks at its contents before it sleeps.
+        other?.contentsDidChange()
     }
 }

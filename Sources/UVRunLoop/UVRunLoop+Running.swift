@@ -67,6 +67,17 @@ extension UVRunLoop {
         return run(mode, date, date <= remote.now, returnAfterSourceHandled)
     }
 
+    /// Runs in a mode until a source was handled.
+    ///
+    /// - Parameters:
+    ///   - mode: What to serve.
+    ///   - limit: When to end, in nanoseconds of the loop's clock.
+    /// - Returns: Why the run ended.
+    package func runUntilSourceHandled(in mode: Mode, until limit: Int64) -> RunResult {
+        checkThread()
+        return run(mode, limit, limit <= remote.now, true)
+    }
+
     /// The mode of the innermost run; `nil` when the loop does not run.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.

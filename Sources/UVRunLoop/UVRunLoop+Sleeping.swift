@@ -16,7 +16,10 @@ extension UVRunLoop {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
         let mode = run.modeIndex
-        if mayLeaveOutLook(&run), withEngine({ $0.hasReadyPort(in: mode) }) { return true }
+        let hasLooked = run.latestLook != nil
+        if hasLooked, withEngine({ $0.hasReadyPort(in: mode) }), mayLeaveOutLook(&run) {
+            return true
+        }
         guard run.view.isSleepObserved else { return false }
         askKernel(&run)
         return withEngine { $0.hasReadyPort(in: mode) }
@@ -129,7 +132,8 @@ extension UVRunLoop {
             let isCarriedOut = run.driver.rearm(order)
             if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
         }
-        guard !run.limitWasPast else { return }
+        // A run that ends with the next source as a rule needs no second look.
+        guard !run.limitWasPast, !run.returnsAfterSource else { return }
         let turns = max(1, found / Self.omissionsInARow)
         run.latestLook = Run.Look(
             end: remote.now + Int64(turns) * Self.timeWithoutLook,

@@ -6,8 +6,9 @@ import Synchronization
 /// children included.
 ///
 /// `pthread_self()` cannot: the system uses its values again.
+@usableFromInline
 package struct ThreadIdentity: Hashable, Sendable {
-    let number: UInt64
+    @usableFromInline let number: UInt64
 
     private static let count = Atomic<UInt64>(0)
     /// How many forks lie between this process and the one that loaded the library.
@@ -38,5 +39,6 @@ package struct ThreadIdentity: Hashable, Sendable {
     }()
 
     /// The calling thread's.
+    @usableFromInline
     package static var current: ThreadIdentity { ThreadRecord.currentIdentity }
 }

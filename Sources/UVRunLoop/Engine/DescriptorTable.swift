@@ -9,24 +9,40 @@ struct DescriptorTable {
         var armed: UVRunLoop.DescriptorSource.Events?
     }
 
-    private var groups: [CInt: Group] = [:]
+    /// By descriptor, as these are small numbers: this is asked for with every event.
+    private var groups: [Group?] = []
 
-    subscript(descriptor: CInt) -> Group? { groups[descriptor] }
+    subscript(descriptor: CInt) -> Group? {
+        groups.indices.contains(Int(descriptor)) ? groups[Int(descriptor)] : nil
+    }
 
     mutating func insert(_ ticket: Ticket, for descriptor: CInt, serial: UInt64) {
-        groups[descriptor, default: Group(registration: serial)].sources.append(ticket)
+        let index = Int(descriptor)
+        while groups.count <= index { groups.append(nil) }
+        if groups[index] == nil { groups[index] = Group(registration: serial) }
+        groups[index]?.sources.append(ticket)
         // Should the owner have closed the descriptor under another source, and the number be in
         // use again, the kernel has forgotten it: it is asked anew.
-        groups[descriptor]?.armed = nil
+        groups[index]?.armed = nil
     }
 
     /// Takes a source off its descriptor; the last one takes the descriptor with it.
     mutating func remove(_ ticket: Ticket, from descriptor: CInt) {
-        groups[descriptor]?.sources.removeAll { $0 == ticket }
-        if groups[descriptor]?.sources.isEmpty == true { groups[descriptor] = nil }
+        guard self[descriptor] != nil else { return }
+        let index = Int(descriptor)
+        groups[index]?.sources.removeAll { $0 == ticket }
+        if groups[index]?.sources.isEmpty == true { groups[index] = nil }
+    }
+
+    /// Whether the kernel reports all of some events.
+    func isArmed(_ descriptor: CInt, for events: UVRunLoop.DescriptorSource.Events) -> Bool {
+        let index = Int(descriptor)
+        guard groups.indices.contains(index) else { return false }
+        return groups[index]?.armed?.isSuperset(of: events) ?? false
     }
 
     mutating func setArmed(_ events: UVRunLoop.DescriptorSource.Events?, for descriptor: CInt) {
-        groups[descriptor]?.armed = events
+        guard self[descriptor] != nil else { return }
+        groups[Int(descriptor)]?.armed = events
     }
 }

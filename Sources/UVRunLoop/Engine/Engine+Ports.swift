@@ -3,6 +3,7 @@ struct PortRecord: ItemRecord {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     let port: any UVRunLoop.PortSource
+    private let link: UVRunLoop.PortLink
     /// `nil` for a port that the kernel knows nothing of.
     let descriptor: CInt?
     /// What the source asks for.
@@ -29,15 +30,15 @@ struct PortRecord: ItemRecord {
 
     init(port: any UVRunLoop.PortSource, serial: UInt64) {
         self.port = port
+        link = port.link
         servedAt = serial
-        descriptor = port.link.descriptor
-        events = port.link.events
+        descriptor = link.descriptor
+        events = link.events
     }
 
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
         mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
-        if let descriptor { mode.unwatched.insert(descriptor) }
         let place = mode.ready.places.take(for: slot)
         if hasArrival, let turn { mode.ready.insert(place, rank: turn.rank, serial: turn.serial) }
         return place
@@ -50,8 +51,10 @@ struct PortRecord: ItemRecord {
         mode.ready.places.give(back: place)
     }
 
+    fileprivate var isBeingCalled: Bool { link.isBeingCalled }
+
     /// Whether a run in one of its modes may serve it.
-    fileprivate var isServable: Bool { !port.link.isBeingCalled && !isOff }
+    fileprivate var isServable: Bool { !isBeingCalled && !isOff }
 
     /// What a run may serve of it in a mode, as the kernel is to report it.
     fileprivate func interest(in mode: Int) -> Events {
@@ -108,8 +111,13 @@ struct PortRecord: ItemRecord {
     /// Sorts ports that became ready at the same time, in one look: by their order, then by how
     /// long they were not served.
     private var tieBreaker: UInt64 {
-        let order = UInt32(bitPattern: Int32(clamping: port.link.order)) ^ (1 << 31)
+        let order = UInt32(bitPattern: Int32(clamping: link.order)) ^ (1 << 31)
         return UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
+    }
+
+    fileprivate func beginCall(_ events: Events) -> Delivery {
+        link.callWillBegin()
+        return Delivery(port: port, link: link, events: events, isFinal: isRefused)
     }
 
     /// Takes it out of the queues for what was noted so far.
@@ -135,14 +143,6 @@ private struct Look {
     let serial: UInt64
 }
 
-/// An event that a port-based source is about to be told of.
-struct Delivery {
-    var port: any UVRunLoop.PortSource
-    var events: UVRunLoop.DescriptorSource.Events
-    /// The kernel refused to watch the descriptor: this call is the last one.
-    var isFinal: Bool
-}
-
 extension Engine {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
@@ -151,6 +151,9 @@ extension Engine {
         let ticket = ports.insert(PortRecord(port: port, serial: serial))
         if let descriptor = port.link.descriptor {
             descriptors.insert(ticket, for: descriptor, serial: serial)
+            for other in descriptors[descriptor]?.sources ?? [] where other != ticket {
+                watchAgain(other)
+            }
         }
         return ticket
     }
@@ -207,9 +210,16 @@ extension Engine {
     }
 
     /// Has the next run that may serve the port make sure that the kernel watches for it.
+    ///
+    /// As a rule it does, and whoever makes it watch for less calls this anew.
     mutating func watchAgain(_ ticket: Ticket) {
-        guard let record = ports[ticket], let descriptor = record.descriptor else { return }
-        record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
+        let descriptors = descriptors
+        ports.modify(ticket, in: &modes) { record, modes in
+            guard let descriptor = record.descriptor,
+                !descriptors.isArmed(descriptor, for: record.events.union(.hangUp))
+            else { return }
+            record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
+        }
     }
 
     /// Has a port keep its modes from being empty, as ports do at first, or no longer.
@@ -342,7 +352,7 @@ extension Engine {
         let serial = nextSerial()
         ports.modify(ticket, in: &modes) { record, modes in
             record.hasArrival = true
-            if !record.port.link.isBeingCalled { record.queueArrival(at: serial, in: &modes) }
+            if !record.isBeingCalled { record.queueArrival(at: serial, in: &modes) }
         }
     }
 
@@ -379,8 +389,7 @@ extension Engine {
             record.turn = nil
             record.servedAt = serial
             if events.contains(.hangUp) { record.isOff = true }
-            record.port.link.callWillBegin()
-            return Delivery(port: record.port, events: events, isFinal: record.isRefused)
+            return record.beginCall(events)
         }
     }
 
@@ -390,10 +399,9 @@ extension Engine {
     ///   - ticket: The port.
     ///   - hasMore: Whether it has more that the kernel does not know of.
     mutating func endServing(_ ticket: Ticket, hasMore: Bool = false) {
-        guard let record = ports[ticket] else { return }
-        if hasMore || record.hasArrival { noteArrival(ticket) }
-        guard record.isServable, let descriptor = record.descriptor else { return }
-        let armed = descriptors[descriptor]?.armed ?? []
-        if !armed.isSuperset(of: record.events.union(.hangUp)) { watchAgain(ticket) }
+        let state = ports.modify(ticket) { ($0.hasArrival, $0.isServable) }
+        guard let (hasArrival, isServable) = state else { return }
+        if hasMore || hasArrival { noteArrival(ticket) }
+        if isServable { watchAgain(ticket) }
     }
 }

@@ -92,7 +92,7 @@ extension UVRunLoop {
         /// Has the port keep its modes from being empty, or no longer.
         ///
         /// > Threading: The loop's own thread, which learns of it without being woken.
-        func setKeepsModes(_ keepsModes: Bool) {
+        package func setKeepsModes(_ keepsModes: Bool) {
             state.withLock { state in
                 state.loop?.withEngine { $0.setKeepsModes(keepsModes, state.ticket) }
             }

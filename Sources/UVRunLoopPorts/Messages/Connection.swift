@@ -20,6 +20,16 @@ struct Connection: Sendable {
         case ended
     }
 
+    /// What is to be done about a connection after something was done with it.
+    struct Outlook {
+        /// What the kernel is to be asked about from now on; `nil` for no change.
+        let newInterest: EventSet.Events?
+        /// Whether there is more to look at that the kernel does not know of.
+        let hasInput: Bool
+        /// When something has to have happened.
+        let date: Int64?
+    }
+
     let socket: SharedSocket
     let peer: PeerCredentials
     private let timeLimit: Int64
@@ -51,6 +61,15 @@ struct Connection: Sendable {
     var date: Int64? {
         guard let inDate, let outDate else { return inDate ?? outDate }
         return min(inDate, outDate)
+    }
+
+    func outlook(since before: EventSet.Events) -> Outlook {
+        let interest = interest
+        return Outlook(
+            newInterest: interest == before ? nil : interest,
+            hasInput: hasInput,
+            date: date
+        )
     }
 
     // MARK: In
@@ -91,8 +110,9 @@ struct Connection: Sendable {
 
     mutating func send(_ frame: Frame) {
         guard !isDeaf else { return }
-        _ = outbox.append(frame)
-        flush()
+        moveOut { outbox, socket throws(UVError) in
+            try outbox.post(frame, to: socket.descriptor) == nil
+        }
     }
 
     /// Says why the connection ends, as far as there is room to say it.
@@ -102,8 +122,14 @@ struct Connection: Sendable {
     }
 
     private mutating func flush() {
+        moveOut { outbox, socket throws(UVError) in try outbox.flush(to: socket.descriptor) }
+    }
+
+    private mutating func moveOut(
+        _ move: (inout Outbox, SharedSocket) throws(UVError) -> Bool
+    ) {
         do throws(UVError) {
-            let isMoving = try outbox.flush(to: socket.descriptor)
+            let isMoving = try move(&outbox, socket)
             if outbox.isEmpty {
                 outDate = nil
             } else if isMoving || outDate == nil {

@@ -26,9 +26,10 @@ struct Exchange: ~Copyable, Sendable {
     private let watched: EventSet
     private let listener: Descriptor
     private let timer: DateDescriptor
-    private var connections: [UInt64: Connection] = [:]
+    private var connections = ConnectionTable()
+    /// The connection that was served last.
+    private var lastTag: UInt64 = 0
     private var connectionsOfUser: [UInt32: Int] = [:]
-    private var lastTag = timerTag
     /// Those to be looked at in this round, the next one last.
     private var round: [UInt64] = []
     /// Those that have more, for the next round.
@@ -71,7 +72,7 @@ struct Exchange: ~Copyable, Sendable {
             // With one connection it is as good as certain who has something: the kernel is asked
             // who it is only when that proves wrong, and now and then for those who connect.
             if again.isEmpty, connections.count == 1, roundsSinceLook < Self.roundsWithoutLook,
-                let tag = connections.keys.first, let step = serve(tag)
+                let step = serveConnection(lastTag)
             {
                 roundsSinceLook += 1
                 return step
@@ -104,50 +105,57 @@ struct Exchange: ~Copyable, Sendable {
     }
 
     private mutating func serveConnection(_ tag: UInt64) -> Step? {
-        guard let before = connections[tag]?.interest, let turn = connections[tag]?.takeTurn()
-        else { return nil }
+        let served = connections.modify(tag) { connection in
+            let before = connection.interest
+            let turn = connection.takeTurn()
+            return (turn, connection.outlook(since: before), connection.peer)
+        }
+        guard let (turn, outlook, peer) = served else { return nil }
+        lastTag = tag
         switch turn {
         case .ended: drop(tag)
-        case .nothing: didServe(tag, before)
+        case .nothing: didServe(tag, outlook)
         case .frame(let frame):
-            didServe(tag, before)
-            guard let peer = connections[tag]?.peer else { return nil }
-            return .deliver(frame, from: peer, on: tag)
+            if didServe(tag, outlook) { return .deliver(frame, from: peer, on: tag) }
         }
         return nil
     }
 
     /// Brings the kernel's and the timer's idea of a connection up to date.
-    private mutating func didServe(_ tag: UInt64, _ before: EventSet.Events) {
-        guard let connection = connections[tag] else { return }
-        if connection.interest != before {
+    ///
+    /// - Returns: Whether the connection goes on.
+    @discardableResult
+    private mutating func didServe(_ tag: UInt64, _ outlook: Connection.Outlook) -> Bool {
+        if let interest = outlook.newInterest, let connection = connections[tag] {
             do {
-                let number = connection.socket.descriptor.number
-                try watched.modify(number, connection.interest, tag: tag)
+                try watched.modify(connection.socket.descriptor.number, interest, tag: tag)
             } catch {
                 drop(tag)
-                return
+                return false
             }
         }
-        if connection.hasInput { again.append(tag) }
-        if let date = connection.date { arm(date) }
+        if outlook.hasInput { again.append(tag) }
+        if let date = outlook.date { arm(date) }
+        return true
     }
 
     // MARK: Replies
 
     /// Sends the answer to a request, or as much as the peer takes now.
     mutating func reply(_ data: [UInt8]?, to number: UInt64, on tag: UInt64) {
-        guard let before = connections[tag]?.interest else { return }
         let isTooLarge = data.map { $0.count > limits.maximumMessageSize } ?? false
         let frame: Frame =
             isTooLarge ? .refusal(.messageTooLarge, of: number) : .reply(number, data)
-        let hadInput = connections[tag]?.hasInput ?? false
-        connections[tag]?.send(frame)
+        let change = connections.modify(tag) { connection in
+            let (before, hadInput) = (connection.interest, connection.hasInput)
+            connection.send(frame)
+            return (hadInput, connection.outlook(since: before))
+        }
         // Its input is known already; only what the reply changed is new.
-        guard let connection = connections[tag] else { return }
-        if connection.interest != before || hadInput != connection.hasInput {
+        guard let (hadInput, outlook) = change else { return }
+        if outlook.newInterest != nil || hadInput != outlook.hasInput {
             again.removeAll { $0 == tag }
-            didServe(tag, before)
+            didServe(tag, outlook)
         }
     }
 
@@ -176,18 +184,17 @@ struct Exchange: ~Copyable, Sendable {
         guard connections.count < limits.maximumConnections,
             ofUser < limits.maximumConnectionsPerUser
         else { return connection.refuse(.tooManyConnections) }
-        lastTag += 1
         do {
-            try watched.add(socket.descriptor.number, .readable, tag: lastTag)
+            try watched.add(socket.descriptor.number, .readable, tag: connections.nextTag)
         } catch {
             return connection.refuse(.tooManyConnections)
         }
-        connections[lastTag] = connection
+        connections.insert(connection)
         connectionsOfUser[peer.user] = ofUser + 1
     }
 
     private mutating func drop(_ tag: UInt64) {
-        guard let connection = connections.removeValue(forKey: tag) else { return }
+        guard let connection = connections.remove(tag) else { return }
         watched.remove(connection.socket.descriptor.number)
         let user = connection.peer.user
         let left = (connectionsOfUser[user] ?? 1) - 1
@@ -232,11 +239,12 @@ struct Exchange: ~Copyable, Sendable {
         guard let armedDate, armedDate <= now else { return nil }
         self.armedDate = nil
         timer.set(to: nil)
-        for tag in connections.keys where connections[tag]?.isOverdue(at: now) ?? false {
+        let tags = connections.tags
+        for tag in tags where connections.modify(tag, { $0.isOverdue(at: now) }) ?? false {
             drop(tag)
         }
         if let acceptDate, acceptDate <= now { resumeAccepting() }
-        let dates = connections.values.compactMap(\.date) + [acceptDate].compactMap(\.self)
+        let dates = tags.compactMap { connections[$0]?.date } + [acceptDate].compactMap(\.self)
         if let next = dates.min() { arm(next) }
         return nil
     }

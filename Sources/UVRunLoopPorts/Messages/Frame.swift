@@ -46,14 +46,12 @@ struct Frame: Hashable, Sendable {
     ///
     /// What is small goes out in one piece, so that one write and one read carry it. Of what is
     /// large only the beginning is copied.
-    func head(withPayload limit: Int = .max) -> [UInt8] {
+    func beginning(withPayload limit: Int) -> WordsAndPieces {
         let payload = data ?? []
-        let copied = min(limit, payload.count)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(FrameHeader.size + replyName.count + copied)
-        header.encode(into: &bytes)
-        bytes.append(contentsOf: replyName)
-        bytes.append(contentsOf: payload[..<copied])
-        return bytes
+        let start = payload.count <= limit ? payload[...] : payload[..<limit]
+        return WordsAndPieces(words: header.words, pieces: (replyName[...], start))
     }
+
+    /// The bytes of the frame.
+    func head() -> [UInt8] { [UInt8](beginning(withPayload: .max)) }
 }

@@ -75,38 +75,42 @@ struct FrameHeader: Hashable, Sendable {
 extension FrameHeader {
     /// Appends the header as it is on the wire.
     func encode(into bytes: inout [UInt8]) {
-        bytes.append(littleEndian: Self.magic)
-        bytes.append(Self.version)
-        bytes.append(kind.rawValue)
-        bytes.append(hasData ? Self.hasDataFlag : 0)
-        bytes.append(nameLength)
-        bytes.append(littleEndian: id)
-        bytes.append(littleEndian: payloadLength)
-        bytes.append(littleEndian: number)
+        bytes += [UInt8](WordsAndPieces(words: words, pieces: ([], [])))
     }
 
-    /// Reads a header from the first 24 bytes of a slice, and believes nothing of it unchecked.
+    /// The header as it is on the wire, in words.
+    var words: (UInt64, UInt64, UInt64) {
+        let flags: UInt32 = hasData ? UInt32(Self.hasDataFlag) : 0
+        let kinds = UInt32(Self.version) | UInt32(kind.rawValue) << 8
+        let second = kinds | flags << 16 | UInt32(nameLength) << 24
+        return (
+            UInt64(Self.magic) | UInt64(second) << 32,
+            UInt64(UInt32(bitPattern: id)) | UInt64(payloadLength) << 32,
+            number
+        )
+    }
+
+    /// Reads a header from its words, and believes nothing of it unchecked.
     init(
-        _ bytes: ArraySlice<UInt8>,
+        words: (UInt64, UInt64, UInt64),
         side: FrameSide,
         maximumPayload: Int
     ) throws(FrameError) {
-        guard bytes.number(at: 0, as: UInt32.self) == Self.magic else { throw .badMagic }
-        let start = bytes.startIndex
-        let version = bytes[start + 4]
+        let (first, second, third) = words
+        guard UInt32(truncatingIfNeeded: first) == Self.magic else { throw .badMagic }
+        let version = UInt8(truncatingIfNeeded: first >> 32)
         guard version == Self.version else { throw .unknownVersion(version) }
-        guard let kind = FrameKind(rawValue: bytes[start + 5]) else {
-            throw .unknownKind(bytes[start + 5])
-        }
+        let code = UInt8(truncatingIfNeeded: first >> 40)
+        guard let kind = FrameKind(rawValue: code) else { throw .unknownKind(code) }
         guard side.mayReceive(kind) else { throw .unexpectedKind(kind) }
-        let flags = bytes[start + 6]
+        let flags = UInt8(truncatingIfNeeded: first >> 48)
         guard flags & ~Self.hasDataFlag == 0 else { throw .badFields }
         self.kind = kind
         hasData = flags & Self.hasDataFlag != 0
-        nameLength = bytes[start + 7]
-        id = bytes.number(at: 8, as: Int32.self)
-        payloadLength = bytes.number(at: 12, as: UInt32.self)
-        number = bytes.number(at: 16, as: UInt64.self)
+        nameLength = UInt8(truncatingIfNeeded: first >> 56)
+        id = Int32(truncatingIfNeeded: second)
+        payloadLength = UInt32(truncatingIfNeeded: second >> 32)
+        number = third
         guard fieldsAgree else { throw .badFields }
         guard payloadLength <= maximumPayload else { throw .payloadTooLarge(payloadLength) }
     }
@@ -119,27 +123,5 @@ extension FrameHeader {
         case .reply: number != 0 && nameLength == 0 && id == 0 && (hasData || payloadLength == 0)
         case .refusal: !hasData && bodyLength == 0
         }
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
-        for shift in stride(from: 0, to: Number.bitWidth, by: 8) {
-            append(UInt8(truncatingIfNeeded: number >> shift))
-        }
-    }
-}
-
-extension ArraySlice<UInt8> {
-    /// The little-endian number that begins so many bytes after the start.
-    fileprivate func number<Number: FixedWidthInteger>(
-        at offset: Int,
-        as type: Number.Type
-    ) -> Number {
-        var number: Number = 0
-        for index in 0..<Number.bitWidth / 8 {
-            number |= Number(truncatingIfNeeded: self[startIndex + offset + index]) << (8 * index)
-        }
-        return number
     }
 }

@@ -37,21 +37,27 @@ struct FrameParser: Sendable {
     mutating func next(from input: inout ArraySlice<UInt8>) throws(FrameError) -> Frame? {
         if header == nil { header = try takeHeader(from: &input) }
         guard let header else { return nil }
+        if name.isEmpty, payload.isEmpty, input.count >= header.bodyLength {
+            return takeBody(of: header, from: &input)
+        }
         guard take(Int(header.nameLength), from: &input, to: &name),
             take(Int(header.payloadLength), from: &input, to: &payload)
         else { return nil }
         self.header = nil
-        let frame = Frame(
-            kind: header.kind,
-            id: header.id,
-            number: header.number,
-            replyName: name,
-            data: header.kind == .refusal || (header.kind == .reply && !header.hasData)
-                ? nil : payload
-        )
-        name = []
-        payload = []
-        return frame
+        return Frame(header, name: exchange(&name, with: []), exchange(&payload, with: []))
+    }
+
+    /// The same for a body that is there in one piece, as it is nearly always.
+    private mutating func takeBody(
+        of header: FrameHeader,
+        from input: inout ArraySlice<UInt8>
+    ) -> Frame {
+        self.header = nil
+        let (nameLength, length) = (Int(header.nameLength), header.bodyLength)
+        let name = nameLength > 0 ? input.copy(nameLength, at: 0) : []
+        let payload = length > nameLength ? input.copy(length - nameLength, at: nameLength) : []
+        input = input.dropFirst(length)
+        return Frame(header, name: name, payload)
     }
 
     /// To be called when the peer sends no more.
@@ -63,14 +69,18 @@ struct FrameParser: Sendable {
         from input: inout ArraySlice<UInt8>
     ) throws(FrameError) -> FrameHeader? {
         if partOfHeader.isEmpty, input.count >= FrameHeader.size {
-            let header = try FrameHeader(input, side: side, maximumPayload: maximumPayload)
+            let header = try FrameHeader(
+                words: input.firstWords,
+                side: side,
+                maximumPayload: maximumPayload
+            )
             input = input.dropFirst(FrameHeader.size)
             return header
         }
         guard take(FrameHeader.size, from: &input, to: &partOfHeader) else { return nil }
-        let bytes = partOfHeader
+        let words = partOfHeader[...].firstWords
         partOfHeader = []
-        return try FrameHeader(bytes[...], side: side, maximumPayload: maximumPayload)
+        return try FrameHeader(words: words, side: side, maximumPayload: maximumPayload)
     }
 
     /// Moves bytes until the part has its full length; answers whether it has.
@@ -85,5 +95,16 @@ struct FrameParser: Sendable {
         part.append(contentsOf: piece)
         input = input.dropFirst(piece.count)
         return piece.count == missing
+    }
+}
+
+extension Frame {
+    fileprivate init(_ header: FrameHeader, name: [UInt8], _ payload: [UInt8]) {
+        kind = header.kind
+        id = header.id
+        number = header.number
+        replyName = name
+        let isWithoutData = kind == .refusal || (kind == .reply && !header.hasData)
+        data = isWithoutData ? nil : payload
     }
 }

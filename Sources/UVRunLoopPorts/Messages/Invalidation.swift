@@ -10,7 +10,7 @@ struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
         case invalid
     }
 
-    private let state = Locked(State.valid(nil))
+    private let state = Guarded(State.valid(nil))
 
     /// The handler; `nil` once the port is invalid.
     var handler: Handler? {

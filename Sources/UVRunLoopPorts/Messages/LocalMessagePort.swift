@@ -25,7 +25,7 @@ extension UVRunLoop.MessagePort {
 
         private static let registry = PortRegistry<Local>()
         /// Held while a port is made, so that two threads get one port for one name.
-        private static let making = Locked(())
+        private static let making = Guarded(())
         /// How many may have connected and not been accepted yet; the system may allow fewer.
         private static let backlog = 4096
 

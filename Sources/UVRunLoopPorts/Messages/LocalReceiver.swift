@@ -11,7 +11,7 @@ final class LocalReceiver: PortReceiver {
     private let policy: MessagePort.PeerPolicy?
     private let directory: PortDirectory
     private let claim: NameClaim
-    private let exchange: Locked<Exchange?>
+    private let exchange: Guarded<Exchange?>
     let invalidation = Invalidation<MessagePort.Local>()
 
     init(
@@ -21,7 +21,7 @@ final class LocalReceiver: PortReceiver {
         policy: MessagePort.PeerPolicy?,
         handler: ThreadBound<Body>
     ) {
-        self.exchange = Locked(exchange)
+        self.exchange = Guarded(exchange)
         self.claim = claim
         self.directory = directory
         self.policy = policy
@@ -42,8 +42,7 @@ final class LocalReceiver: PortReceiver {
         for _ in 0..<Self.mostAdmissions {
             switch exchange.withLock({ $0?.step() ?? .nothing }) {
             case .deliver(let frame, let peer, let connection):
-                let wasHandled = deliver(frame, peer, connection, port)
-                return PortAnswer(wasHandled: wasHandled, hasMore: hasMore)
+                return deliver(frame, peer, connection, port)
             case .admit(let socket, let peer):
                 let isPermitted = MessagePort.isPermitted(peer, by: policy)
                 exchange.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
@@ -64,14 +63,19 @@ final class LocalReceiver: PortReceiver {
         _ peer: PeerCredentials,
         _ connection: UInt64,
         _ port: MessagePort.Local
-    ) -> Bool {
-        guard let body = handler.current else { return false }
+    ) -> PortAnswer {
+        guard let body = handler.current else {
+            return PortAnswer(wasHandled: false, hasMore: hasMore)
+        }
         let message = MessagePort.Message(frame, from: peer, in: directory)
         let data = body(port, message)
-        if frame.kind == .request {
-            exchange.withLock { $0?.reply(data, to: frame.number, on: connection) }
+        let hasMore = exchange.withLock { exchange in
+            if frame.kind == .request {
+                exchange?.reply(data, to: frame.number, on: connection)
+            }
+            return exchange?.hasMore ?? false
         }
-        return true
+        return PortAnswer(wasHandled: true, hasMore: hasMore)
     }
 
     // MARK: The end

@@ -15,17 +15,17 @@ final class NameClaim: Sendable {
     let files: PortFiles
     /// A forked child inherits the object but not the name.
     private let owner = Process.id
-    private let held: Locked<Held?>
+    private let held: Guarded<Held?>
 
     /// The names of this process: the lock keeps other processes out, this keeps threads out.
-    private static let claims = Locked<(owner: CInt, keys: Set<PortFiles.Key>)>((0, []))
+    private static let claims = Guarded<(owner: CInt, keys: Set<PortFiles.Key>)>((0, []))
 
     /// Takes a name that nobody has, or whose owner is dead.
     init(_ files: PortFiles) throws(MessagePortError) {
         self.files = files
         guard Self.reserve(files.key) else { throw .nameTaken }
         do {
-            held = Locked(Held(lock: try Self.lock(files)))
+            held = Guarded(Held(lock: try Self.lock(files)))
         } catch {
             Self.giveBack(files.key)
             throw error

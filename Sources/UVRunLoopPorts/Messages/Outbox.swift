@@ -34,16 +34,34 @@ struct Outbox: Sendable {
     /// How many bytes wait.
     var byteCount: Int { entries.reduce(0) { $0 + $1.count - $1.sent } }
 
-    mutating func append(_ frame: Frame) -> Ticket {
+    /// Puts a frame in, and sends until the box is empty or the socket is full.
+    ///
+    /// - Returns: What names the frame in the box; `nil` when all of it went out.
+    mutating func post(
+        _ frame: Frame,
+        to socket: borrowing Descriptor
+    ) throws(UVError) -> Ticket? {
+        let head = frame.beginning(withPayload: Self.copiedPayload)
+        // As a rule there is room, and the frame needs no place in the box.
+        let sent = entries.isEmpty ? try socket.send(head) ?? 0 : 0
+        let payload = frame.data ?? []
+        let isSmall = payload.count <= Self.copiedPayload
+        if isSmall, sent == head.count { return nil }
+        let ticket = append([UInt8](head), payload, sent: sent)
+        if !isSmall, sent == head.count { _ = try flush(to: socket) }
+        return holds(ticket) ? ticket : nil
+    }
+
+    private mutating func append(_ head: [UInt8], _ payload: [UInt8], sent: Int) -> Ticket {
         lastTicket += 1
         let ticket = Ticket(number: lastTicket)
-        let payload = frame.data ?? []
         let isSmall = payload.count <= Self.copiedPayload
         let entry = Entry(
             ticket: ticket,
-            head: frame.head(withPayload: Self.copiedPayload),
+            head: head,
             payload: isSmall ? [] : payload,
-            payloadStart: isSmall ? 0 : Self.copiedPayload
+            payloadStart: isSmall ? 0 : Self.copiedPayload,
+            sent: sent
         )
         entries.append(entry)
         return ticket

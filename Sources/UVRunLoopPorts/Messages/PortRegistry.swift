@@ -14,7 +14,7 @@ struct PortRegistry<Port: AnyObject & Sendable>: ~Copyable, Sendable {
         }
     }
 
-    private let book = Locked(Book())
+    private let book = Guarded(Book())
 
     // What a look under the lock brings up may turn out to be the last reference, so it is always
     // handed out and let go of after the lock.

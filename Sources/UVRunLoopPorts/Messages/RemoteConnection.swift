@@ -14,29 +14,40 @@ final class RemoteConnection: Sendable {
 
     /// A request whose sender has not come back for the outcome.
     private struct Wait: Sendable {
+        let number: UInt64
         var outcome = Outcome.open
         /// What tells the sender's loop.
         let bell: ReplyBell
 
+        var isOpen: Bool { if case .open = outcome { true } else { false } }
+
         /// Fails what is still open: a reply that came is a reply.
         mutating func fail(_ error: MessagePortError) {
-            if case .open = outcome { outcome = .failed(error) }
+            if isOpen { outcome = .failed(error) }
         }
     }
 
     private struct State: Sendable {
         var parser: FrameParser
         var outbox = Outbox()
-        var waits: [UInt64: Wait] = [:]
+        /// In the order of the numbers: there are as many as senders that wait at the same time.
+        var waits: [Wait] = []
         var lastNumber: UInt64 = 0
         /// One for each loop that has waited for a reply.
         var bells: [ReplyBell] = []
         /// Why nothing more is sent; `nil` while the connection is good.
         var end: MessagePortError?
+
+        func index(of number: UInt64) -> Int? { waits.firstIndex { $0.number == number } }
+
+        /// Whether an outcome is there that the sender behind a bell has not taken.
+        func hasOutcome(for bell: ReplyBell) -> Bool {
+            waits.contains { $0.bell === bell && !$0.isOpen }
+        }
     }
 
     let socket: SharedSocket
-    private let state: Locked<State>
+    private let state: Guarded<State>
     private let didEnd: @Sendable () -> Void
     /// A forked child inherits a copy of the object; the connection stays its parent's.
     private let owner = Process.id
@@ -45,7 +56,7 @@ final class RemoteConnection: Sendable {
     init(_ socket: SharedSocket, maximumReply: Int, didEnd: @escaping @Sendable () -> Void) {
         self.socket = socket
         let parser = FrameParser(side: .remote, maximumPayload: maximumReply)
-        state = Locked(State(parser: parser))
+        state = Guarded(State(parser: parser))
         self.didEnd = didEnd
     }
 
@@ -53,43 +64,66 @@ final class RemoteConnection: Sendable {
 
     // MARK: Sending
 
-    /// Queues a message and sends what goes out at once.
-    ///
-    /// - Returns: What names it in the box.
-    func begin(_ frame: Frame) throws(MessagePortError) -> Outbox.Ticket {
-        let (ticket, isSound) = try state.withLock {
-            state throws(MessagePortError) -> (Outbox.Ticket, Bool) in
-            guard state.end == nil else { throw .isInvalid }
-            let ticket = state.outbox.append(frame)
-            return (ticket, flush(&state))
-        }
-        if !isSound {
-            // It may have said why before it went.
-            takeInAll()
-            throw end(.becameInvalid) ?? .becameInvalid
-        }
-        return ticket
+    /// What became of a frame that was to be sent.
+    private enum Posting: Sendable {
+        case done
+        /// A part of it waits in the box.
+        case waits(Outbox.Ticket)
+        /// The other side takes nothing any more.
+        case failed
     }
 
-    /// Makes a request's frame, and a place for its reply.
+    /// Sends a message, or as much as there is room for.
+    ///
+    /// - Returns: What names it in the box; `nil` when all of it went out.
+    func begin(_ frame: Frame) throws(MessagePortError) -> Outbox.Ticket? {
+        let posting = try state.withLock { state throws(MessagePortError) -> Posting in
+            guard state.end == nil else { throw .isInvalid }
+            return post(frame, &state)
+        }
+        return try ticket(of: posting)
+    }
+
+    /// Sends a request as a message is sent, and makes a place for its reply.
     func beginRequest(
-        _ frame: Frame,
+        _ frame: consuming Frame,
         bell: ReplyBell
-    ) throws(MessagePortError) -> (ticket: Outbox.Ticket, number: UInt64) {
+    ) throws(MessagePortError) -> (ticket: Outbox.Ticket?, number: UInt64) {
         var frame = frame
-        let number = try state.withLock { state throws(MessagePortError) -> UInt64 in
+        frame.kind = .request
+        let (posting, number) = try state.withLock {
+            [frame] state throws(MessagePortError) -> (Posting, UInt64) in
             guard state.end == nil else { throw .isInvalid }
             state.lastNumber += 1
-            state.waits[state.lastNumber] = Wait(bell: bell)
-            return state.lastNumber
+            state.waits.append(Wait(number: state.lastNumber, bell: bell))
+            var frame = frame
+            frame.number = state.lastNumber
+            return (post(frame, &state), state.lastNumber)
         }
-        frame.kind = .request
-        frame.number = number
         do throws(MessagePortError) {
-            return (try begin(frame), number)
+            return (try ticket(of: posting), number)
         } catch {
             forget(number)
             throw error
+        }
+    }
+
+    private func post(_ frame: Frame, _ state: inout State) -> Posting {
+        do throws(UVError) {
+            return try state.outbox.post(frame, to: socket.descriptor).map(Posting.waits) ?? .done
+        } catch {
+            return .failed
+        }
+    }
+
+    private func ticket(of posting: Posting) throws(MessagePortError) -> Outbox.Ticket? {
+        switch posting {
+        case .done: return nil
+        case .waits(let ticket): return ticket
+        case .failed:
+            // It may have said why before it went.
+            takeInAll()
+            throw end(.becameInvalid) ?? .becameInvalid
         }
     }
 
@@ -109,8 +143,6 @@ final class RemoteConnection: Sendable {
         if !isSound { throw end(.becameInvalid) ?? .becameInvalid }
         return isGone
     }
-
-    func hasSent(_ ticket: Outbox.Ticket) -> Bool { state.withLock { !$0.outbox.holds(ticket) } }
 
     /// Takes a message back whose time is over.
     ///
@@ -140,10 +172,11 @@ final class RemoteConnection: Sendable {
         of number: UInt64
     ) throws(MessagePortError) -> (data: [UInt8]?, isThere: Bool) {
         let outcome = state.withLock { state -> Outcome in
-            let outcome = state.waits[number]?.outcome ?? .failed(.becameInvalid)
-            if case .open = outcome { return .open }
-            state.waits[number] = nil
-            return outcome
+            guard let index = state.index(of: number) else { return .failed(.becameInvalid) }
+            if state.waits[index].isOpen { return .open }
+            // The innermost of the waits that are nested is the first to end.
+            let isLast = index == state.waits.count - 1
+            return (isLast ? state.waits.removeLast() : state.waits.remove(at: index)).outcome
         }
         switch outcome {
         case .open: return (nil, false)
@@ -153,43 +186,66 @@ final class RemoteConnection: Sendable {
     }
 
     /// Drops a request: a reply that comes late finds nobody.
-    func forget(_ number: UInt64) { state.withLock { $0.waits[number] = nil } }
+    func forget(_ number: UInt64) {
+        state.withLock { state in state.waits.removeAll { $0.number == number } }
+    }
 
     /// Whether an outcome is there that the sender behind a bell has not taken.
     func hasOutcome(for bell: ReplyBell) -> Bool {
-        state.withLock { state in
-            state.waits.values.contains { wait in
-                guard wait.bell === bell else { return false }
-                if case .open = wait.outcome { return false }
-                return true
-            }
-        }
+        state.withLock { $0.hasOutcome(for: bell) }
+    }
+
+    /// What a read brought to others than the one who read.
+    private struct News: Sendable {
+        /// Whether there may be more to read.
+        var mayHaveMore = false
+        var bells: [ReplyBell] = []
+        /// Why the connection is over, if it is.
+        var reason: MessagePortError?
     }
 
     /// Reads once and hands out what came.
     ///
-    /// - Parameter own: The bell of the loop that calls, which needs no ringing.
     /// - Returns: Whether there may be more.
     @discardableResult
-    func takeIn(for own: ReplyBell? = nil) -> Bool {
-        var bells: [ReplyBell] = []
-        var reason: MessagePortError?
-        let hasMore = state.withLock { state -> Bool in
-            guard state.end == nil else { return false }
-            do throws(UVError) {
-                switch try socket.descriptor.read() {
-                case .wouldBlock: return false
-                case .end: reason = .becameInvalid
-                case .bytes(let bytes): reason = handOut(bytes[...], &state, &bells)
-                }
-            } catch {
-                reason = error == .connectionReset ? .becameInvalid : MessagePortError(error)
-            }
-            return reason == nil
+    func takeIn() -> Bool {
+        tell(state.withLock { read(&$0, for: nil) })
+    }
+
+    /// The same for a loop that was told of news, and needs no telling again.
+    ///
+    /// - Returns: Whether an outcome is there for one who waits in that loop.
+    func takeIn(for own: ReplyBell) -> Bool {
+        let (news, hasOutcome) = state.withLock { state in
+            let news = read(&state, for: own)
+            return (news, state.hasOutcome(for: own))
         }
-        for bell in bells where bell !== own { bell.ring() }
-        if let reason { end(reason) }
-        return hasMore
+        _ = tell(news)
+        return hasOutcome || (news.reason != nil && self.hasOutcome(for: own))
+    }
+
+    private func read(_ state: inout State, for own: ReplyBell?) -> News {
+        var news = News()
+        guard state.end == nil else { return news }
+        do throws(UVError) {
+            switch try socket.descriptor.read() {
+            case .wouldBlock: return news
+            case .end: news.reason = .becameInvalid
+            case .bytes(let bytes):
+                news.reason = handOut(bytes[...], &state, &news.bells, except: own)
+            }
+        } catch {
+            news.reason = error == .connectionReset ? .becameInvalid : MessagePortError(error)
+        }
+        news.mayHaveMore = news.reason == nil
+        return news
+    }
+
+    /// - Returns: Whether there may be more.
+    private func tell(_ news: News) -> Bool {
+        for bell in news.bells { bell.ring() }
+        if let reason = news.reason { end(reason) }
+        return news.mayHaveMore
     }
 
     private func takeInAll() {
@@ -200,7 +256,8 @@ final class RemoteConnection: Sendable {
     private func handOut(
         _ bytes: ArraySlice<UInt8>,
         _ state: inout State,
-        _ bells: inout [ReplyBell]
+        _ bells: inout [ReplyBell],
+        except own: ReplyBell?
     ) -> MessagePortError? {
         var input = bytes
         do throws(FrameError) {
@@ -213,9 +270,10 @@ final class RemoteConnection: Sendable {
                     if frame.number == 0 { return error }
                     outcome = .failed(error)
                 }
-                guard let wait = state.waits[frame.number] else { continue }
-                state.waits[frame.number]?.outcome = outcome
-                bells.append(wait.bell)
+                guard let index = state.index(of: frame.number) else { continue }
+                state.waits[index].outcome = outcome
+                let bell = state.waits[index].bell
+                if bell !== own { bells.append(bell) }
             }
             return nil
         } catch {
@@ -253,7 +311,7 @@ final class RemoteConnection: Sendable {
         let (bells, earlier) = state.withLock { state -> ([ReplyBell], MessagePortError?) in
             if let end = state.end { return ([], end) }
             state.end = reason
-            for number in state.waits.keys { state.waits[number]?.fail(reason) }
+            for index in state.waits.indices { state.waits[index].fail(reason) }
             state.outbox.removeAll()
             return (exchange(&state.bells, with: []), nil)
         }

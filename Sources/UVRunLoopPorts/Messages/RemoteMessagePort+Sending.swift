@@ -42,10 +42,10 @@ extension UVRunLoop.MessagePort.Remote {
         guard data.count <= Int(UInt32.max) else { throw .messageTooLarge }
         let name = replyPort.map { Array($0.name.utf8) } ?? []
         let frame = Frame.message(id, data, replyName: name)
-        let date = sendLimit.fromNow
         guard let replyMode else {
-            let ticket = try connection.begin(frame)
-            try finish(ticket, until: date)
+            if let ticket = try connection.begin(frame) {
+                try finish(ticket, until: sendLimit.fromNow)
+            }
             return nil
         }
         require(
@@ -53,7 +53,7 @@ extension UVRunLoop.MessagePort.Remote {
             "A reply is waited for in one mode, and .common is a set of modes. Name one of them."
         )
         let wait = ReplyWait(connection, try Self.currentLoop(), replyMode)
-        return try wait.sendAndWait(frame, sendDate: date, receiveLimit: receiveLimit)
+        return try wait.sendAndWait(frame, sendLimit: sendLimit, receiveLimit: receiveLimit)
     }
 
     private static func currentLoop() throws(UVRunLoop.MessagePortError) -> UVRunLoop {
@@ -69,7 +69,6 @@ extension UVRunLoop.MessagePort.Remote {
         _ ticket: Outbox.Ticket,
         until date: Int64
     ) throws(UVRunLoop.MessagePortError) {
-        if connection.hasSent(ticket) { return }
         do throws(UVRunLoop.MessagePortError) {
             while try !connection.move(ticket) {
                 let isReady = try translating { () throws(UVError) in
@@ -101,23 +100,27 @@ struct ReplyWait {
 
     func sendAndWait(
         _ frame: Frame,
-        sendDate: Int64,
+        sendLimit: Duration,
         receiveLimit: Duration
     ) throws(MessagePortError) -> [UInt8]? {
         let (ticket, number) = try connection.beginRequest(frame, bell: bell)
         bell.beginWait(in: mode)
         var stops = 0
+        var isOver = false
         defer {
-            connection.forget(number)
+            if !isOver { connection.forget(number) }
             bell.endWait(in: mode)
             if stops > 0 { loop.stop() }
         }
-        if !connection.hasSent(ticket) { try finish(ticket, until: sendDate, &stops) }
+        if let ticket { try finish(ticket, until: sendLimit.fromNow, &stops) }
         let date = receiveLimit.fromNow
         while true {
             runOnce(until: date, &stops, forWriting: false)
             let (data, isThere) = try connection.takeOutcome(of: number)
-            if isThere { return data }
+            if isThere {
+                isOver = true
+                return data
+            }
             if monotonicNow() >= date { throw .receiveTimedOut }
         }
     }
@@ -147,8 +150,7 @@ struct ReplyWait {
         // A stop is for the run around this one. A loop that was ended for good is not run again;
         // the mode of any other holds the bell.
         if bell.link.isValid, stops == 0 || !loop.isEmpty(mode) {
-            let left = Duration.nanoseconds(max(0, date.subtractingSaturating(monotonicNow())))
-            switch loop.run(mode: mode, for: left, returnAfterSourceHandled: true) {
+            switch loop.runUntilSourceHandled(in: mode, until: date) {
             case .stopped:
                 stops += 1
                 return

@@ -74,7 +74,7 @@ extension UVRunLoop.MessagePort {
                 order: 0,
                 receiver: receiver
             )
-            receiver.attach(self, connection)
+            receiver.attach(self)
         }
 
         deinit {
@@ -107,17 +107,12 @@ extension UVRunLoop.MessagePort {
 
 /// What a loop serves of a remote port that was added to it: the news that it became invalid.
 final class RemoteReceiver: PortReceiver {
-    private struct Parts: Sendable {
-        var port: Weak<MessagePort.Remote>
-        var connection: Weak<RemoteConnection>
-    }
-
     let invalidation = Invalidation<MessagePort.Remote>()
-    private let parts = Locked<Parts?>(nil)
+    private let port = Guarded<Weak<MessagePort.Remote>?>(nil)
 
-    func attach(_ port: MessagePort.Remote, _ connection: RemoteConnection) {
-        let parts = Parts(port: Weak(object: port), connection: Weak(object: connection))
-        self.parts.withLock { $0 = parts }
+    func attach(_ port: MessagePort.Remote) {
+        let port = Weak(object: port)
+        self.port.withLock { $0 = port }
     }
 
     func checkHome(is thread: ThreadIdentity) {}
@@ -126,21 +121,20 @@ final class RemoteReceiver: PortReceiver {
         _ port: any UVRunLoop.PortSource,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer {
-        guard let connection = parts.withLock({ $0?.connection.object }) else {
-            return PortAnswer(wasHandled: false)
-        }
-        connection.takeIn()
-        return PortAnswer(wasHandled: !connection.isOpen)
+        guard let port = port as? MessagePort.Remote else { return PortAnswer(wasHandled: false) }
+        port.connection.takeIn()
+        return PortAnswer(wasHandled: !port.connection.isOpen)
     }
 
     func connectionDidEnd() {
         // A port that is being freed has nobody to tell.
-        guard let port = parts.withLock({ $0?.port.object }) else { return }
+        guard let port = port.withLock({ $0?.object }) else { return }
         UVRunLoop.invalidate(port)
         invalidation.end()?(port)
     }
 
     func letGo(in loop: UVRunLoop?) {
-        parts.withLock { $0?.connection.object }?.end(.becameInvalid)
+        // One that is being freed ends its connection itself.
+        port.withLock { $0?.object }?.connection.end(.becameInvalid)
     }
 }

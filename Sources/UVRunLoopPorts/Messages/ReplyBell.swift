@@ -6,11 +6,20 @@ import UVRunLoop
 /// It is a port-based source of that loop, in a mode while somebody waits there. In between it
 /// stays in a mode that nobody runs, so that the kernel goes on watching the socket and a request
 /// takes no call to begin or to end the watch.
+///
+/// It also lingers in the mode of the latest wait, without keeping that from being empty: as a rule
+/// the next wait is in the same. Once it is served there for nobody it leaves.
 final class ReplyBell: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
     private let receiver: Receiver
-    /// How many wait, by mode: the waits of one loop are nested in each other.
-    private let waits = Locked<[UVRunLoop.Mode: Int]>([:])
+    private let waits = Guarded(Waits())
+
+    private struct Waits {
+        /// The modes of those who wait, innermost last: the waits of one loop are nested.
+        var modes: [UVRunLoop.Mode] = []
+        /// The mode it is in although nobody waits.
+        var lingering: UVRunLoop.Mode?
+    }
 
     private static let parkingMode = UVRunLoop.Mode("UVRunLoop.MessagePort.parked")
 
@@ -30,27 +39,43 @@ final class ReplyBell: UVRunLoop.PortSource {
     func park() { loop.add(self, forMode: Self.parkingMode) }
 
     func beginWait(in mode: UVRunLoop.Mode) {
-        waits.withLock { $0[mode, default: 0] += 1 }
+        let (isFirst, lingering) = waits.withLock { waits in
+            waits.modes.append(mode)
+            return (waits.modes.count == 1, exchange(&waits.lingering, with: nil))
+        }
+        if isFirst { link.setKeepsModes(true) }
+        if lingering == mode { return }
+        if let lingering { loop.remove(self, forMode: lingering) }
         loop.add(self, forMode: mode)
     }
 
     func endWait(in mode: UVRunLoop.Mode) {
         let (isLast, isIdle) = waits.withLock { waits in
-            let left = (waits[mode] ?? 1) - 1
-            waits[mode] = left > 0 ? left : nil
-            return (left == 0, waits.isEmpty)
+            waits.modes.removeLast()
+            if waits.modes.isEmpty { waits.lingering = mode }
+            return (!waits.modes.contains(mode), waits.modes.isEmpty)
+        }
+        if isIdle {
+            link.setKeepsModes(false)
+            if !receiver.connection.isOpen { UVRunLoop.invalidate(self) }
+            return
         }
         if isLast { loop.remove(self, forMode: mode) }
-        if isIdle, !receiver.connection.isOpen { UVRunLoop.invalidate(self) }
         // A reply to a wait further out may have come during this one.
-        if !isIdle, receiver.connection.hasOutcome(for: self) { ring() }
+        if receiver.connection.hasOutcome(for: self) { ring() }
+    }
+
+    /// Leaves the mode in which nobody waits any more.
+    private func stopLingering() {
+        let lingering = waits.withLock { exchange(&$0.lingering, with: nil) }
+        if let lingering { loop.remove(self, forMode: lingering) }
     }
 
     /// Has the loop look for outcomes.
     func ring() { link.noteReady() }
 
     func connectionDidEnd() {
-        let isIdle = waits.withLock { $0.isEmpty }
+        let isIdle = waits.withLock { $0.modes.isEmpty }
         if isIdle { UVRunLoop.invalidate(self) } else { ring() }
     }
 }
@@ -72,8 +97,9 @@ extension ReplyBell {
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> PortAnswer {
             guard let bell = port as? ReplyBell else { return PortAnswer(wasHandled: false) }
-            connection.takeIn(for: bell)
-            return PortAnswer(wasHandled: connection.hasOutcome(for: bell))
+            let isForSomebody = connection.takeIn(for: bell)
+            if !isForSomebody { bell.stopLingering() }
+            return PortAnswer(wasHandled: isForSomebody)
         }
 
         func letGo(in loop: UVRunLoop?) {}

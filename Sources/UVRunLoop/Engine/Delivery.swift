@@ -1,0 +1,8 @@
+/// An event that a port-based source is about to be told of.
+struct Delivery {
+    var port: any UVRunLoop.PortSource
+    var link: UVRunLoop.PortLink
+    var events: UVRunLoop.DescriptorSource.Events
+    /// The kernel refused to watch the descriptor: this call is the last one.
+    var isFinal: Bool
+}

@@ -1,0 +1,62 @@
+import UVRunLoop
+
+extension ArraySlice<UInt8> {
+    /// The three little-endian numbers at the start.
+    var firstWords: (UInt64, UInt64, UInt64) {
+        (littleEndianNumber(at: 0), littleEndianNumber(at: 8), littleEndianNumber(at: 16))
+    }
+
+    @inline(__always)
+    private func littleEndianNumber(at offset: Int) -> UInt64 {
+        // Where it lies is checked, and any bytes make a number.
+        unsafe UInt64(
+            littleEndian: span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        )
+    }
+
+    /// A copy of so many bytes that begin so many after the start.
+    func copy(_ count: Int, at offset: Int) -> [UInt8] {
+        unsafe withUnsafeBufferPointer { bytes in
+            unsafe Array(UnsafeBufferPointer(rebasing: bytes[offset..<offset + count]))
+        }
+    }
+}
+
+/// The bytes of three numbers, each with the byte of least weight first, and what follows them.
+struct WordsAndPieces: ~Copyable {
+    let words: (UInt64, UInt64, UInt64)
+    let pieces: (ArraySlice<UInt8>, ArraySlice<UInt8>)
+
+    var count: Int { MemoryLayout<UInt64>.size * 3 + pieces.0.count + pieces.1.count }
+
+    /// Lends the bytes in one piece of memory, which costs less than an array does.
+    fileprivate borrowing func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { bytes in
+            unsafe bytes.storeBytes(of: words.0.littleEndian, as: UInt64.self)
+            unsafe bytes.storeBytes(of: words.1.littleEndian, toByteOffset: 8, as: UInt64.self)
+            unsafe bytes.storeBytes(of: words.2.littleEndian, toByteOffset: 16, as: UInt64.self)
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[24...])
+            unsafe pieces.0.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
+            let last = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[pieces.0.count...])
+            unsafe pieces.1.withUnsafeBytes { unsafe last.copyMemory(from: $0) }
+            return unsafe body(UnsafeRawBufferPointer(bytes))
+        }
+    }
+}
+
+extension [UInt8] {
+    init(_ source: borrowing WordsAndPieces) {
+        self = unsafe source.withBytes { unsafe Array($0) }
+    }
+}
+
+extension Descriptor {
+    /// Sends what the socket takes, as ``send(_:)-(RawSpan)`` does.
+    func send(_ source: borrowing WordsAndPieces) throws(UVError) -> Int? {
+        unsafe try source.withBytes { bytes in
+            Result { () throws(UVError) in try send(unsafe bytes.bytes) }
+        }.get()
+    }
+}
