@@ -27,6 +27,16 @@ import Testing
         #expect(talker.interpreter.effect == .drop)
     }
 
+    @Test func theThirdVersionHasItsOwnNullAndMap() throws {
+        var talker = Talker()
+        #expect(try talker.say("HELLO 3").hasPrefix("%7|$6|server|"))
+        #expect(try talker.say("GET none") == "_|")
+        #expect(try talker.say("MGET none") == "*1|_|")
+        #expect(try talker.say("CONFIG GET databases") == "%1|$9|databases|$1|1|")
+        #expect(try talker.say("HELLO 2").hasPrefix("*14|$6|server|"))
+        #expect(try talker.say("GET none") == "$-1|")
+    }
+
     @Test func setObeysItsOptions() throws {
         var talker = Talker()
         #expect(try talker.say("SET k 1 XX") == "$-1|")
@@ -60,7 +70,7 @@ import Testing
         ("SCAN x", "-ERR invalid cursor|"),
         ("SCAN 0 COUNT 0", "-ERR syntax error|"),
         ("CONFIG SET a b", "-ERR unknown subcommand 'SET'. Try CONFIG HELP.|"),
-        ("HELLO 3", "-NOPROTO unsupported protocol version|"),
+        ("HELLO 4", "-NOPROTO unsupported protocol version|"),
         ("AUTH default x", "+OK|"),
     ])
     func errorsReadAsRedisWritesThem(line: String, reply: String) throws {

@@ -16,11 +16,15 @@ extension Interpreter {
             let wanted = named(in: request)
             reply.array(wanted.count)
             for command in wanted {
-                if let command { describe(command) } else { reply.null() }
+                if let command {
+                    describe(command)
+                } else {
+                    reply.null(version: client.version)
+                }
             }
         } else if request.isWord(1, "DOCS") {
             let wanted = named(in: request).compactMap(\.self)
-            reply.array(wanted.count * 2)
+            reply.map(wanted.count, version: client.version)
             for command in wanted { document(command) }
         } else {
             throw .subcommand(of: "COMMAND", request.text(1))
@@ -52,7 +56,7 @@ extension Interpreter {
 
     private mutating func document(_ command: Command) {
         reply.bulk(command.name)
-        reply.array(6)
+        reply.map(3, version: client.version)
         reply.bulk("summary")
         reply.bulk(command.summary)
         reply.bulk("since")

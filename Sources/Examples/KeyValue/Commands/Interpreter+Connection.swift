@@ -35,13 +35,17 @@ extension Interpreter {
         guard request[word].elementsEqual("default".utf8) else { throw .wrongPassword }
     }
 
-    /// Answers as a Redis that does not know the third version of the protocol.
+    /// Tells what the server is, and has replies written in the version that the client asks for.
+    ///
+    /// Of the third version there are its null and its map; nothing else in it differs here.
     mutating func hello(_ request: Request) throws(CommandError) {
+        var wanted = client.version
         if request.count > 1 {
             guard let version = request[1].decimalInteger else {
                 return reply.error("ERR Protocol version is not an integer or out of range")
             }
-            guard version == 2 else { throw .protocolVersion }
+            guard 2...3 ~= version else { throw .protocolVersion }
+            wanted = version
         }
         var word = 2
         while word < request.count {
@@ -57,13 +61,14 @@ extension Interpreter {
                 )
             }
         }
-        reply.array(14)
+        client.version = wanted
+        reply.map(7, version: wanted)
         reply.bulk("server")
         reply.bulk("redis")
         reply.bulk("version")
         reply.bulk(Facts.compatibleVersion)
         reply.bulk("proto")
-        reply.integer(2)
+        reply.integer(wanted)
         reply.bulk("id")
         reply.integer(client.number)
         reply.bulk("mode")
@@ -92,7 +97,11 @@ extension Interpreter {
             reply.ok()
         } else if request.isWord(1, "GETNAME") {
             try check(request, words: 2, "client|getname")
-            if client.name.isEmpty { reply.null() } else { reply.bulk(client.name) }
+            if client.name.isEmpty {
+                reply.null(version: client.version)
+            } else {
+                reply.bulk(client.name)
+            }
         } else {
             throw .subcommand(of: "CLIENT", request.text(1))
         }

@@ -23,7 +23,7 @@ extension Interpreter {
         let wanted = facts.settings.filter { setting in
             patterns.contains { $0.matches(Array(setting.name.utf8)) }
         }
-        reply.array(wanted.count * 2)
+        reply.map(wanted.count, version: client.version)
         for (name, value) in wanted {
             reply.bulk(name)
             reply.bulk(value)

@@ -2,7 +2,9 @@
 
 extension Interpreter {
     mutating func get(_ request: Request) {
-        guard let slot = keyspace.slot(of: request[1], at: now) else { return reply.null() }
+        guard let slot = keyspace.slot(of: request[1], at: now) else {
+            return reply.null(version: client.version)
+        }
         reply.bulk(keyspace.value(of: slot))
     }
 
@@ -14,7 +16,7 @@ extension Interpreter {
             if let slot = keyspace.slot(of: request[word], at: now) {
                 reply.bulk(keyspace.value(of: slot))
             } else {
-                reply.null()
+                reply.null(version: client.version)
             }
         }
     }
@@ -28,11 +30,15 @@ extension Interpreter {
         let slot = keyspace.slot(of: request[1], at: now)
         let isAllowed = options.condition.map { ($0 == .isThere) == (slot != nil) } ?? true
         if options.returnsOldValue {
-            if let slot { reply.bulk(keyspace.value(of: slot)) } else { reply.null() }
+            if let slot {
+                reply.bulk(keyspace.value(of: slot))
+            } else {
+                reply.null(version: client.version)
+            }
         } else if isAllowed {
             reply.ok()
         } else {
-            reply.null()
+            reply.null(version: client.version)
         }
         if isAllowed {
             keyspace.set(request[1], to: request[2], expiry: options.expiry, at: now)

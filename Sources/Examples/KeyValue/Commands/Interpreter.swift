@@ -10,6 +10,8 @@ struct Interpreter {
     struct Client {
         let number: Int
         var name: [UInt8] = []
+        /// The version of the protocol that it has asked for, 2 or 3.
+        var version = 2
     }
 
     /// What the server has to do after a command.

@@ -52,10 +52,17 @@ struct Reply {
     }
 
     /// Nothing: there is no such key.
-    mutating func null() { bytes.append(contentsOf: Self.nullLine) }
+    mutating func null(version: Int) {
+        bytes.append(contentsOf: version == 3 ? Self.thirdNullLine : Self.nullLine)
+    }
 
     /// Announces so many replies that belong together.
     mutating func array(_ count: Int) { header(UInt8(ascii: "*"), count) }
+
+    /// Announces so many pairs of replies: a map since version 3, a flat array before.
+    mutating func map(_ count: Int, version: Int) {
+        if version == 3 { header(UInt8(ascii: "%"), count) } else { array(count * 2) }
+    }
 
     private mutating func header(_ kind: UInt8, _ value: Int) {
         bytes.append(kind)
@@ -70,4 +77,5 @@ struct Reply {
 
     private static let okLine = Array("+OK\r\n".utf8)
     private static let nullLine = Array("$-1\r\n".utf8)
+    private static let thirdNullLine = Array("_\r\n".utf8)
 }
