@@ -1,0 +1,144 @@
+/// What a loop keeps about a port-based source.
+struct PortRecord: ItemRecord {
+    typealias Events = UVRunLoop.DescriptorSource.Events
+
+    let port: any UVRunLoop.PortSource
+    private let link: UVRunLoop.PortLink
+    /// `nil` for a port that the kernel knows nothing of.
+    let descriptor: CInt?
+    /// What the source asks for.
+    var events: Events
+    var attachment = Attachment()
+    /// What was noted for it and not delivered yet.
+    var noted: Events = []
+    /// The mode in whose queue it waits for what the kernel reported.
+    var queuedIn: Int?
+    /// It has something that the kernel does not know of, and waits in the queues of all its modes.
+    var hasArrival = false
+    /// The look at the kernel that saw it ready last.
+    var look: Int64 = 0
+    /// When it was served last, or else when it came.
+    var servedAt: UInt64
+    /// Its place in the line, from when it became ready until it is served.
+    var turn: OrderedHeap.Key?
+    /// It has been told of a hang-up, and is silent until it is added again.
+    var isOff = false
+    /// The kernel refused to watch the descriptor: its one call is still to come.
+    var isRefused = false
+    /// It does not keep its modes from being empty.
+    var isIdle = false
+
+    init(port: any UVRunLoop.PortSource, serial: UInt64) {
+        self.port = port
+        link = port.link
+        servedAt = serial
+        descriptor = link.descriptor
+        events = link.events
+    }
+
+    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
+        mode.portCount += 1
+        if isIdle { mode.idlePortCount += 1 }
+        let place = mode.ready.places.take(for: slot)
+        if hasArrival, let turn { mode.ready.insert(place, rank: turn.rank, serial: turn.serial) }
+        return place
+    }
+
+    func leave(_ mode: inout ModeContents, place: Place) {
+        mode.portCount -= 1
+        if isIdle { mode.idlePortCount -= 1 }
+        mode.ready.remove(place)
+        mode.ready.places.give(back: place)
+    }
+
+    var isBeingCalled: Bool { link.isBeingCalled }
+
+    /// Whether a run in one of its modes may serve it.
+    var isServable: Bool { !isBeingCalled && !isOff }
+
+    /// What a run may serve of it in a mode, as the kernel is to report it.
+    func interest(in mode: Int) -> Events {
+        guard isServable, attachment.place(in: mode) != nil else { return [] }
+        return events.union(.hangUp)
+    }
+
+    /// What it is to be told of what the kernel reported.
+    ///
+    /// A hang-up comes with all that it asked for, and not while there is something left for it to
+    /// read.
+    func events(of report: Readiness) -> Events {
+        let plain = report.events.intersection(events).subtracting(.hangUp)
+        guard report.events.contains(.hangUp) else { return plain }
+        let waitsForData = report.hasUnread && events.contains(.readable)
+        return waitsForData ? plain : events.union(.hangUp)
+    }
+
+    /// Puts it among the ready ports of a mode.
+    ///
+    /// From when it is ready until it is served it keeps its turn, whatever other modes and looks
+    /// come between.
+    mutating func queue(
+        _ events: Events,
+        look: Look,
+        in modes: inout ModeTable,
+        _ mode: Int
+    ) {
+        if let queuedIn, queuedIn != mode {
+            if !hasArrival { dequeue(in: &modes) }
+            noted = []
+        }
+        noted = self.look == look.number ? noted.union(events) : events
+        self.look = look.number
+        queuedIn = mode
+        guard let place = attachment.place(in: mode) else { return }
+        enqueue(place, in: &modes[mode], at: look.serial)
+    }
+
+    /// Puts it among the ready ports of all its modes, for something that the kernel does not know
+    /// of.
+    mutating func queueArrival(at serial: UInt64, in modes: inout ModeTable) {
+        let attachment = attachment
+        attachment.forEach { enqueue($0.place, in: &modes[$0.mode], at: serial) }
+    }
+
+    private mutating func enqueue(_ place: Place, in mode: inout ModeContents, at serial: UInt64) {
+        let turn = turn ?? OrderedHeap.Key(rank: Int64(serial), serial: tieBreaker)
+        self.turn = turn
+        guard !mode.ready.contains(place) else { return }
+        mode.ready.insert(place, rank: turn.rank, serial: turn.serial)
+    }
+
+    /// Sorts ports that became ready at the same time, in one look: by their order, then by how
+    /// long they were not served.
+    private var tieBreaker: UInt64 {
+        let order = UInt32(bitPattern: Int32(clamping: link.order)) ^ (1 << 31)
+        return UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
+    }
+
+    func beginCall(_ events: Events) -> Delivery {
+        link.callWillBegin()
+        return Delivery(port: port, link: link, events: events, isFinal: isRefused)
+    }
+
+    /// Takes it out of the queues for what was noted so far.
+    mutating func unqueue(in modes: inout ModeTable) {
+        dequeue(in: &modes)
+        queuedIn = nil
+        hasArrival = false
+        noted = []
+    }
+
+    private func dequeue(in modes: inout ModeTable) {
+        if hasArrival {
+            attachment.forEach { modes[$0.mode].ready.remove($0.place) }
+        } else if let queuedIn, let place = attachment.place(in: queuedIn) {
+            modes[queuedIn].ready.remove(place)
+        }
+    }
+}
+
+/// A look at the kernel, and when it was.
+struct Look {
+    let number: Int64
+    let serial: UInt64
+}
