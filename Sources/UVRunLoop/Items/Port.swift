@@ -78,6 +78,8 @@ extension UVRunLoop {
         ///
         /// When as many messages wait as the port has room for, the call waits until there is room.
         /// On the thread of the port's own loop, where that would be for ever, it does not wait.
+        /// Senders that wait are told of room now and then and not message by message, and not
+        /// while a handler keeps its thread to itself.
         ///
         /// What was sent is delivered, unless the port is invalidated before its turn has come.
         ///

@@ -15,6 +15,7 @@ extension UVRunLoop.MessagePort.Remote {
     ///
     /// A message whose send limit passes while a part of it is out takes the connection with it:
     /// the port becomes invalid, because nothing could follow. The other side gets no part of it.
+    /// So does one that is larger than the other side takes, with all who wait for replies.
     ///
     /// > Threading: Any thread. Blocks it, or runs its loop.
     ///

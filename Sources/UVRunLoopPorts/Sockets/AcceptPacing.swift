@@ -6,8 +6,6 @@ struct AcceptPacing: Sendable {
 
     /// How long a shortage of descriptors or memory is left to pass.
     static let pause = Duration.milliseconds(100)
-    /// The most connections of one event.
-    static let batch = 32
 
     private enum State: Sendable {
         case accepting

@@ -55,32 +55,23 @@ final class ListenerReceiver: PortReceiver {
             return !state.pacing.isAccepting
         }
         var answer = PortAnswer(wasHandled: false)
-        accepting: for _ in 0..<AcceptPacing.batch where isServed(port) {
-            switch acceptOne() {
-            case .connection(let descriptor, let membership):
-                let connection = UVRunLoop.SocketPort(accepted: descriptor, membership)
-                answer.wasHandled = call(port, .accepted(connection)) || answer.wasHandled
-            case .nobody: continue
-            case .end: break accepting
-            case .pause:
-                pause(port)
-                return answer
-            case .failure(let error): return end(port, error)
-            }
+        switch acceptOne() {
+        case .connection(let descriptor, let membership):
+            let connection = UVRunLoop.SocketPort(accepted: descriptor, membership)
+            // Those behind it are events of their own, of which the kernel tells.
+            answer.wasHandled = call(port, .accepted(connection))
+        case .nobody: break
+        case .end: break
+        case .pause:
+            pause(port)
+            return answer
+        case .failure(let error): return end(port, error)
         }
         if wasPaused {
             port.askAnew()
             PortAlarm.renew(at: nil, for: port, swap: swap)
         }
         return answer
-    }
-
-    /// Whether the run that serves the listener may go on: a handler may have taken it out.
-    private func isServed(_ port: UVRunLoop.SocketPort) -> Bool {
-        guard let loop = port.link.loop, loop.isOnOwnThread, let mode = loop.currentMode else {
-            return false
-        }
-        return loop.contains(port, forMode: mode)
     }
 
     private func acceptOne() -> Accepted {

@@ -31,6 +31,12 @@ extension Server {
         connection.port.invalidate()
         guard connections.removeValue(forKey: connection.client.number) != nil else { return }
         interpreter.facts.clients = connections.count
+        endIfAllHaveLeft()
+    }
+
+    /// Ends the loop's run once the last client of a server that ends has left, however it did.
+    private func endIfAllHaveLeft() {
+        if phase == .draining, connections.isEmpty { loop.stop() }
     }
 
     /// Closes the sockets of those who had time enough.
@@ -43,7 +49,7 @@ extension Server {
             return true
         }
         if !leaving.isEmpty { sweepTimer.nextFireDate = loop.now + Self.sweepInterval }
-        if phase == .draining, connections.isEmpty { loop.stop() }
+        endIfAllHaveLeft()
     }
 
     // MARK: The server
