@@ -111,6 +111,43 @@ import Testing
         server.stop()
     }
 
+    @Test func aModeThatWasWaitedInIsEmptyAfterwards() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in message.data }
+        try onOwnThread {
+            let remote = try place.remote()
+            for mode in [UVRunLoop.Mode.reply, .reply, .default, .reply] {
+                #expect(try remote.request([1], mode: mode) == [1])
+                #expect(UVRunLoop.current.run(mode: mode, for: .seconds(30)) == .finished)
+            }
+        }
+        server.stop()
+    }
+
+    @Test func aReplyThatNobodyWaitsForEndsNoRunOfItsMode() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in
+            if message.id == 0 { usleep(10_000) }
+            return [UInt8(message.id)]
+        }
+        try onOwnThread {
+            let remote = try place.remote()
+            #expect(throws: MessagePortError.receiveTimedOut) {
+                try remote.request(receiveLimit: .milliseconds(1))
+            }
+            let loop = UVRunLoop.current
+            loop.add(UVRunLoop.Timer(after: .milliseconds(50)) { _ in }, forMode: .reply)
+            let result = loop.run(
+                mode: .reply,
+                for: .seconds(30),
+                returnAfterSourceHandled: true
+            )
+            #expect(result == .finished)
+            #expect(try remote.request(id: 7) == [7])
+        }
+        server.stop()
+    }
+
     @Test func anAnswerThatNobodyAskedForIsDropped() throws {
         let place = Place()
         let listener = try place.rawListener()

@@ -34,6 +34,19 @@ import Testing
         #expect(third.isEmpty)
     }
 
+    @Test func aSecondSourceHasTheFirstOnesModeAskAgain() throws {
+        var engine = Engine()
+        _ = try engine.addPort(pipe, .readable, to: other)
+        let index = engine.modes.makeIndex(of: other)
+        _ = engine.takeWatchOrders(for: index)
+        // The number may be that of another file by now, of which the kernel knows nothing.
+        _ = try engine.addPort(pipe, .writable)
+        let first = engine.takeWatchOrders(for: 0)
+        #expect(first.map(\.events) == [[.writable, .hangUp]])
+        let second = engine.takeWatchOrders(for: index)
+        #expect(second.map(\.events) == [[.readable, .writable, .hangUp]])
+    }
+
     @Test func anEventOfAnotherModeIsTurnedOffOnceAndAskedForAgainThere() throws {
         var engine = Engine()
         _ = try engine.addPort(pipe, .writable)
