@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func aThousandIdleConnectionsCostAPassNothing() throws {
+    @Test func hundredsOfIdleConnectionsCostAPassNothing() throws {
         try withPortLoop { loop in
             let server = try Server(loop)
             let peers = try (0..<200).map { _ in try Peer(connectingTo: server.address) }
@@ -103,6 +103,8 @@ import Testing
             peers[150].write("busy")
             loop.run { server.log.count == 1 }
             #expect(server.log.entries == ["received busy"])
+            // An optimised build would let the others go, and so hang up, after their last use.
+            withExtendedLifetime(peers) {}
             server.close()
         }
     }
