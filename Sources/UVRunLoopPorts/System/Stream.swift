@@ -13,18 +13,6 @@ enum Stream {
     static func socket(family: CInt) throws(UVError) -> Descriptor {
         Descriptor(owning: try completing { Glibc.socket(family, kind, 0) })
     }
-
-    /// Two Unix-domain sockets, each the other's peer.
-    static func pair() throws(UVError) -> DescriptorPair {
-        var numbers: [CInt] = [-1, -1]
-        guard unsafe socketpair(AF_UNIX, kind, 0, &numbers) == 0 else {
-            throw UVError(rawValue: -errno)
-        }
-        return DescriptorPair(
-            first: Descriptor(owning: numbers[0]),
-            second: Descriptor(owning: numbers[1])
-        )
-    }
 }
 
 /// How a call to connect went.
