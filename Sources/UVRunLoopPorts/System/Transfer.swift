@@ -65,6 +65,13 @@ extension Descriptor {
         unsafe try send(bytes.span.bytes)
     }
 
+    /// Sends what the socket takes, as ``send(_:)-(RawSpan)`` does.
+    func send(_ source: borrowing WordsAndPieces) throws(UVError) -> Int? {
+        unsafe try source.withBytes { bytes in
+            Result { () throws(UVError) in try send(unsafe bytes.bytes) }
+        }.get()
+    }
+
     /// The most pieces that one call sends.
     static let mostPieces = 16
 

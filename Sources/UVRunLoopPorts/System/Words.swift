@@ -1,5 +1,3 @@
-import UVRunLoop
-
 extension ArraySlice<UInt8> {
     /// The three little-endian numbers at the start.
     var firstWords: (UInt64, UInt64, UInt64) {
@@ -30,7 +28,7 @@ struct WordsAndPieces: ~Copyable {
     var count: Int { MemoryLayout<UInt64>.size * 3 + pieces.0.count + pieces.1.count }
 
     /// Lends the bytes in one piece of memory, which costs less than an array does.
-    fileprivate borrowing func withBytes<Result>(
+    borrowing func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { bytes in
@@ -49,14 +47,5 @@ struct WordsAndPieces: ~Copyable {
 extension [UInt8] {
     init(_ source: borrowing WordsAndPieces) {
         self = unsafe source.withBytes { unsafe Array($0) }
-    }
-}
-
-extension Descriptor {
-    /// Sends what the socket takes, as ``send(_:)-(RawSpan)`` does.
-    func send(_ source: borrowing WordsAndPieces) throws(UVError) -> Int? {
-        unsafe try source.withBytes { bytes in
-            Result { () throws(UVError) in try send(unsafe bytes.bytes) }
-        }.get()
     }
 }
