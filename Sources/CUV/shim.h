@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -70,6 +71,13 @@ static inline int cuv_timer_set(int descriptor, int64_t nanoseconds) {
     return timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &moment, NULL) == 0 ? 0 : -errno;
 }
 
+// CLOCK_MONOTONIC as of the latest tick of the system's timer, in nanoseconds: it costs a quarter of the exact time.
+static inline int64_t cuv_coarse_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 static inline int cuv_unread_bytes(int descriptor) {
     int count = 0;
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -errno;
@@ -124,6 +132,8 @@ struct cuv_thread {
     void *record;
     uint64_t identity;
     uint64_t generation;
+    void *loop;
+    uint64_t loop_number;
 };
 
 // The calling thread's. Unlike a thread-specific key's value it stays to the very end of the thread, after all

@@ -21,13 +21,23 @@ extension SuspendingClock.Instant {
 
 extension Duration {
     /// Whole nanoseconds, rounded up, or the nearest number there is.
-    var nanosecondsRoundedUp: Int64 {
-        // 292 years. `components` traps for durations that have more seconds than an Int64 holds.
-        let longest: Duration = .nanoseconds(Int64.max)
-        guard self < longest else { return .max }
-        guard self > .zero - longest else { return .min }
-        let (seconds, attoseconds) = components
-        let (part, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        return seconds * 1_000_000_000 + part + (rest > 0 ? 1 : 0)
+    package var nanosecondsRoundedUp: Int64 {
+        // An Int128 is divided by a library call; what is not negative and shorter than 584 years,
+        // by an instruction.
+        let perNanosecond: UInt64 = 1_000_000_000
+        let (high, low) = (
+            UInt64(truncatingIfNeeded: attoseconds >> 64), UInt64(truncatingIfNeeded: attoseconds)
+        )
+        guard high < perNanosecond else {
+            return self < .zero ? negativeNanosecondsRoundedUp : .max
+        }
+        let (whole, rest) = perNanosecond.dividingFullWidth((high, low))
+        return Int64(clamping: rest > 0 ? whole + 1 : whole)
+    }
+
+    private var negativeNanosecondsRoundedUp: Int64 {
+        // 292 years.
+        guard self > .zero - .nanoseconds(Int64.max) else { return .min }
+        return Int64(attoseconds / 1_000_000_000)
     }
 }

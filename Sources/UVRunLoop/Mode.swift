@@ -35,7 +35,7 @@ extension UVRunLoop {
         ///
         /// What is added to it is added to every mode of the set, and to modes that join the set
         /// later.
-        public static let common = Mode(rawValue: "kCFRunLoopCommonModes")
+        public static let common = Mode(rawValue: commonName)
         /// For waiting for replies over a connection.
         public static let connectionReply = Mode(rawValue: "NSConnectionReplyMode")
         /// For the time in which one dialogue has the user's whole attention.
@@ -51,7 +51,12 @@ extension UVRunLoop {
         /// - Parameter hasher: Takes what makes the mode different from others.
         public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
-        private static let numbers = Guarded<[String: Int]>([:])
+        private static let commonName = "kCFRunLoopCommonModes"
+        private static let commonNumber = 0
+        private static let numbers = Guarded<[String: Int]>([commonName: commonNumber])
+
+        /// Whether it is ``common``, without a look at that.
+        var isCommonName: Bool { number == Self.commonNumber }
 
         private static func number(of name: String) -> Int {
             numbers.withLock { numbers in

@@ -43,3 +43,11 @@ package struct ThreadBound<Body>: @unchecked Sendable {
         """
     }
 }
+
+/// What a timer calls; the timer knows on which thread.
+///
+/// Not generic, because a closure that a generic type keeps is wrapped in another one, and there
+/// may be a million timers. Unchecked for the same reason as ``ThreadBound``.
+struct TimerCall: @unchecked Sendable {
+    let body: (UVRunLoop.Timer) -> Void
+}

@@ -67,44 +67,48 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let now = remote.now
         let batch = withEngine { $0.beginBatch(in: mode, now: now) }
-        while let firing = withEngine({ $0.takeNext(of: batch, in: mode) }) {
+        var next = withEngine { $0.takeNext(of: batch, in: mode) }
+        while let firing = next {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
-            firing.timer.callOut()
-            endCall(
-                of: firing.timer,
-                firing.ticket,
-                now: firing.timer.period.map { _ in remote.now }
-            )
+            firing.timer.callOut(firing.call)
+            let now = firing.isRepeating ? remote.now : nil
+            // The end of one call and the beginning of the next share a lock.
+            let (end, following) = withEngine { engine in
+                let end = endCall(of: firing.timer, now: now, &engine)
+                return (end, engine.takeNext(of: batch, in: mode))
+            }
+            end.finish(firing.timer)
+            next = following
         }
         withEngine { $0.modes[mode].timers.endBatch() }
     }
 
-    private func endCall(of timer: Timer, _ ticket: Ticket, now: Int64?) {
-        switch withEngine({ $0.endCall(ticket, now: now) }) {
-        case .scheduled: break
-        case .done(let record): timer.didFireForTheLastTime(in: self, record.series)
-        case .elsewhere: timer.endCallElsewhere()
+    /// Ends a timer's call in the loop where it began.
+    private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
+        guard timer.residence.loop == number else {
+            engine.noteEnd(of: timer)
+            return .elsewhere
         }
+        if engine.endCall(timer, now: now) { return .goesOn }
+        timer.residence.leave()
+        return .isDone(timer.takeCall())
     }
 
     /// Calls a timer by hand, in its loop or in none.
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
-        // The look at its loop and the mark that a call begins are both under the timer's lock, so
-        // that no other thread takes it out of the loop in between.
-        let (loop, ticket) = timer.state.withLock { state -> (UVRunLoop?, Ticket) in
-            guard let loop = state.loop else {
-                timer.callWillBegin()
-                return (nil, .none)
-            }
+        let (loop, call) = timer.whereverItIs { loop, engine -> (UVRunLoop?, TimerCall?) in
             loop.checkThread()
-            let ticket = state.ticket
-            let isHere = loop.withEngine { $0.beginCall(ticket) }
-            if !isHere { timer.callWillBegin() }
-            return (isHere ? loop : nil, ticket)
+            engine.beginCall(timer)
+            return (loop, timer.core.call)
+        } nowhere: {
+            timer.core.callWillBegin(forDate: false)
+            return (nil, timer.core.call)
         }
-        timer.callOut()
-        if let loop { loop.endCall(of: timer, ticket, now: nil) } else { timer.endCallElsewhere() }
+        require(timer.home == nil || timer.home == .current, ThreadBound<Void>.rule)
+        timer.callOut(call)
+        guard let loop else { return TimerCallEnd.elsewhere.finish(timer) }
+        loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
     }
 
     /// Delivers one event of one port; answers whether there was one.
@@ -141,35 +145,41 @@ extension UVRunLoop {
     }
 }
 
+/// What became of a timer by the end of its call.
+private enum TimerCallEnd {
+    case goesOn
+    /// A one-shot timer has done its work; what it called is to be let go.
+    case isDone(TimerCall?)
+    /// Its handler took it out of the loop, and perhaps put it somewhere else.
+    case elsewhere
+
+    func finish(_ timer: UVRunLoop.Timer) {
+        if case .elsewhere = self { timer.endCallElsewhere() }
+    }
+}
+
 extension UVRunLoop.Timer {
     /// Calls the handler.
     ///
     /// Stays out of line so that backtraces and profiles show whose turn it was.
     @inline(never)
-    fileprivate func callOut() { handler.current?(self) }
-
-    fileprivate func didFireForTheLastTime(in loop: UVRunLoop, _ series: FireSeries) {
-        validity.store(false, ordering: .releasing)
-        state.withLock { state in
-            guard state.loop === loop else { return }
-            state.loop = nil
-            state.series = series
-        }
-        handler.letGo(with: loop)
-    }
+    fileprivate func callOut(_ call: TimerCall?) { call?.body(self) }
 
     /// Ends a call during which the timer left its loop.
     ///
     /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in
     /// this one, for its call to end.
     fileprivate func endCallElsewhere() {
-        let loop = state.withLock { state in
-            callDidEnd()
-            state.loop?.withEngine { $0.schedule(state.ticket) }
-            return state.loop
+        let (loop, repeats) = whereverItIs { loop, engine -> (UVRunLoop?, Bool) in
+            core.callDidEnd()
+            engine.schedule(self)
+            return (loop, core.series.interval != nil)
+        } nowhere: {
+            core.callDidEnd()
+            return (nil, core.series.interval != nil)
         }
         loop?.contentsDidChange()
-        if period == nil { invalidate() }
+        if !repeats { invalidate() }
     }
 }
 

@@ -89,13 +89,24 @@ extension UVRunLoop {
         }
     }
 
-    /// The clock by which the calling thread reckons: its loop's, if it has one.
-    static var currentClock: any LoopRemote {
-        ThreadRecord.current.loop?.remote ?? MonotonicClock.shared
+    /// The present moment by the calling thread's clock: its loop's, if it has one.
+    package static var currentInstant: Instant { Instant(nanoseconds: currentTime) }
+
+    private static var currentTime: Int64 {
+        ThreadRecord.withCurrentLoop { $0?.remote.now ?? monotonicNow() }
     }
 
-    /// The present moment by that clock.
-    package static var currentInstant: Instant { Instant(nanoseconds: currentClock.now) }
+    /// A date, or the present one when that has passed by the calling thread's clock.
+    static func currentTime(notBefore date: Int64) -> Int64 {
+        ThreadRecord.withCurrentLoop {
+            $0?.remote.time(notBefore: date) ?? monotonicTime(notBefore: date)
+        }
+    }
+
+    /// The date after a delay by the calling thread's clock; one that is negative is none.
+    static func currentTime(after delay: Duration) -> Int64 {
+        currentTime.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
+    }
 
     // MARK: Another driver
 

@@ -4,18 +4,16 @@ extension UVRunLoop {
     // order everywhere.
 
     static func invalidate(_ timer: Timer) {
-        let (loop, record) = timer.state.withLock { state -> (UVRunLoop?, TimerRecord?) in
-            guard timer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
-                return (nil, nil)
-            }
-            let loop = exchange(&state.loop, with: nil)
-            let record = loop?.withEngine { $0.removeTimer(state.ticket) } ?? nil
-            if let record { state.series = record.series }
-            return (loop, record)
+        let (loop, call) = timer.whereverItIs { loop, engine -> (UVRunLoop?, TimerCall?) in
+            engine.remove(timer)
+            timer.residence.leave()
+            return (loop, timer.takeCall())
+        } nowhere: {
+            (nil, timer.takeCall())
         }
+        guard let call else { return }
         loop?.contentsDidChange()
-        timer.handler.letGo(with: loop)
-        withExtendedLifetime(record) {}
+        timer.letGo(of: call, in: loop)
     }
 
     static func invalidate(_ observer: Observer) {

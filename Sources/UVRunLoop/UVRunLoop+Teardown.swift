@@ -7,11 +7,14 @@ extension UVRunLoop {
         noteMainQueue()
         // Before all else that may wait, because what follows may wait for a thread that waits for this one.
         let requests = closeRequests()
-        let remains = withEngine { $0.close() }
-        let blocks = withInbox { $0.close() }
-        for record in remains.timers {
-            record.timer.didLeave(self, record.seriesOnLeaving(now: remote.now))
+        let now = remote.now
+        let remains = withEngine { engine in
+            let remains = engine.close()
+            for timer in remains.timers { timer.didLeave(now: now) }
+            return remains
         }
+        LoopRegistry.remove(self)
+        let blocks = withInbox { $0.close() }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {
             record.port.link.receiver.loopDidEnd(record.port)
@@ -30,16 +33,6 @@ extension UVRunLoop {
         // Released last and here: a block's captures may use the loop, which accepts nothing any
         // more.
         withExtendedLifetime((blocks, requests)) {}
-    }
-}
-
-extension UVRunLoop.Timer {
-    fileprivate func didLeave(_ loop: UVRunLoop, _ series: FireSeries) {
-        state.withLock { state in
-            guard state.loop === loop else { return }
-            state.loop = nil
-            state.series = series
-        }
     }
 }
 

@@ -13,22 +13,19 @@ extension UVRunLoop {
     ///     included.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.
     public func add(_ timer: Timer, forMode mode: Mode) {
-        timer.handler.checkHome(is: thread)
-        timer.state.withLock { state in
-            guard timer.isValid else { return }
-            checkOwner(state.loop, "timer")
-            withEngine { engine in
-                guard !engine.isClosed else { return }
-                if state.loop == nil {
-                    let record = TimerRecord(
-                        timer: timer,
-                        series: state.series,
-                        tolerance: state.tolerance
-                    )
-                    state.ticket = engine.timers.insert(record)
-                    state.loop = self
-                }
-                engine.add(state.ticket, timerTo: mode)
+        require(timer.home == nil || timer.home == thread, ThreadBound<Void>.rule)
+        withEngine { engine in
+            guard !engine.isClosed else { return }
+            let claim = timer.residence.claim(for: number)
+            require(
+                claim != .elsewhere,
+                "This timer is in another run loop. Remove it from all modes of that one first."
+            )
+            // Only now nobody else can invalidate it.
+            if timer.isValid {
+                engine.add(timer, to: mode)
+            } else if claim == .new {
+                timer.residence.leave()
             }
         }
         contentsDidChange()
@@ -45,17 +42,12 @@ extension UVRunLoop {
     ///   - mode: The mode to leave; ``Mode/common`` takes a timer that was added to it out of
     ///     every common mode.
     public func remove(_ timer: Timer, forMode mode: Mode) {
-        let dropped = timer.state.withLock { state -> TimerRecord? in
-            guard state.loop === self else { return nil }
-            let dropped = withEngine { $0.remove(state.ticket, timerFrom: mode) }
-            if let dropped {
-                state.series = dropped.seriesOnLeaving(now: remote.now)
-                state.loop = nil
-            }
-            return dropped
+        let now = remote.now
+        withEngine { engine in
+            guard timer.residence.loop == number else { return }
+            if !engine.remove(timer, from: mode) { timer.didLeave(now: now) }
         }
         contentsDidChange()
-        withExtendedLifetime(dropped) {}
     }
 
     /// Whether a timer is in a mode, or was added to ``Mode/common`` and not removed from it.
@@ -67,9 +59,64 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ timer: Timer, forMode mode: Mode) -> Bool {
-        timer.state.withLock { state in
-            guard state.loop === self else { return false }
-            return withEngine { $0.timers.contains(state.ticket, in: mode, of: $0.modes) }
+        withEngine { engine in
+            timer.residence.loop == number && engine.contains(timer, in: mode)
         }
+    }
+}
+
+extension UVRunLoop.Timer {
+    /// Does something about the timer under the lock that guards it at present.
+    ///
+    /// The bodies call nobody, and release nothing.
+    ///
+    /// - Parameters:
+    ///   - inLoop: Called when the timer is in a loop.
+    ///   - nowhere: Called when it is in none.
+    /// - Returns: What the body answered.
+    func whereverItIs<Result: Sendable>(
+        _ inLoop: (UVRunLoop, inout Engine) -> Result,
+        nowhere: () -> Result
+    ) -> Result {
+        while true {
+            let number = residence.loop
+            guard number != .none else {
+                if let result = residence.whileNowhere(nowhere) { return result }
+                continue
+            }
+            let result = ThreadRecord.withLoop(number) { loop -> Result? in
+                loop.withEngine { engine in
+                    // It may have left before the lock was taken.
+                    residence.loop == number ? inLoop(loop, &engine) : nil
+                }
+            }
+            if let result { return result }
+        }
+    }
+
+    /// The same where it makes no difference where it is.
+    func whereverItIs<Result: Sendable>(_ body: () -> Result) -> Result {
+        whereverItIs({ _, _ in body() }, nowhere: body)
+    }
+
+    /// Leaves the loop whose lock the caller holds.
+    func didLeave(now: Int64) {
+        core.didLeave(now: now)
+        residence.leave()
+    }
+
+    /// Makes the timer invalid, under its lock; answers what it called, unless it was so already.
+    func takeCall() -> TimerCall? {
+        validity.store(false, ordering: .releasing)
+        return core.call.take()
+    }
+
+    /// Lets go of what the timer called, which may run code of its owner's: no lock is held.
+    ///
+    /// What a handler that is not `Sendable` captured is not touched on another thread while its
+    /// own has a loop to do it.
+    func letGo(of call: TimerCall, in loop: UVRunLoop?) {
+        guard let loop, home == loop.thread, !loop.isOnOwnThread else { return }
+        loop.discard(call)
     }
 }

@@ -17,6 +17,8 @@ import Synchronization
 public final class UVRunLoop: Sendable {
     /// Whose loop it is.
     let thread: ThreadIdentity
+    /// Tells it from every other loop.
+    let number = LoopNumber.next()
     /// In which of a family of forked processes it was made.
     let generation = ThreadIdentity.generation
     /// Whether it is ``main``, which serves the main dispatch queue.
@@ -81,6 +83,7 @@ public final class UVRunLoop: Sendable {
         remote = driver.remote
         engine = ContendedMutex(Engine())
         local = LoopBound(LocalState(driver: driver), owner: thread)
+        LoopRegistry.insert(self)
     }
 
     // MARK: Behind the locks
@@ -149,9 +152,13 @@ public final class UVRunLoop: Sendable {
         )
     }
 
-    func checkProcess() {
+    func checkProcess() { Self.checkProcess(generation == ThreadIdentity.generation) }
+
+    static func checkProcess(of number: LoopNumber) { checkProcess(number.isOfThisProcess) }
+
+    private static func checkProcess(_ isThisOne: Bool) {
         require(
-            generation == ThreadIdentity.generation,
+            isThisOne,
             "This run loop belongs to the process that forked this one. Use UVRunLoop.current, which is a new one."
         )
     }

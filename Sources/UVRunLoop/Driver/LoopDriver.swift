@@ -69,10 +69,17 @@ extension LoopDriver {
     package var isInsideLibuv: Bool { false }
 }
 
+extension LoopRemote {
+    package func time(notBefore date: Int64) -> Int64 { max(date, now) }
+}
+
 /// What any thread may ask of a loop's driver.
 package protocol LoopRemote: AnyObject, Sendable {
     /// Nanoseconds of the loop's clock.
     var now: Int64 { get }
+
+    /// A date, or the present one when that has passed.
+    func time(notBefore date: Int64) -> Int64
 
     /// Makes the loop's wait return.
     func kick()

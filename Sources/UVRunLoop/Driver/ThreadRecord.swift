@@ -4,8 +4,14 @@ import Glibc
 /// What the library knows about one thread, kept in a slot of the thread's own.
 final class ThreadRecord {
     let identity: ThreadIdentity
-    /// The thread's loop, once it was asked for.
-    var loop: UVRunLoop?
+    /// The thread's loop, once it was asked for; set by that thread.
+    var loop: UVRunLoop? {
+        didSet {
+            let thread = unsafe Self.slot
+            unsafe thread.pointee.loop = loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+            unsafe thread.pointee.loop_number = loop?.number.value ?? LoopNumber.none.value
+        }
+    }
     private let generation: UInt64
     private var destructorRounds = 0
     /// The system has said that the thread ends, before it called any destructor.
@@ -40,7 +46,9 @@ final class ThreadRecord {
         unsafe thread.pointee = unsafe cuv_thread(
             record: pointer,
             identity: record.identity.number,
-            generation: record.generation
+            generation: record.generation,
+            loop: nil,
+            loop_number: LoopNumber.none.value
         )
         unsafe askForDestructor(pointer)
         unsafe askForAnnouncement(pointer)
@@ -54,6 +62,27 @@ final class ThreadRecord {
             unsafe thread.pointee.record != nil
         else { return current.identity }
         return unsafe ThreadIdentity(number: thread.pointee.identity)
+    }
+
+    /// Lends the calling thread's loop, if it has one: it lives as long as the thread does.
+    static func withCurrentLoop<Result>(_ body: (UVRunLoop?) -> Result) -> Result {
+        let thread = unsafe slot
+        guard unsafe thread.pointee.generation == ThreadIdentity.generation,
+            let loop = unsafe thread.pointee.loop
+        else { return body(nil) }
+        return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
+    }
+
+    /// Lends a loop, the calling thread's most quickly; `nil` when its thread has ended.
+    static func withLoop<Result: Sendable>(
+        _ number: LoopNumber,
+        _ body: (UVRunLoop) -> Result?
+    ) -> Result? {
+        let thread = unsafe slot
+        guard unsafe thread.pointee.loop_number == number.value,
+            let loop = unsafe thread.pointee.loop
+        else { return LoopRegistry.loop(number).flatMap(body) }
+        return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
     }
 
     // MARK: The end of a thread

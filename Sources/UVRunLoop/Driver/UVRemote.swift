@@ -18,6 +18,8 @@ final class UVRemote: LoopRemote {
 
     var now: Int64 { monotonicNow() }
 
+    func time(notBefore date: Int64) -> Int64 { monotonicTime(notBefore: date) }
+
     func open(async: UnsafeMutablePointer<uv_async_t>, epoll: CInt) {
         let async = unsafe SendablePointer(async)
         state.withLock { state in
@@ -108,3 +110,11 @@ private struct SendablePointer<Pointee>: @unchecked Sendable {
 /// The clock of every loop on libuv: nanoseconds of `CLOCK_MONOTONIC`, which stops while the
 /// system is suspended.
 func monotonicNow() -> Int64 { Int64(bitPattern: uv_hrtime()) }
+
+/// A date, or the present one when that has passed.
+///
+/// A date that is more than a second away needs no exact clock to be told from the past.
+func monotonicTime(notBefore date: Int64) -> Int64 {
+    let nearby: Int64 = 1_000_000_000
+    return date.addingSaturating(-nearby) > cuv_coarse_time() ? date : max(date, monotonicNow())
+}

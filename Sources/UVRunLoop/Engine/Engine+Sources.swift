@@ -22,7 +22,7 @@ struct SourceRecord: ItemRecord {
 
     fileprivate func queue(_ place: Place, in mode: inout ModeContents) {
         guard let signal else { return }
-        mode.signalled.insert(place, rank: Int64(source.order), serial: signal)
+        mode.signalled.insert(place, Turn(rank: Int64(source.order), serial: signal))
     }
 }
 
@@ -108,5 +108,5 @@ extension Engine {
 /// A source that is about to be fired, and when it is its turn.
 struct SignalledSource {
     var source: UVRunLoop.Source
-    var turn: OrderedHeap.Key
+    var turn: Turn
 }

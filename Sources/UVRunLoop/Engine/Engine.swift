@@ -6,13 +6,13 @@
 /// that uses the loop.
 struct Engine: ~Copyable {
     var modes = ModeTable()
-    var timers = ItemTable<TimerRecord>()
+    var timerModes = TimerModes()
     var sources = ItemTable<SourceRecord>()
     var observers = ItemTable<ObserverRecord>()
     var ports = ItemTable<PortRecord>()
     var descriptors = DescriptorTable()
     /// Timers whose handlers are running, innermost last.
-    var firing: [Ticket] = []
+    var firing: [UVRunLoop.Timer] = []
     /// How many sources are signalled, in any mode.
     var signalledCount = 0
     /// The number of the latest look at the kernel for a mode with ports.
@@ -88,7 +88,7 @@ struct Engine: ~Copyable {
         guard !isClosed, let index = modes.insertCommon(mode) else { return [] }
         noteChange()
         _ = observers.addCommonItems(to: index, in: &modes)
-        _ = timers.addCommonItems(to: index, in: &modes)
+        addCommonTimers(to: index)
         for ticket in ports.addCommonItems(to: index, in: &modes) { watchAgain(ticket) }
         return sources.addCommonItems(to: index, in: &modes).compactMap { sources[$0]?.source }
     }
@@ -97,7 +97,7 @@ struct Engine: ~Copyable {
 
     /// What a loop held when its thread ended.
     struct Remains {
-        var timers: [TimerRecord] = []
+        var timers: [UVRunLoop.Timer] = []
         var observers: [ObserverRecord] = []
         var sources: [(record: SourceRecord, left: [UVRunLoop.Mode])] = []
         var ports: [PortRecord] = []
@@ -110,11 +110,8 @@ struct Engine: ~Copyable {
         firing = []
         signalledCount = 0
         var remains = Remains()
-        for ticket in timers.tickets {
-            if let (record, _) = timers.removeEverywhere(ticket, in: &modes) {
-                remains.timers.append(record)
-            }
-        }
+        remains.timers = allTimers
+        for timer in remains.timers { remove(timer) }
         for ticket in observers.tickets {
             if let (record, _) = observers.removeEverywhere(ticket, in: &modes) {
                 remains.observers.append(record)

@@ -6,16 +6,19 @@
 struct FireSeries {
     /// The next date to fire on.
     private(set) var date: Int64
-    /// `nil` for a timer that fires once.
-    let interval: Int64?
+    /// Zero for a timer that fires once.
+    private let period: Int64
     /// The first date of the series that no fire has stood for yet; never later than `date`.
     private var unaccounted: Int64
 
     init(date: Int64, interval: Int64?) {
         self.date = date
-        self.interval = interval
+        period = interval ?? 0
         unaccounted = date
     }
+
+    /// `nil` for a timer that fires once.
+    var interval: Int64? { period == 0 ? nil : period }
 
     /// Begins the series anew.
     mutating func restart(at date: Int64) {

@@ -8,7 +8,7 @@ struct ModeContents {
     var idlePortCount = 0
     /// Valid timers, the ones whose handlers are running included.
     var timerCount = 0
-    var timers = TimerQueue()
+    var timers = TimerQueue<UVRunLoop.Timer>()
     var signalled = ReadyQueue()
     var ready = ReadyQueue()
     var observers = ObserverLists()
@@ -60,6 +60,8 @@ struct ModeTable {
         common.append(index)
         return index
     }
+
+    var count: Int { contents.count }
 
     var names: [UVRunLoop.Mode] { contents.map(\.mode) }
 

@@ -20,7 +20,7 @@ struct PortRecord: ItemRecord {
     /// When it was served last, or else when it came.
     var servedAt: UInt64
     /// Its place in the line, from when it became ready until it is served.
-    var turn: OrderedHeap.Key?
+    var turn: Turn?
     /// It has been told of a hang-up, and is silent until it is added again.
     var isOff = false
     /// The kernel refused to watch the descriptor: its one call is still to come.
@@ -40,7 +40,7 @@ struct PortRecord: ItemRecord {
         mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
         let place = mode.ready.places.take(for: slot)
-        if hasArrival, let turn { mode.ready.insert(place, rank: turn.rank, serial: turn.serial) }
+        if hasArrival, let turn { mode.ready.insert(place, turn) }
         return place
     }
 
@@ -102,10 +102,10 @@ struct PortRecord: ItemRecord {
     }
 
     private mutating func enqueue(_ place: Place, in mode: inout ModeContents, at serial: UInt64) {
-        let turn = turn ?? OrderedHeap.Key(rank: Int64(serial), serial: tieBreaker)
+        let turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker)
         self.turn = turn
         guard !mode.ready.contains(place) else { return }
-        mode.ready.insert(place, rank: turn.rank, serial: turn.serial)
+        mode.ready.insert(place, turn)
     }
 
     /// Sorts ports that became ready at the same time, in one look: by their order, then by how

@@ -6,36 +6,46 @@ struct Deadline: Equatable {
     var latest: Int64
 }
 
+/// What a queue of timers asks of its members.
+protocol TimerQueueMember {
+    /// The next date to fire on.
+    var date: Int64 { get }
+    /// When it was scheduled last, which settles the order among equal dates.
+    var serial: UInt64 { get }
+}
+
 /// The timers of one mode, soonest first.
 ///
 /// Timers without tolerance are in one heap, by date. Those with tolerance are in two: by date,
 /// which says what is due, and by the end of their windows, which says how long the loop may
 /// sleep. Whoever uses no tolerance pays nothing for it.
-struct TimerQueue {
-    var places = Places()
+struct TimerQueue<Member: TimerQueueMember> {
+    var places = Places<Member>()
     private var strict = OrderedHeap()
     private var tolerant = OrderedHeap()
     private var windows = OrderedHeap()
     /// Timers that are due but came too late for the batch that is being fired.
     private var latecomers = OrderedHeap()
 
-    /// Queues a timer, or moves it where it belongs now.
-    mutating func schedule(_ place: Place, date: Int64, latest: Int64, serial: UInt64) {
-        unschedule(place)
-        let key = OrderedHeap.Key(rank: date, serial: serial)
+    /// Queues a timer.
+    ///
+    /// - Precondition: It is not queued.
+    mutating func schedule(_ place: Place, date: Int64, latest: Int64) {
         if latest > date {
-            tolerant.insert(place, key)
-            windows.insert(place, OrderedHeap.Key(rank: latest, serial: serial))
+            tolerant.insert(place, rank: date, places)
+            windows.insert(place, rank: latest, places)
         } else {
-            strict.insert(place, key)
+            strict.insert(place, rank: date, places)
         }
     }
 
     mutating func unschedule(_ place: Place) {
-        strict.remove(place)
-        tolerant.remove(place)
-        windows.remove(place)
-        latecomers.remove(place)
+        strict.remove(place, places)
+        if !windows.isEmpty {
+            tolerant.remove(place, places)
+            windows.remove(place, places)
+        }
+        if !latecomers.isEmpty { latecomers.remove(place, places) }
     }
 
     /// The soonest date of a queued timer.
@@ -45,13 +55,11 @@ struct TimerQueue {
     }
 
     /// How long the timers let the loop sleep: until the first window closes.
-    ///
-    /// - Parameter opening: The date of the timer in a slot, which is when its window opens.
-    /// - Returns: The window that closes first; `nil` when there are no timers.
-    func deadline(opening: (UInt32) -> Int64) -> Deadline? {
+    var deadline: Deadline? {
         let date = min(strict.soonest, latecomers.soonest)
-        if let window = windows.first, window.key.rank < date {
-            return Deadline(earliest: opening(places[window.place]), latest: window.key.rank)
+        if let window = windows.first, window.rank < date {
+            // The window opens at the date.
+            return Deadline(earliest: places[window.place]?.date ?? .min, latest: window.rank)
         }
         let hasDate = !strict.isEmpty || !latecomers.isEmpty
         return hasDate ? Deadline(earliest: date, latest: date) : nil
@@ -78,25 +86,26 @@ struct TimerQueue {
 
     private mutating func admitLatecomers() {
         while let entry = latecomers.first {
-            latecomers.remove(entry.place)
+            latecomers.remove(entry.place, places)
             if windows.contains(entry.place) {
-                tolerant.insert(entry.place, entry.key)
+                tolerant.insert(entry.place, rank: entry.rank, places)
             } else {
-                strict.insert(entry.place, entry.key)
+                strict.insert(entry.place, rank: entry.rank, places)
             }
         }
     }
 
     /// Takes the next due timer of the batch out of the queue.
-    mutating func takeNext(of batch: Batch) -> UInt32? {
-        while let entry = firstByDate, entry.key.rank <= batch.now {
-            if entry.key.serial < batch.serial {
+    mutating func takeNext(of batch: Batch) -> Member? {
+        while let entry = firstByDate, entry.rank <= batch.now {
+            guard let member = places[entry.place] else { return nil }
+            if member.serial < batch.serial {
                 unschedule(entry.place)
-                return places[entry.place]
+                return member
             }
-            strict.remove(entry.place)
-            tolerant.remove(entry.place)
-            latecomers.insert(entry.place, entry.key)
+            strict.remove(entry.place, places)
+            tolerant.remove(entry.place, places)
+            latecomers.insert(entry.place, rank: entry.rank, places)
         }
         return nil
     }
@@ -104,11 +113,19 @@ struct TimerQueue {
     private var firstByDate: OrderedHeap.Entry? {
         guard let strict = strict.first else { return tolerant.first }
         guard let tolerant = tolerant.first else { return strict }
-        return tolerant.key < strict.key ? tolerant : strict
+        if strict.rank != tolerant.rank { return strict.rank < tolerant.rank ? strict : tolerant }
+        return places.isBefore(tolerant.place, strict.place) ? tolerant : strict
     }
 }
 
 extension OrderedHeap {
     /// The first date, or the end of time when there is none.
-    fileprivate var soonest: Int64 { first?.key.rank ?? .max }
+    fileprivate var soonest: Int64 { first?.rank ?? .max }
+}
+
+extension Places: Turns where Owner: TimerQueueMember {
+    func isBefore(_ one: Place, _ other: Place) -> Bool {
+        guard let one = self[one], let other = self[other] else { return false }
+        return one.serial < other.serial
+    }
 }

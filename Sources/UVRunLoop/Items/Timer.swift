@@ -15,24 +15,17 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Timer: Sendable {
-        /// The loop the timer is in, its dates while it is in none, and its tolerance in
-        /// nanoseconds.
-        struct State {
-            var loop: UVRunLoop?
-            var ticket = Ticket.none
-            var series: FireSeries
-            var tolerance: Int64
-        }
-
-        let handler: Handler<(Timer) -> Void>
-        let state: Guarded<State>
+        /// What changes, guarded by the lock of the loop that ``residence`` names.
+        ///
+        /// Unchecked, because no static rule knows which lock that is, and because this is reached
+        /// in every step of a heap. ``whereverItIs(_:nowhere:)`` is the way to it.
+        @exclusivity(unchecked)
+        @safe nonisolated(unsafe) var core: TimerCore
         let validity = Atomic<Bool>(true)
+        let residence = Residence()
+        /// The thread that the handler belongs to; `nil` when it may be called on any.
+        let home: ThreadIdentity?
         let missed = Atomic<Int>(0)
-        /// How many of its calls are on the stack; a timer that is being called is in no queue.
-        private let callDepth = Atomic<Int>(0)
-        private let clock: any LoopRemote
-        /// Nanoseconds; `nil` for a one-shot timer.
-        let period: Int64?
         /// What another layer keeps with the timer.
         package let companion: (any AnyObject & Sendable)?
 
@@ -55,10 +48,11 @@ extension UVRunLoop {
             handler: @escaping (Timer) -> Void
         ) {
             self.init(
-                date: date.nanoseconds,
+                date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
                 interval,
                 tolerance,
-                ThreadBound(handler)
+                home: .current,
+                handler
             )
         }
 
@@ -80,10 +74,11 @@ extension UVRunLoop {
             handler: @escaping (Timer) -> Void
         ) {
             self.init(
-                after: delay,
+                date: UVRunLoop.currentTime(after: delay),
                 interval,
                 tolerance,
-                ThreadBound(handler)
+                home: .current,
+                handler
             )
         }
 
@@ -105,10 +100,11 @@ extension UVRunLoop {
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
             self.init(
-                date: date.nanoseconds,
+                date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
                 interval,
                 tolerance,
-                ThreadBound(sendable: sendableHandler)
+                home: nil,
+                sendableHandler
             )
         }
 
@@ -130,10 +126,11 @@ extension UVRunLoop {
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
             self.init(
-                after: delay,
+                date: UVRunLoop.currentTime(after: delay),
                 interval,
                 tolerance,
-                ThreadBound(sendable: sendableHandler)
+                home: nil,
+                sendableHandler
             )
         }
 
@@ -142,13 +139,7 @@ extension UVRunLoop {
             catchingUpFrom date: Int64,
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
-            self.init(
-                date: date,
-                nil,
-                .zero,
-                ThreadBound(sendable: sendableHandler),
-                mayBePast: true
-            )
+            self.init(date: date, nil, .zero, home: nil, sendableHandler)
         }
 
         /// Makes a timer for a date, with something that another layer keeps with it.
@@ -158,41 +149,31 @@ extension UVRunLoop {
             companion: any AnyObject & Sendable,
             _ handler: ThreadBound<(Timer) -> Void>
         ) {
-            self.init(date: date.nanoseconds, interval, .zero, handler, companion: companion)
-        }
-
-        private convenience init(
-            after delay: Duration,
-            _ interval: Duration?,
-            _ tolerance: Duration,
-            _ handler: ThreadBound<(Timer) -> Void>
-        ) {
-            let clock = UVRunLoop.currentClock
-            let date = clock.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
-            self.init(date: date, interval, tolerance, handler, clock: clock)
+            self.init(
+                date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
+                interval,
+                .zero,
+                home: handler.home,
+                handler.value,
+                companion: companion
+            )
         }
 
         private init(
             date: Int64,
             _ interval: Duration?,
             _ tolerance: Duration,
-            _ handler: ThreadBound<(Timer) -> Void>,
-            clock: any LoopRemote = UVRunLoop.currentClock,
-            mayBePast: Bool = false,
+            home: ThreadIdentity?,
+            _ handler: @escaping (Timer) -> Void,
             companion: (any AnyObject & Sendable)? = nil
         ) {
-            self.handler = Handler(handler)
-            self.companion = companion
-            self.clock = clock
-            let period = interval.map(Self.period)
-            self.period = period
-            let first = mayBePast ? date : max(date, clock.now)
-            state = Guarded(
-                State(
-                    series: FireSeries(date: first, interval: period),
-                    tolerance: max(tolerance.nanosecondsRoundedUp, 0)
-                )
+            core = TimerCore(
+                series: FireSeries(date: date, interval: interval.map(Self.period)),
+                tolerance: tolerance == .zero ? 0 : max(tolerance.nanosecondsRoundedUp, 0),
+                call: TimerCall(body: handler)
             )
+            self.home = home
+            self.companion = companion
         }
 
         /// Nanoseconds between fires.
@@ -202,22 +183,12 @@ extension UVRunLoop {
             interval > .zero ? interval.nanosecondsRoundedUp : 100_000
         }
 
-        /// Whether its handler is on the stack.
-        var isBeingCalled: Bool { callDepth.load(ordering: .relaxed) > 0 }
-
-        /// Counts a call that is about to begin; answers whether it is the outermost.
-        ///
-        /// To be called, as ``callDidEnd()``, under the lock of the loop that has the timer, or
-        /// the timer's own when none has.
-        @discardableResult
-        func callWillBegin() -> Bool { callDepth.add(1, ordering: .relaxed).oldValue == 0 }
-
-        func callDidEnd() { callDepth.subtract(1, ordering: .relaxed) }
-
         // MARK: What it is
 
         /// The time between fires; `nil` for a timer that fires once.
-        public var interval: Duration? { period.map { .nanoseconds($0) } }
+        public var interval: Duration? {
+            whereverItIs { core.series.interval.map { .nanoseconds($0) } }
+        }
 
         /// Whether the timer may still fire: it was not invalidated, and is not a one-shot that
         /// has fired.
@@ -240,12 +211,7 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public var nextFireDate: Instant {
-            get {
-                state.withLock { state in
-                    let scheduled = state.loop?.withEngine { $0.timers[state.ticket]?.series.date }
-                    return Instant(nanoseconds: scheduled ?? state.series.date)
-                }
-            }
+            get { Instant(nanoseconds: whereverItIs { date }) }
             set { setNextFireDate(newValue) }
         }
 
@@ -253,16 +219,19 @@ extension UVRunLoop {
         /// is invalid.
         @discardableResult
         package func setNextFireDate(_ date: Instant) -> Instant? {
-            let (loop, date) = state.withLock { state -> (UVRunLoop?, Int64?) in
-                guard validity.load(ordering: .relaxed) else { return (nil, nil) }
-                let clock = state.loop?.remote ?? self.clock
-                let date = max(date.nanoseconds, clock.now)
-                state.series.restart(at: date)
-                state.loop?.withEngine { $0.setDate(date, of: state.ticket) }
-                return (state.loop, date)
+            let (set, loop) = whereverItIs { loop, engine -> (Int64?, UVRunLoop?) in
+                guard isValid else { return (nil, nil) }
+                let date = loop.remote.time(notBefore: date.nanoseconds)
+                engine.setDate(date, of: self)
+                return (date, loop)
+            } nowhere: {
+                guard isValid else { return (nil, nil) }
+                let date = UVRunLoop.currentTime(notBefore: date.nanoseconds)
+                core.restart(at: date)
+                return (date, nil)
             }
             loop?.contentsDidChange()
-            return date.map { Instant(nanoseconds: $0) }
+            return set.map { Instant(nanoseconds: $0) }
         }
 
         /// How late a fire may be so that one wake-up can serve several timers.
@@ -275,13 +244,15 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         @_disfavoredOverload
         public var tolerance: Duration {
-            get { .nanoseconds(state.withLock(\.tolerance)) }
+            get { .nanoseconds(whereverItIs { core.tolerance }) }
             set {
                 let tolerance = max(newValue.nanosecondsRoundedUp, 0)
-                let loop = state.withLock { state -> UVRunLoop? in
-                    state.tolerance = tolerance
-                    state.loop?.withEngine { $0.setTolerance(tolerance, of: state.ticket) }
-                    return state.loop
+                let loop = whereverItIs { loop, engine -> UVRunLoop? in
+                    engine.setTolerance(tolerance, of: self)
+                    return loop
+                } nowhere: {
+                    core.tolerance = tolerance
+                    return nil
                 }
                 loop?.contentsDidChange()
             }

@@ -12,7 +12,10 @@ import Testing
         let early = engine.addTimer(at: 20)
         _ = engine.addTimer(at: 91)
         let fired = engine.fire(now: 90)
-        #expect(fired.map(\.ticket) == [early, late])
+        #expect(
+            fired.map(\.timer).map(ObjectIdentifier.init)
+                == [early, late].map(ObjectIdentifier.init)
+        )
         #expect(fired.map(\.missed) == [0, 5])
         let next = engine.soonestDate(in: .default)
         #expect(next == 91)
@@ -20,18 +23,16 @@ import Testing
 
     @Test func aOneShotIsHandedOutWhenItsCallEnds() {
         var engine = Engine()
-        let ticket = engine.addTimer(at: 10)
+        let timer = engine.addTimer(at: 10)
         let batch = engine.beginBatch(in: 0, now: 10)
         let firing = engine.takeNext(of: batch, in: 0)
-        #expect(firing?.ticket == ticket)
+        #expect(firing?.timer === timer)
         let during = (engine.modes[0].timerCount, engine.soonestDate(in: .default))
         #expect(during == (1, 10))
-        let done = engine.finishCall(ticket, now: nil)
-        #expect(done == "done on 10")
-        let after = (engine.modes[0].timerCount, engine.timers.tickets.count, engine.firing.count)
+        let goesOn = engine.endCall(timer, now: nil)
+        #expect(!goesOn && timer.core.series.date == 10)
+        let after = (engine.modes[0].timerCount, engine.allTimers.count, engine.firing.count)
         #expect(after == (0, 0, 0))
-        let again = engine.endCall(ticket, now: nil).summary
-        #expect(again == "elsewhere")
     }
 
     @Test func aTimerOnTheStackIsNotTakenByANestedBatch() {
@@ -40,14 +41,16 @@ import Testing
         let second = engine.addTimer(at: 2, every: 1)
         let outer = engine.beginBatch(in: 0, now: 5)
         let firing = engine.takeNext(of: outer, in: 0)
-        #expect(firing?.ticket == first)
+        #expect(firing?.timer === first)
         let inner = engine.fire(now: 50)
-        #expect(inner.map(\.ticket) == [second])
+        #expect(
+            inner.map(\.timer).map(ObjectIdentifier.init) == [second].map(ObjectIdentifier.init)
+        )
         let nothing = engine.takeNext(of: outer, in: 0)
         #expect(nothing == nil)
-        _ = engine.finishCall(first, now: 50)
+        _ = engine.endCall(first, now: 50)
         engine.modes[0].timers.endBatch()
-        let dates = (engine.timers[first]?.series.date, engine.timers[second]?.series.date)
+        let dates = (first.core.series.date, second.core.series.date)
         #expect(dates == (51, 51))
         let deadline = engine.deadline(in: 0)
         #expect(deadline == Deadline(earliest: 51, latest: 51))
@@ -55,23 +58,23 @@ import Testing
 
     @Test func aTimerOnTheStackIsNoDeadlineButStillADate() {
         var engine = Engine()
-        let ticket = engine.addTimer(at: 10, every: 5)
-        _ = engine.beginCall(ticket)
+        let timer = engine.addTimer(at: 10, every: 5)
+        engine.beginCall(timer)
         let during = (engine.deadline(in: 0), engine.soonestDate(in: .default))
         #expect(during.0 == nil && during.1 == 10)
-        _ = engine.finishCall(ticket, now: nil)
+        _ = engine.endCall(timer, now: nil)
         let after = engine.deadline(in: 0)
         #expect(after == Deadline(earliest: 10, latest: 10))
     }
 
     @Test func aDateSetDuringTheCallIsKept() {
         var engine = Engine()
-        let ticket = engine.addTimer(at: 10, every: 5)
-        _ = engine.beginCall(ticket)
-        engine.setDate(1000, of: ticket)
+        let timer = engine.addTimer(at: 10, every: 5)
+        engine.beginCall(timer)
+        engine.setDate(1000, of: timer)
         let during = engine.deadline(in: 0)
         #expect(during == nil)
-        _ = engine.finishCall(ticket, now: 23)
+        _ = engine.endCall(timer, now: 23)
         let date = engine.soonestDate(in: .default)
         #expect(date == 1000)
         let fired = engine.fire(now: 1012)
@@ -84,53 +87,55 @@ import Testing
         let second = engine.addTimer(at: 2, every: 100)
         let batch = engine.beginBatch(in: 0, now: 10)
         let firing = engine.takeNext(of: batch, in: 0)
-        #expect(firing?.ticket == first)
+        #expect(firing?.timer === first)
         engine.setDate(3, of: second)
         let none = engine.takeNext(of: batch, in: 0)
         #expect(none == nil)
-        _ = engine.finishCall(first, now: 10)
+        _ = engine.endCall(first, now: 10)
         engine.modes[0].timers.endBatch()
         let fired = engine.fire(now: 10)
-        #expect(fired.map(\.ticket) == [second])
+        #expect(
+            fired.map(\.timer).map(ObjectIdentifier.init) == [second].map(ObjectIdentifier.init)
+        )
     }
 
     /// The date stays the same, and with it the timer's turn.
     @Test func aToleranceSetWithinABatchChangesNoTurn() {
         var engine = Engine()
-        let tickets = (1...3).map { engine.addTimer(at: $0, every: 100) }
+        let timers = (1...3).map { engine.addTimer(at: $0, every: 100) }
         let batch = engine.beginBatch(in: 0, now: 10)
-        var fired: [Ticket] = []
+        var fired: [UVRunLoop.Timer] = []
         while let firing = engine.takeNext(of: batch, in: 0) {
-            fired.append(firing.ticket)
-            if firing.ticket == tickets[0] { engine.setTolerance(50, of: tickets[1]) }
-            _ = engine.finishCall(firing.ticket, now: 10)
+            fired.append(firing.timer)
+            if firing.timer === timers[0] { engine.setTolerance(50, of: timers[1]) }
+            _ = engine.endCall(firing.timer, now: 10)
         }
         engine.modes[0].timers.endBatch()
-        #expect(fired == tickets)
+        #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
     /// `fire()` leaves the dates of a repeating timer as they were, and so its turn.
     @Test func aTimerFiredByHandWithinABatchKeepsItsTurn() {
         var engine = Engine()
-        let tickets = (1...3).map { engine.addTimer(at: $0, every: 100) }
+        let timers = (1...3).map { engine.addTimer(at: $0, every: 100) }
         let batch = engine.beginBatch(in: 0, now: 10)
-        var fired: [Ticket] = []
+        var fired: [UVRunLoop.Timer] = []
         while let firing = engine.takeNext(of: batch, in: 0) {
-            fired.append(firing.ticket)
-            if firing.ticket == tickets[0] {
-                _ = engine.beginCall(tickets[1])
-                _ = engine.finishCall(tickets[1], now: nil)
+            fired.append(firing.timer)
+            if firing.timer === timers[0] {
+                engine.beginCall(timers[1])
+                _ = engine.endCall(timers[1], now: nil)
             }
-            _ = engine.finishCall(firing.ticket, now: 10)
+            _ = engine.endCall(firing.timer, now: 10)
         }
         engine.modes[0].timers.endBatch()
-        #expect(fired == tickets)
+        #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
     @Test func aTimerInSeveralModesIsTakenOutOfAllWhileItFires() {
         var engine = Engine()
-        let ticket = engine.addTimer(at: 10, every: 10)
-        engine.add(ticket, timerTo: other)
+        let timer = engine.addTimer(at: 10, every: 10)
+        engine.add(timer, to: other)
         let index = engine.modes.makeIndex(of: other)
         let fired = engine.fire(now: 15)
         #expect(fired.count == 1)
@@ -143,65 +148,111 @@ import Testing
 
     @Test func aModeThatATimerJoinsDuringItsCallQueuesItAfterwards() {
         var engine = Engine()
-        let ticket = engine.addTimer(at: 10, every: 10)
-        _ = engine.beginCall(ticket)
-        engine.add(ticket, timerTo: other)
+        let timer = engine.addTimer(at: 10, every: 10)
+        let batch = engine.beginBatch(in: 0, now: 12)
+        let firing = engine.takeNext(of: batch, in: 0)
+        #expect(firing?.timer === timer)
+        engine.add(timer, to: other)
         let index = engine.modes.makeIndex(of: other)
         let during = engine.deadline(in: index)
         #expect(during == nil)
-        _ = engine.finishCall(ticket, now: 12)
+        _ = engine.endCall(timer, now: 12)
         let after = engine.deadline(in: index)
         #expect(after == Deadline(earliest: 20, latest: 20))
     }
 
     @Test func toleranceWidensTheDeadline() {
         var engine = Engine()
-        let ticket = engine.addTimer(at: 10, tolerance: 7)
+        let timer = engine.addTimer(at: 10, tolerance: 7)
         let wide = engine.deadline(in: 0)
         #expect(wide == Deadline(earliest: 10, latest: 17))
-        engine.setTolerance(0, of: ticket)
+        engine.setTolerance(0, of: timer)
         let narrow = engine.deadline(in: 0)
         #expect(narrow == Deadline(earliest: 10, latest: 10))
-        engine.setTolerance(.max - 11, of: ticket)
+        engine.setTolerance(.max - 11, of: timer)
         let open = engine.deadline(in: 0)
         #expect(open == Deadline(earliest: 10, latest: .max - 1))
         // A window that never closes ends no sleep.
-        engine.setTolerance(.max, of: ticket)
+        engine.setTolerance(.max, of: timer)
         let endless = engine.deadline(in: 0)
         #expect(endless == nil || endless?.latest == .max)
     }
 
-    @Test func whatIsAskedOfATimerThatLeftIsNothing() {
+    @Test func aTimerThatLeftIsInNoModeAndNoQueue() {
         var engine = Engine()
-        let ticket = engine.addTimer(at: 10)
-        let found = engine.timers.removeEverywhere(ticket, in: &engine.modes)
-        #expect(found != nil)
-        engine.setDate(5, of: ticket)
-        engine.setTolerance(5, of: ticket)
-        _ = engine.beginCall(ticket)
-        let end = engine.endCall(ticket, now: nil).summary
-        let rest = (engine.soonestDate(in: .default), engine.modes[0].timerCount)
-        #expect(end == "elsewhere" && rest.0 == nil && rest.1 == 0)
+        let timer = engine.addTimer(at: 10)
+        engine.add(timer, to: other)
+        engine.add(timer, to: .common)
+        engine.remove(timer)
+        let rest = (engine.soonestDate(in: .default), engine.soonestDate(in: other))
+        #expect(rest.0 == nil && rest.1 == nil)
+        let counts = (engine.modes[0].timerCount, engine.allTimers.count)
+        #expect(counts == (0, 0))
+        let isThere = [.default, .common, other].map { engine.contains(timer, in: $0) }
+        #expect(isThere == [false, false, false])
+    }
+
+    @Test func aTimerLeavesOneModeAfterTheOther() {
+        var engine = Engine()
+        let modes = (0..<4).map { UVRunLoop.Mode("engine timers, mode \($0)") }
+        for first in modes {
+            let timer = engine.makeTimer(at: 10)
+            for mode in modes { engine.add(timer, to: mode) }
+            var left: Set<UVRunLoop.Mode> = []
+            for mode in [first] + modes.filter({ $0 != first }) {
+                left.insert(mode)
+                let stays = engine.remove(timer, from: mode)
+                #expect(stays == (left.count < modes.count))
+                for mode in modes {
+                    let isThere = engine.contains(timer, in: mode)
+                    let date = engine.soonestDate(in: mode)
+                    #expect(isThere == !left.contains(mode) && (date != nil) == isThere)
+                }
+            }
+        }
+        #expect(engine.allTimers.isEmpty)
+    }
+
+    @Test func aCommonTimerThatWasTakenOutOfEveryModeJoinsTheNextCommonOne() {
+        var engine = Engine()
+        let timer = engine.makeTimer(at: 10)
+        engine.add(timer, to: .common)
+        let stays = engine.remove(timer, from: .default)
+        #expect(stays)
+        let before = engine.soonestDate(in: .default)
+        #expect(before == nil && engine.allTimers.count == 1)
+        _ = engine.addCommonMode(other)
+        let dates = (engine.soonestDate(in: .default), engine.soonestDate(in: other))
+        #expect(dates.0 == nil && dates.1 == 10)
+        let staysStill = engine.remove(timer, from: .common)
+        #expect(!staysStill && engine.allTimers.isEmpty)
     }
 }
 
 extension Engine {
-    fileprivate mutating func addTimer(
+    fileprivate func makeTimer(
         at date: Int64,
         every interval: Int64? = nil,
         tolerance: Int64 = 0
-    ) -> Ticket {
+    ) -> UVRunLoop.Timer {
         let timer = UVRunLoop.Timer(
             after: .zero,
             interval: interval.map { .nanoseconds($0) },
             sendableHandler: { _ in }
         )
-        let series = FireSeries(date: date, interval: interval)
-        let ticket = timers.insert(
-            TimerRecord(timer: timer, series: series, tolerance: tolerance)
-        )
-        add(ticket, timerTo: .default)
-        return ticket
+        timer.core.series = FireSeries(date: date, interval: interval)
+        timer.core.tolerance = tolerance
+        return timer
+    }
+
+    fileprivate mutating func addTimer(
+        at date: Int64,
+        every interval: Int64? = nil,
+        tolerance: Int64 = 0
+    ) -> UVRunLoop.Timer {
+        let timer = makeTimer(at: date, every: interval, tolerance: tolerance)
+        add(timer, to: .default)
+        return timer
     }
 
     /// Fires everything that is due, by handlers that take no time.
@@ -210,24 +261,9 @@ extension Engine {
         var fired: [Firing] = []
         while let firing = takeNext(of: batch, in: mode) {
             fired.append(firing)
-            _ = finishCall(firing.ticket, now: now)
+            _ = endCall(firing.timer, now: now)
         }
         modes[mode].timers.endBatch()
         return fired
-    }
-
-    /// Does what a loop does after a handler has returned.
-    fileprivate mutating func finishCall(_ ticket: Ticket, now: Int64?) -> String {
-        endCall(ticket, now: now).summary
-    }
-}
-
-extension TimerAfterCall {
-    fileprivate var summary: String {
-        switch self {
-        case .scheduled: "scheduled"
-        case .done(let record): "done on \(record.series.date)"
-        case .elsewhere: "elsewhere"
-        }
     }
 }

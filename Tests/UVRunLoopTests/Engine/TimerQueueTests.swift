@@ -132,14 +132,14 @@ import Testing
 
 /// A queue and what was put into it.
 private struct Timers {
-    struct Member {
+    struct Member: TimerQueueMember {
         var name: String
         var date: Int64
         var latest: Int64
         var serial: UInt64
     }
 
-    var queue = TimerQueue()
+    var queue = TimerQueue<Member>()
     var members: [Place: Member] = [:]
     private var serial: UInt64 = 0
 
@@ -150,20 +150,17 @@ private struct Timers {
 
     @discardableResult
     mutating func schedule(_ name: String, date: Int64, tolerance: Int64 = 0) -> Place {
-        let place = queue.places.take(for: UInt32(serial))
         let member = Member(
             name: name,
             date: date,
             latest: date + tolerance,
             serial: nextSerial()
         )
+        let place = queue.places.take(for: member)
         members[place] = member
-        owners[queue.places[place]] = place
-        queue.schedule(place, date: date, latest: member.latest, serial: member.serial)
+        queue.schedule(place, date: date, latest: member.latest)
         return place
     }
-
-    private var owners: [UInt32: Place] = [:]
 
     mutating func unschedule(_ place: Place) {
         queue.unschedule(place)
@@ -171,9 +168,7 @@ private struct Timers {
         members[place] = nil
     }
 
-    var deadline: Deadline? {
-        queue.deadline { slot in owners[slot].flatMap { members[$0]?.date } ?? .min }
-    }
+    var deadline: Deadline? { queue.deadline }
 
     var searchedDeadline: Deadline? {
         let strict = members.values.filter { $0.latest == $0.date }.map(\.date).min()
@@ -191,11 +186,13 @@ private struct Timers {
     ) -> [String] {
         let batch = queue.beginBatch(now: now, serial: nextSerial())
         var names: [String] = []
-        while let slot = queue.takeNext(of: batch) {
-            guard let place = owners[slot], let member = members.removeValue(forKey: place) else {
+        while let member = queue.takeNext(of: batch) {
+            let found = members.first { $0.value.serial == member.serial }
+            guard let place = found?.key else {
                 names.append("a stranger")
                 continue
             }
+            members[place] = nil
             queue.places.give(back: place)
             names.append(member.name)
             handler(&self, member.name)

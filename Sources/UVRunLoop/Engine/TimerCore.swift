@@ -1,0 +1,126 @@
+/// What changes about a timer.
+///
+/// It lies in the timer itself, so that one lock and one piece of memory are all that a timer
+/// costs; the lock is that of the loop which the timer is in (see ``Residence``).
+struct TimerCore {
+    /// What the timer calls; `nil` once it was let go.
+    var call: TimerCall?
+    var series: FireSeries
+    /// Nanoseconds.
+    var tolerance: Int64
+    /// When it was scheduled last, which settles the order among equal dates.
+    var serial: UInt64 = 0
+    /// Where it is queued in the mode that it joined first; the engine knows the other ones.
+    fileprivate(set) var membership = TimerMembership.none
+    /// How many of its calls are on the stack; a timer that is being called is in no queue.
+    private(set) var callDepth: Int32 = 0
+    /// It was added to the common modes.
+    var isCommon = false
+    /// It is in more modes than one.
+    fileprivate(set) var hasOtherModes = false
+    /// It is being called for its date, and has not got the next one yet.
+    private(set) var awaitsNextDate = false
+
+    init(series: FireSeries, tolerance: Int64, call: TimerCall) {
+        self.series = series
+        self.tolerance = tolerance
+        self.call = call
+    }
+
+    var isBeingCalled: Bool { callDepth > 0 }
+
+    var latest: Int64 { series.date.addingSaturating(tolerance) }
+
+    mutating func callWillBegin(forDate: Bool) {
+        if callDepth == 0 { awaitsNextDate = forDate }
+        callDepth += 1
+    }
+
+    mutating func callDidEnd() { callDepth -= 1 }
+
+    mutating func restart(at date: Int64) {
+        series.restart(at: date)
+        awaitsNextDate = false
+    }
+
+    /// A handler that takes its own timer out has seen to the date it was called for.
+    mutating func didLeave(now: Int64) {
+        guard isBeingCalled, awaitsNextDate else { return }
+        series.advance(past: now)
+    }
+}
+
+/// A timer's place in one mode's queue.
+struct TimerMembership {
+    /// The mode's index; negative for none.
+    var mode: Int32
+    var place: Place
+
+    static let none = TimerMembership(mode: -1, place: -1)
+}
+
+/// The modes of timers that are in several.
+struct TimerModes {
+    /// All but the first mode of each.
+    private var others: [ObjectIdentifier: [TimerMembership]] = [:]
+    /// Those that were added to the common modes and have been taken out of every one since.
+    private(set) var unplaced: [ObjectIdentifier: UVRunLoop.Timer] = [:]
+
+    func forEach(of timer: UVRunLoop.Timer, _ body: (TimerMembership) -> Void) {
+        guard timer.core.membership.mode >= 0 else { return }
+        body(timer.core.membership)
+        guard timer.core.hasOtherModes else { return }
+        for other in others[ObjectIdentifier(timer)] ?? [] { body(other) }
+    }
+
+    func place(of timer: UVRunLoop.Timer, in mode: Int) -> Place? {
+        if timer.core.membership.mode == mode { return timer.core.membership.place }
+        guard timer.core.hasOtherModes else { return nil }
+        return others[ObjectIdentifier(timer)]?.first { $0.mode == mode }?.place
+    }
+
+    func isInAnyMode(_ timer: UVRunLoop.Timer) -> Bool { timer.core.membership.mode >= 0 }
+
+    mutating func insert(_ membership: TimerMembership, of timer: UVRunLoop.Timer) {
+        guard isInAnyMode(timer) else {
+            timer.core.membership = membership
+            if timer.core.isCommon { unplaced[ObjectIdentifier(timer)] = nil }
+            return
+        }
+        others[ObjectIdentifier(timer), default: []].append(membership)
+        timer.core.hasOtherModes = true
+    }
+
+    /// Takes a timer out of a mode; answers where it was.
+    mutating func remove(_ timer: UVRunLoop.Timer, from mode: Int) -> TimerMembership? {
+        let first = timer.core.membership
+        guard timer.core.hasOtherModes else {
+            guard first.mode == mode else { return nil }
+            timer.core.membership = .none
+            return first
+        }
+        var rest = others[ObjectIdentifier(timer)] ?? []
+        let left: TimerMembership
+        if first.mode == mode, let next = rest.popLast() {
+            timer.core.membership = next
+            left = first
+        } else {
+            guard let index = rest.firstIndex(where: { $0.mode == mode }) else { return nil }
+            left = rest.remove(at: index)
+        }
+        others[ObjectIdentifier(timer)] = rest.isEmpty ? nil : rest
+        timer.core.hasOtherModes = !rest.isEmpty
+        return left
+    }
+
+    mutating func setCommon(_ isCommon: Bool, _ timer: UVRunLoop.Timer) {
+        timer.core.isCommon = isCommon
+        noteUnplaced(timer)
+    }
+
+    /// Keeps a timer that is in no mode but was added to the common ones.
+    mutating func noteUnplaced(_ timer: UVRunLoop.Timer) {
+        guard !isInAnyMode(timer) else { return }
+        unplaced[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil
+    }
+}
