@@ -38,4 +38,13 @@ final class Discarded: Sendable {
 extension UVRunLoop {
     /// Has the loop's own thread let go of a value, in its next pass or when it ends.
     func discard(_ value: any Sendable) { discarded.add(value) }
+
+    /// Lets go of what an item of the loop called, which may run code of its owner's: no lock is
+    /// held.
+    ///
+    /// What a handler that is not `Sendable` captured is not touched on another thread while its
+    /// own has a loop to do it.
+    func letGo(of call: any Sendable, home: ThreadIdentity?) {
+        if home == thread, !isOnOwnThread { discard(call) }
+    }
 }

@@ -5,18 +5,22 @@
 /// twice at a time traps.
 final class LoopBound<Value>: @unchecked Sendable {
     private let owner: ThreadIdentity
-    private var value: Value
+    @safe @exclusivity(unchecked) private var value: Value
+    @safe @exclusivity(unchecked) private var isLent = false
 
     init(_ value: Value, owner: ThreadIdentity) {
         self.value = value
         self.owner = owner
     }
 
-    func withValue<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    @inline(__always)
+    func withValue<Result>(_ body: (inout Value) -> Result) -> Result {
         require(
-            owner == .current,
-            "Bug in UVRunLoop: a run loop's own state was reached from another thread."
+            owner == .current && !isLent,
+            "Bug in UVRunLoop: a run loop's own state was reached from another thread, or twice."
         )
-        return try body(&value)
+        isLent = true
+        defer { isLent = false }
+        return body(&value)
     }
 }

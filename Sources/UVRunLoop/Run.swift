@@ -1,3 +1,18 @@
+/// What a run begins with.
+///
+/// A loop keeps the latest one, because most runs are like the one before.
+final class RunStart: Sendable {
+    let mode: UVRunLoop.Mode
+    let index: Int
+    let view: Engine.View
+
+    init(mode: UVRunLoop.Mode, index: Int, view: Engine.View) {
+        self.mode = mode
+        self.index = index
+        self.view = view
+    }
+}
+
 /// What one run knows about itself.
 ///
 /// It lives on the stack of the run and is nobody else's.
@@ -20,6 +35,24 @@ struct Run {
     var busyReceiver: (any PortReceiver)?
     /// The latest look at the kernel; `nil` before the first.
     var latestLook: Look?
+
+    init(
+        _ start: RunStart,
+        driver: consuming any LoopDriver,
+        limit: Int64?,
+        limitWasPast: Bool,
+        returnsAfterSource: Bool,
+        isLast: Bool
+    ) {
+        mode = start.mode
+        modeIndex = start.index
+        view = start.view
+        self.driver = driver
+        self.limit = limit
+        self.limitWasPast = limitWasPast
+        self.returnsAfterSource = returnsAfterSource
+        self.isLast = isLast
+    }
 
     /// When, and over what contents, a run asked the kernel what is ready.
     struct Look {

@@ -45,8 +45,26 @@ final class RunWord: Sendable {
 
     var isEndedAtOnce: Bool { ending.load(ordering: .acquiring) == End.atOnce.rawValue }
 
-    /// Puts a run's word in, or the outer one's back; answers what was there.
-    func exchange(_ value: Value) -> Value {
-        Value(bits: word.exchange(value.bits, ordering: .acquiringAndReleasing))
+    /// Puts a run's word in.
+    ///
+    /// - Parameter isNested: Whether there is an outer run. Without one nobody else changes the
+    ///   word.
+    /// - Returns: The outer run's word.
+    func begin(isNested: Bool) -> Value {
+        guard isNested else {
+            word.store(Value.running.bits, ordering: .releasing)
+            return .idle
+        }
+        return Value(bits: word.exchange(Value.running.bits, ordering: .acquiringAndReleasing))
+    }
+
+    /// Puts the outer run's word back; answers whether the run was stopped.
+    ///
+    /// A stop that comes between the look and the store is gone with the run, as if it had come
+    /// after it.
+    func end(restoring outer: Value) -> Bool {
+        let isStopped = Value(bits: word.load(ordering: .acquiring)).isStopped
+        word.store(outer.bits, ordering: .releasing)
+        return isStopped
     }
 }

@@ -44,10 +44,14 @@ package struct ThreadBound<Body>: @unchecked Sendable {
     }
 }
 
-/// What a timer calls; the timer knows on which thread.
-///
-/// Not generic, because a closure that a generic type keeps is wrapped in another one, and there
-/// may be a million timers. Unchecked for the same reason as ``ThreadBound``.
+// What timers and observers call; they know on which thread. Not generic, because a closure that a
+// generic type keeps is wrapped in another one: there may be a million timers, and observers are
+// called several times a pass. Unchecked for the same reason as `ThreadBound`.
+
 struct TimerCall: @unchecked Sendable {
     let body: (UVRunLoop.Timer) -> Void
+}
+
+struct ObserverCall: @unchecked Sendable {
+    let body: (UVRunLoop.Observer, UVRunLoop.Activities) -> Void
 }

@@ -7,10 +7,14 @@ extension UVRunLoop {
     /// Tells the mode's observers of a step.
     ///
     /// Those that join meanwhile are not told.
+    @inline(__always)
     func notify(_ activity: Activities, _ run: inout Run) {
         refresh(&run)
-        guard run.view.observers.observed.contains(activity) else { return }
-        for observer in run.view.observers[activity] { observer.callOut(activity) }
+        if run.view.observers.observed.contains(activity) { tellObservers(activity, run.view) }
+    }
+
+    private func tellObservers(_ activity: Activities, _ view: borrowing Engine.View) {
+        view.observers.forEach(toldOf: activity) { $0.observer.callOut($0.call, activity) }
     }
 
     // MARK: Step 4
@@ -120,8 +124,9 @@ extension UVRunLoop {
         if delivery.isFinal { Self.takeOut(delivery.port) }
         let link = delivery.link
         let receiver = link.receiver
-        let outerReceiver = local.withValue { exchange(&$0.servedReceiver, with: receiver) }
-        defer { local.withValue { $0.servedReceiver = outerReceiver } }
+        // Only those who send to an in-process port wait for room in it.
+        let outerReceiver = link.descriptor == nil ? setServed(receiver) : nil
+        defer { if link.descriptor == nil { _ = setServed(outerReceiver) } }
         let answer = link.callOut(delivery.port, delivery.events)
         var hasMore = answer.hasMore
         var wasHandled = answer.wasHandled
@@ -135,6 +140,11 @@ extension UVRunLoop {
         link.endCall(in: self, hasMore: hasMore)
         endTurn(of: receiver, hasMore: hasMore, &run)
         return wasHandled
+    }
+
+    /// Notes which in-process port is being served; answers which was.
+    private func setServed(_ receiver: (any PortReceiver)?) -> (any PortReceiver)? {
+        local.withValue { exchange(&$0.servedReceiver, with: receiver) }
     }
 
     /// Tells a port that others are served now; a busy one not before that is so.

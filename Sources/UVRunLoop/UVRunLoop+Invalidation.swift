@@ -13,19 +13,22 @@ extension UVRunLoop {
         }
         guard let call else { return }
         loop?.contentsDidChange()
-        timer.letGo(of: call, in: loop)
+        loop?.letGo(of: call, home: timer.home)
     }
 
     static func invalidate(_ observer: Observer) {
-        let (loop, record) = observer.state.withLock { state -> (UVRunLoop?, ObserverRecord?) in
+        let (loop, record, call) = observer.state.withLock {
+            state -> (UVRunLoop?, ObserverRecord?, ObserverCall?) in
             guard observer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
-                return (nil, nil)
+                return (nil, nil, nil)
             }
             let loop = exchange(&state.loop, with: nil)
             let record = loop?.withEngine { $0.removeObserver(state.ticket) } ?? nil
-            return (loop, record)
+            return (loop, record, state.call.take())
         }
-        observer.handler.letGo(with: loop)
+        guard let loop else { return }
+        if let call { loop.letGo(of: call, home: observer.home) }
+        loop.observerDidLeave()
         withExtendedLifetime(record) {}
     }
 

@@ -12,14 +12,16 @@ extension UVRunLoop {
     ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
     ///     included.
     public func add(_ observer: Observer, forMode mode: Mode) {
-        observer.handler.checkHome(is: thread)
+        require(observer.home == nil || observer.home == thread, ThreadBound<Void>.rule)
         observer.state.withLock { state in
-            guard observer.isValid else { return }
+            guard observer.isValid, let call = state.call else { return }
             checkOwner(state.loop, "observer")
             withEngine { engine in
                 guard !engine.isClosed else { return }
                 if state.loop == nil {
-                    state.ticket = engine.observers.insert(ObserverRecord(observer: observer))
+                    state.ticket = engine.observers.insert(
+                        ObserverRecord(observer: observer, call: call)
+                    )
                     state.loop = self
                 }
                 engine.add(state.ticket, observerTo: mode)
@@ -44,7 +46,14 @@ extension UVRunLoop {
             if dropped != nil { state.loop = nil }
             return dropped
         }
+        if dropped != nil { observerDidLeave() }
         withExtendedLifetime(dropped) {}
+    }
+
+    /// To be called after an observer was taken out: what runs know of their modes keeps it, and
+    /// what its handler holds.
+    func observerDidLeave() {
+        if isOnOwnThread { forgetLatestStart() } else { contentsDidChange() }
     }
 
     /// Whether an observer is in a mode, or was added to ``Mode/common`` and not removed from it.

@@ -165,38 +165,33 @@ extension UVRunLoop {
         _ returnsAfterSource: Bool,
         isLast: Bool = false
     ) -> RunResult {
-        guard let driver = local.withValue(\.driver) else { return .finished }
-        require(
-            !driver.isInsideLibuv,
-            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
-        )
-        guard let start = start(mode) else { return .finished }
-        let outerMode = local.withValue { local in
-            local.nestingLevel += 1
-            return exchange(&local.mode, with: mode)
-        }
-        // Its handler may wait in this run for those who wait for room in its port.
-        local.withValue(\.servedReceiver)?.turnDidEnd()
-        let outerRun = innermostRun.exchange(.running)
+        noteMainQueue()
+        guard let driver = driverForRun(), let start = start(mode) else { return .finished }
         var run = Run(
-            mode: mode,
-            modeIndex: start.index,
+            start,
             driver: driver,
             limit: limit,
             limitWasPast: limitWasPast,
             returnsAfterSource: returnsAfterSource,
-            isLast: isLast,
-            view: start.view
+            isLast: isLast
         )
+        var outerMode: Mode? = mode
+        let (outerReceiver, isNested) = local.withValue { local in
+            swap(&local.mode, &outerMode)
+            local.nestingLevel += 1
+            return (local.servedReceiver, local.nestingLevel > 1)
+        }
+        // Its handler may wait in this run for those who wait for room in its port.
+        outerReceiver?.turnDidEnd()
+        let outerRun = innermostRun.begin(isNested: isNested)
 
         var result = makePasses(&run)
         run.busyReceiver?.turnDidEnd()
-        let wasStopped = innermostRun.exchange(outerRun).isStopped
+        let wasStopped = innermostRun.end(restoring: outerRun)
         if wasStopped || innermostRun.isEnded { result = .stopped }
-        let isNested = local.withValue { local in
+        local.withValue { local in
             local.nestingLevel -= 1
-            local.mode = outerMode
-            return local.nestingLevel > 0
+            swap(&local.mode, &outerMode)
         }
         // What this run forgot may have been meant for the outer one. What it did not come to is
         // still in the word.
@@ -216,12 +211,38 @@ extension UVRunLoop {
 
     /// Whether a run in the mode would return at once: there is nothing to run for, or the loop was
     /// ended for good.
-    package func isEmpty(_ mode: Mode) -> Bool { innermostRun.isEnded || start(mode) == nil }
+    package func isEmpty(_ mode: Mode) -> Bool {
+        noteMainQueue()
+        return innermostRun.isEnded || look(at: mode) == nil
+    }
+
+    /// The driver; `nil` once the loop has ended.
+    private func driverForRun() -> (any LoopDriver)? {
+        let driver = local.withValue(\.driver)
+        require(
+            driver?.isInsideLibuv != true,
+            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
+        )
+        return driver
+    }
 
     /// Whether there is something to run the mode for, and what.
-    private func start(_ mode: Mode) -> (index: Int, view: Engine.View)? {
+    private func start(_ mode: Mode) -> RunStart? {
+        let version = publishedVersion
+        if let latest = local.withValue(\.latestStart), latest.mode == mode,
+            latest.view.version == version, latest.view.holdsItems
+        {
+            return latest
+        }
+        guard let (index, view) = look(at: mode) else { return nil }
+        let start = RunStart(mode: mode, index: index, view: view)
+        forgetLatestStart()
+        local.withValue { $0.latestStart = start }
+        return start
+    }
+
+    private func look(at mode: Mode) -> (index: Int, view: Engine.View)? {
         guard mode != .common else { return nil }
-        noteMainQueue()
         return withEngine { engine -> (Int, Engine.View)? in
             guard !engine.isClosed else { return nil }
             let known = engine.modes.index(of: mode)
@@ -306,10 +327,21 @@ extension UVRunLoop {
     // MARK: What a run looks at
 
     /// Brings the run's idea of its mode up to date.
+    @inline(__always)
     func refresh(_ run: inout Run) {
-        guard publishedVersion != run.view.version else { return }
+        if publishedVersion != run.view.version { lookAnew(&run) }
+    }
+
+    private func lookAnew(_ run: inout Run) {
         let mode = run.modeIndex
         run.view = withEngine { $0.view(of: mode) }
+        forgetLatestStart()
+    }
+
+    /// Lets go of the latest run's view, which keeps observers that may have left since.
+    func forgetLatestStart() {
+        let start = local.withValue { $0.latestStart.take() }
+        withExtendedLifetime(start) {}
     }
 
     func holdsBlocks(for mode: Mode, isCommon: Bool) -> Bool {

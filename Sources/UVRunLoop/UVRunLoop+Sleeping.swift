@@ -121,17 +121,10 @@ extension UVRunLoop {
     /// Takes down which ports the kernel found ready, and has it keep quiet about those this run
     /// may not serve.
     private func noteReadyPorts(_ run: inout Run) {
-        let mode = run.modeIndex
         let number = lookCount.load(ordering: .relaxed) + 1
         lookCount.store(number, ordering: .relaxed)
         if run.view.holdsPorts { withEngine { $0.look = number } }
-        var found = 0
-        run.driver.forEachReady { report in
-            found += 1
-            guard let order = withEngine({ $0.note(report, in: mode) }) else { return }
-            let isCarriedOut = run.driver.rearm(order)
-            if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
-        }
+        let found = run.driver.hasReady ? noteReports(&run) : 0
         // A run that ends with the next source as a rule needs no second look.
         guard !run.limitWasPast, !run.returnsAfterSource else { return }
         let turns = max(1, found / Self.omissionsInARow)
@@ -142,5 +135,19 @@ extension UVRunLoop {
             askCount: askCount.load(ordering: .acquiring),
             number: number
         )
+    }
+
+    /// Notes what the driver reports; answers how much it is.
+    private func noteReports(_ run: inout Run) -> Int {
+        let mode = run.modeIndex
+        let driver = run.driver
+        var count = 0
+        driver.forEachReady { report in
+            count += 1
+            guard let order = withEngine({ $0.note(report, in: mode) }) else { return }
+            let isCarriedOut = driver.rearm(order)
+            if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
+        }
+        return count
     }
 }

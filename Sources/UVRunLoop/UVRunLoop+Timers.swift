@@ -110,13 +110,4 @@ extension UVRunLoop.Timer {
         validity.store(false, ordering: .releasing)
         return core.call.take()
     }
-
-    /// Lets go of what the timer called, which may run code of its owner's: no lock is held.
-    ///
-    /// What a handler that is not `Sendable` captured is not touched on another thread while its
-    /// own has a loop to do it.
-    func letGo(of call: TimerCall, in loop: UVRunLoop?) {
-        guard let loop, home == loop.thread, !loop.isOnOwnThread else { return }
-        loop.discard(call)
-    }
 }

@@ -63,7 +63,9 @@ public final class UVRunLoop: Sendable {
         var driver: (any LoopDriver)?
         var mode: Mode?
         var nestingLevel = 0
-        /// The port whose handler is on the stack, the innermost.
+        /// The latest run's; good for the next one if nothing has changed.
+        var latestStart: RunStart?
+        /// The in-process port whose handler is on the stack, the innermost.
         var servedReceiver: (any PortReceiver)?
         /// Storage for the next batch of sources.
         var spareSources: [SignalledSource] = []

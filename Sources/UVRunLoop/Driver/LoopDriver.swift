@@ -21,6 +21,9 @@ package protocol LoopDriver: AnyObject {
     ///     there is no moment.
     func wait(until moment: Moment?, now: Int64)
 
+    /// Whether the latest look or wait found something ready.
+    var hasReady: Bool { get }
+
     /// Names what the latest look or wait found ready.
     func forEachReady(_ body: (Readiness) -> Void)
 

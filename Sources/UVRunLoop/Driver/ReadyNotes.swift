@@ -8,7 +8,7 @@ final class ReadyNotes {
         let status: CInt
     }
 
-    private(set) var notes: [Note] = []
+    @safe @exclusivity(unchecked) private(set) var notes: [Note] = []
 
     func note(_ watch: UVWatch, events: CInt, status: CInt) {
         // While very much is ready, libuv asks the kernel many times in one look and is told the

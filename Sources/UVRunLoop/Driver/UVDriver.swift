@@ -4,7 +4,8 @@ import CUV
 ///
 /// libuv's callbacks take notes and stop libuv's loop; what they mean is settled after `uv_run`
 /// has returned. Only callbacks of handles that others have put into the loop run inside it, and
-/// never while a lock is held. A prepare and a check handle are the edges of a sleep, an async handle ends it
+/// never while a lock is held. What it remembers is the loop thread's alone, and is not lent out
+/// twice at a time, so that nothing needs to check for it at every step. A prepare and a check handle are the edges of a sleep, an async handle ends it
 /// from other threads, and `UVAlarm` at a given time.
 @safe
 final class UVDriver: LoopDriver {
@@ -12,16 +13,18 @@ final class UVDriver: LoopDriver {
     private let word: WakeWord
     private let uvRemote = UVRemote()
     private let notes = ReadyNotes()
-    private var watches: [CInt: UVWatch] = [:]
-    private var alarm: UVAlarm?
-    private var async: UVHandle<uv_async_t>?
-    private var prepare: UVHandle<uv_prepare_t>?
-    private var check: UVHandle<uv_check_t>?
-    private var mayBlock = false
+    @safe @exclusivity(unchecked) private var watches: [CInt: UVWatch] = [:]
+    @safe @exclusivity(unchecked) private var alarm: UVAlarm?
+    @safe @exclusivity(unchecked) private var async: UVHandle<uv_async_t>?
+    @safe @exclusivity(unchecked) private var prepare: UVHandle<uv_prepare_t>?
+    @safe @exclusivity(unchecked) private var check: UVHandle<uv_check_t>?
+    @safe @exclusivity(unchecked) private var mayBlock = false
     /// The latest look found very much.
-    private var isCrowded = false
-    private var stage = Stage.outside
-    private var guests = Guests()
+    @safe @exclusivity(unchecked) private var isCrowded = false
+    /// libuv has closed handles to let go of, which it does in a run.
+    @safe @exclusivity(unchecked) private var hasClosed = false
+    @safe @exclusivity(unchecked) private var stage = Stage.outside
+    @safe @exclusivity(unchecked) private var guests = Guests()
     private let epoll: CInt
 
     /// How far a call of `uv_run` has come.
@@ -88,9 +91,10 @@ final class UVDriver: LoopDriver {
         forgetReleased()
         notes.clear()
         if guests.mayBeThere { return lookWithGuests() }
-        if isCrowded { return lookAtCrowd() }
+        guard hasClosed else { return lookDirectly() }
+        hasClosed = false
         run(UV_RUN_NOWAIT)
-        isCrowded = notes.notes.count >= Crowd.size
+        noteCrowd()
     }
 
     func wait(until moment: Moment?, now: Int64) {
@@ -99,22 +103,25 @@ final class UVDriver: LoopDriver {
         alarm?.set(for: moment, now: now)
         if guests.mayBeThere { return waitWithGuests() }
         if isCrowded {
-            lookAtCrowd()
+            lookDirectly()
             guard notes.notes.isEmpty else { return }
         }
         mayBlock = true
         run(UV_RUN_ONCE)
         mayBlock = false
-        isCrowded = notes.notes.count >= Crowd.size
+        noteCrowd()
     }
 
-    private func lookAtCrowd() {
-        Crowd.look(epoll: epoll) { descriptor, events in
+    private func lookDirectly() {
+        DirectLook.look(epoll: epoll) { descriptor, events in
             guard let watch = watches[descriptor] else { return }
             notes.note(watch, events: events, status: 0)
         }
-        isCrowded = notes.notes.count >= Crowd.size
+        noteCrowd()
     }
+
+    /// Half of what libuv asks for at a time is a crowd.
+    private func noteCrowd() { isCrowded = notes.notes.count >= 512 }
 
     private func run(_ mode: uv_run_mode) {
         stage = .entered
@@ -145,6 +152,8 @@ final class UVDriver: LoopDriver {
     }
 
     // MARK: Descriptors
+
+    var hasReady: Bool { !notes.notes.isEmpty }
 
     func forEachReady(_ body: (Readiness) -> Void) {
         guard !notes.notes.isEmpty else { return }
@@ -179,7 +188,7 @@ final class UVDriver: LoopDriver {
         _ descriptors: inout WatchedDescriptors,
         _ refused: (WatchOrder) -> Void
     ) {
-        watches.removeValue(forKey: order.descriptor)?.close()
+        forget(order.descriptor)
         descriptors.release(order.descriptor)
         refused(order)
     }
@@ -191,8 +200,7 @@ final class UVDriver: LoopDriver {
     ) throws(UVError) {
         let descriptor = order.descriptor
         if let watch = watches[descriptor], watch.registration != order.registration {
-            watch.close()
-            watches[descriptor] = nil
+            forget(descriptor)
         }
         if watches[descriptor] == nil {
             descriptors.take(descriptor)
@@ -228,10 +236,14 @@ final class UVDriver: LoopDriver {
     func forgetReleased() {
         guard uvRemote.hasReleased else { return }
         uvRemote.withDescriptors { descriptors in
-            for descriptor in descriptors.takeReleased() {
-                watches.removeValue(forKey: descriptor)?.close()
-            }
+            for descriptor in descriptors.takeReleased() { forget(descriptor) }
         }
+    }
+
+    private func forget(_ descriptor: CInt) {
+        guard let watch = watches.removeValue(forKey: descriptor) else { return }
+        watch.close()
+        hasClosed = true
     }
 
     // MARK: Guests

@@ -13,14 +13,14 @@ final class UVWatch {
     /// Tells this use of the number from earlier ones.
     let registration: UInt64
     private let notes: ReadyNotes
-    private var handle: UVHandle<uv_poll_t>?
+    @safe @exclusivity(unchecked) private var handle: UVHandle<uv_poll_t>?
     /// The present look has found it ready.
-    var isNoted = false
-    private var wanted: Events = []
+    @safe @exclusivity(unchecked) var isNoted = false
+    @safe @exclusivity(unchecked) private var wanted: Events = []
     /// The other side sends no more.
     ///
     /// The kernel would report that for ever, so it is not asked again.
-    private var peerIsDone = false
+    @safe @exclusivity(unchecked) private var peerIsDone = false
 
     init(
         _ descriptor: CInt,

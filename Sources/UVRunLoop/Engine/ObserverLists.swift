@@ -1,39 +1,74 @@
+/// One observer as one mode knows it.
+final class ObserverEntry: Sendable {
+    let observer: UVRunLoop.Observer
+    /// Kept here too, so that it lasts for a call without being asked for.
+    let call: ObserverCall
+
+    init(_ observer: UVRunLoop.Observer, _ call: ObserverCall) {
+        self.observer = observer
+        self.call = call
+    }
+}
+
 /// The observers of one mode, one list per activity, each in the order of its calls.
+///
+/// The lists lie one behind the other in one array: most passes of most loops have nobody to tell,
+/// and those that have tell them several times.
 struct ObserverLists {
-    private var lists: [[UVRunLoop.Observer]] = []
+    private var entries: [ObserverEntry] = []
+    /// Where each list begins; the last one is where the last list ends.
+    private var bounds = InlineArray<7, Int>(repeating: 0)
     /// The activities that somebody is told of; of the others nothing more is asked.
     private(set) var observed: UVRunLoop.Activities = []
 
-    /// The observers to tell of one activity.
+    /// Lends the observers to tell of one activity, in the order of their calls.
     ///
-    /// Whoever iterates over the list keeps it as it was: observers that join meanwhile are not in
-    /// it.
-    subscript(activity: UVRunLoop.Activities) -> [UVRunLoop.Observer] {
-        lists.isEmpty ? [] : lists[Self.index(of: activity)]
+    /// The lists stay as they are meanwhile: observers that join are not in them.
+    @inline(__always)
+    borrowing func forEach(toldOf activity: UVRunLoop.Activities, _ body: (ObserverEntry) -> Void) {
+        let list = Self.index(of: activity)
+        entries.forEachUnretained(in: bounds[list]..<bounds[list + 1], body)
     }
 
-    mutating func insert(_ observer: UVRunLoop.Observer) {
-        if lists.isEmpty { lists = Array(repeating: [], count: Self.activities.count) }
-        for activity in Self.activities where observer.activities.contains(activity) {
-            let index = Self.index(of: activity)
-            lists[index].insert(observer, at: lists[index].firstIndex(after: observer.order))
+    mutating func insert(_ observer: UVRunLoop.Observer, _ call: ObserverCall) {
+        let entry = ObserverEntry(observer, call)
+        for (list, activity) in Self.activities.enumerated()
+        where observer.activities.contains(activity) {
+            entries.insert(entry, at: firstIndex(in: list, after: observer.order))
+            for later in list + 1..<bounds.count { bounds[later] += 1 }
             observed.insert(activity)
         }
     }
 
     mutating func remove(_ observer: UVRunLoop.Observer) {
-        guard !lists.isEmpty else { return }
-        for activity in Self.activities where observer.activities.contains(activity) {
-            let index = Self.index(of: activity)
-            lists[index].removeAll { $0 === observer }
-            if lists[index].isEmpty { observed.remove(activity) }
+        for (list, activity) in Self.activities.enumerated()
+        where observer.activities.contains(activity) {
+            let range = bounds[list]..<bounds[list + 1]
+            guard let index = entries[range].firstIndex(where: { $0.observer === observer })
+            else { continue }
+            entries.remove(at: index)
+            for later in list + 1..<bounds.count { bounds[later] -= 1 }
+            if range.count == 1 { observed.remove(activity) }
         }
+    }
+
+    /// Where one of this order goes in a list so that it is called after all who have been there
+    /// with the same.
+    private func firstIndex(in list: Int, after order: Int) -> Int {
+        var low = bounds[list]
+        var high = bounds[list + 1]
+        while low < high {
+            let middle = low + (high - low) / 2
+            if entries[middle].observer.order <= order { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     private static let activities: [UVRunLoop.Activities] = [
         .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
     ]
 
+    @inline(__always)
     private static func index(of activity: UVRunLoop.Activities) -> Int {
         switch activity {
         case .entry: 0
@@ -43,19 +78,5 @@ struct ObserverLists {
         case .afterWaiting: 4
         default: 5
         }
-    }
-}
-
-extension [UVRunLoop.Observer] {
-    /// Where one of this order goes so that it is called after all who have been there with the
-    /// same.
-    fileprivate func firstIndex(after order: Int) -> Int {
-        var low = startIndex
-        var high = endIndex
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self[middle].order <= order { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

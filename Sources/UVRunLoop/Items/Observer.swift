@@ -16,10 +16,13 @@ extension UVRunLoop {
         struct State {
             var loop: UVRunLoop?
             var ticket = Ticket.none
+            /// `nil` once it was let go.
+            var call: ObserverCall?
         }
 
-        let handler: Handler<(Observer, Activities) -> Void>
-        let state = Guarded(State())
+        let state: Guarded<State>
+        /// The thread that the handler belongs to; `nil` when it may be called on any.
+        let home: ThreadIdentity?
         let validity = Atomic<Bool>(true)
         /// Whether the handler is on the stack.
         ///
@@ -48,7 +51,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (Observer, Activities) -> Void
         ) {
-            self.init(activities, repeats, order, ThreadBound(handler))
+            self.init(activities, repeats, order, home: .current, handler)
         }
 
         /// Makes an observer whose handler may be called on any thread.
@@ -68,19 +71,21 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (Observer, Activities) -> Void
         ) {
-            self.init(activities, repeats, order, ThreadBound(sendable: sendableHandler))
+            self.init(activities, repeats, order, home: nil, sendableHandler)
         }
 
         private init(
             _ activities: Activities,
             _ repeats: Bool,
             _ order: Int,
-            _ handler: ThreadBound<(Observer, Activities) -> Void>
+            home: ThreadIdentity?,
+            _ handler: @escaping (Observer, Activities) -> Void
         ) {
             self.activities = activities
             self.repeats = repeats
             self.order = order
-            self.handler = Handler(handler)
+            self.home = home
+            state = Guarded(State(call: ObserverCall(body: handler)))
         }
 
         /// Whether the observer may still be called: not invalidated, and not a one-shot that was
@@ -97,15 +102,25 @@ extension UVRunLoop {
         }
 
         /// Calls the handler, unless the observer is invalid or being called.
-        ///
-        /// Stays out of line so that backtraces and profiles show whose turn it was.
-        @inline(never)
-        func callOut(_ activity: Activities) {
+        @inline(__always)
+        func callOut(_ call: borrowing ObserverCall, _ activity: Activities) {
             guard isValid, !isCalled.load(ordering: .relaxed) else { return }
             isCalled.store(true, ordering: .relaxed)
-            handler.current?(self, activity)
+            callOutToObserver(self, activity, call)
             isCalled.store(false, ordering: .relaxed)
             if !repeats { invalidate() }
         }
     }
+}
+
+/// Tells an observer.
+///
+/// Stays out of line so that backtraces and profiles show whose turn it was.
+@inline(never)
+private func callOutToObserver(
+    _ observer: UVRunLoop.Observer,
+    _ activity: UVRunLoop.Activities,
+    _ call: borrowing ObserverCall
+) {
+    call.body(observer, activity)
 }

@@ -61,9 +61,10 @@ import Testing
         let first = observer()
         lists.insert(first)
         var told = 0
-        for observer in lists[.entry] {
+        let before = lists
+        before.forEach(toldOf: .entry) { entry in
             lists.insert(self.observer())
-            lists.remove(observer)
+            lists.remove(entry.observer)
             told += 1
         }
         #expect(told == 1)
@@ -89,5 +90,17 @@ import Testing
         order: Int = 0
     ) -> UVRunLoop.Observer {
         UVRunLoop.Observer(activities: activities, order: order, sendableHandler: { _, _ in })
+    }
+}
+
+extension ObserverLists {
+    fileprivate mutating func insert(_ observer: UVRunLoop.Observer) {
+        insert(observer, ObserverCall { _, _ in })
+    }
+
+    fileprivate subscript(activity: UVRunLoop.Activities) -> [UVRunLoop.Observer] {
+        var observers: [UVRunLoop.Observer] = []
+        forEach(toldOf: activity) { observers.append($0.observer) }
+        return observers
     }
 }

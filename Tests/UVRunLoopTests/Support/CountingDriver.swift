@@ -27,6 +27,8 @@ final class CountingDriver: LoopDriver {
         driver.wait(until: moment, now: now)
     }
 
+    var hasReady: Bool { driver.hasReady }
+
     func forEachReady(_ body: (Readiness) -> Void) { driver.forEachReady(body) }
 
     func watch(

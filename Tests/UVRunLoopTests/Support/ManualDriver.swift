@@ -46,6 +46,8 @@ final class ManualDriver: LoopDriver {
         }
     }
 
+    var hasReady: Bool { !ready.isEmpty }
+
     func forEachReady(_ body: (Readiness) -> Void) {
         let found = ready
         ready = []
