@@ -1,6 +1,6 @@
 /// What a run begins with.
 ///
-/// A loop keeps the latest one, because most runs are like the one before.
+/// A loop keeps the latest two, because most runs are like the one before, or the one before that.
 final class RunStart: Sendable {
     let mode: UVRunLoop.Mode
     let index: Int

@@ -228,17 +228,29 @@ extension UVRunLoop {
 
     /// Whether there is something to run the mode for, and what.
     private func start(_ mode: Mode) -> RunStart? {
-        let version = publishedVersion
-        if let latest = local.withValue(\.latestStart), latest.mode == mode,
-            latest.view.version == version, latest.view.holdsItems
-        {
-            return latest
-        }
+        if let known = knownStart(mode) { return known }
         guard let (index, view) = look(at: mode) else { return nil }
         let start = RunStart(mode: mode, index: index, view: view)
-        forgetLatestStart()
-        local.withValue { $0.latestStart = start }
+        let forgotten = local.withValue { local in
+            let isOther = local.latestStart.map { $0.mode != mode } ?? false
+            let forgotten = isOther ? local.earlierStart : nil
+            if isOther { local.earlierStart = local.latestStart }
+            return (forgotten, exchange(&local.latestStart, with: start))
+        }
+        withExtendedLifetime(forgotten) {}
         return start
+    }
+
+    /// What an earlier run in the mode began with, if nothing has changed since.
+    private func knownStart(_ mode: Mode) -> RunStart? {
+        let version = publishedVersion
+        return local.withValue { local in
+            if local.earlierStart?.mode == mode { swap(&local.latestStart, &local.earlierStart) }
+            guard let start = local.latestStart, start.mode == mode, start.view.version == version,
+                start.view.holdsItems
+            else { return nil }
+            return start
+        }
     }
 
     private func look(at mode: Mode) -> (index: Int, view: Engine.View)? {
@@ -335,13 +347,13 @@ extension UVRunLoop {
     private func lookAnew(_ run: inout Run) {
         let mode = run.modeIndex
         run.view = withEngine { $0.view(of: mode) }
-        forgetLatestStart()
+        forgetStarts()
     }
 
-    /// Lets go of the latest run's view, which keeps observers that may have left since.
-    func forgetLatestStart() {
-        let start = local.withValue { $0.latestStart.take() }
-        withExtendedLifetime(start) {}
+    /// Lets go of what the latest runs knew, which keeps observers that may have left since.
+    func forgetStarts() {
+        let starts = local.withValue { ($0.latestStart.take(), $0.earlierStart.take()) }
+        withExtendedLifetime(starts) {}
     }
 
     func holdsBlocks(for mode: Mode, isCommon: Bool) -> Bool {

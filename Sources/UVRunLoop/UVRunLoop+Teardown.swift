@@ -28,7 +28,7 @@ extension UVRunLoop {
             local.spareSources = []
             return local.driver.take()
         }
-        forgetLatestStart()
+        forgetStarts()
         driver?.close()
         discarded.close()
         // Released last and here: a block's captures may use the loop, which accepts nothing any

@@ -52,6 +52,10 @@ struct OrderedHeap {
         }
     }
 
+    // The two loops below are where timers spend their time. Every index in them is a position in
+    // the heap, a place of one of its entries, or was compared with the count: it is not checked
+    // once more.
+
     /// Moves ancestors down into the hole until the entry may go there.
     private static func rise(
         _ entry: Entry,
@@ -65,14 +69,14 @@ struct OrderedHeap {
         var hole = hole
         while hole > 0 {
             let parent = (hole - 1) / arity
-            let above = entries[parent]
+            let above = unsafe entries[unchecked: parent]
             guard isBefore(entry, above, turns) else { break }
-            entries[hole] = above
-            positions[Int(above.place)] = Int32(truncatingIfNeeded: hole)
+            unsafe entries[unchecked: hole] = above
+            unsafe positions[unchecked: Int(above.place)] = Int32(truncatingIfNeeded: hole)
             hole = parent
         }
-        entries[hole] = entry
-        positions[Int(entry.place)] = Int32(truncatingIfNeeded: hole)
+        unsafe entries[unchecked: hole] = entry
+        unsafe positions[unchecked: Int(entry.place)] = Int32(truncatingIfNeeded: hole)
     }
 
     /// Moves descendants up into the hole until the entry may go there.
@@ -83,25 +87,29 @@ struct OrderedHeap {
         _ positions: inout [Int32],
         _ turns: borrowing some Turns
     ) {
+        let count = entries.count
         var entries = entries.mutableSpan
         var positions = positions.mutableSpan
         var hole = hole
         while true {
-            let start = hole * arity + 1
-            guard start < entries.count else { break }
+            let start = hole &* arity &+ 1
+            guard start < count else { break }
             var child = start
-            var below = entries[start]
-            for index in start + 1..<min(start + arity, entries.count) {
-                let other = entries[index]
+            var below = unsafe entries[unchecked: start]
+            var index = start &+ 1
+            let end = min(start &+ arity, count)
+            while index < end {
+                let other = unsafe entries[unchecked: index]
                 if isBefore(other, below, turns) { (child, below) = (index, other) }
+                index &+= 1
             }
             guard isBefore(below, entry, turns) else { break }
-            entries[hole] = below
-            positions[Int(below.place)] = Int32(truncatingIfNeeded: hole)
+            unsafe entries[unchecked: hole] = below
+            unsafe positions[unchecked: Int(below.place)] = Int32(truncatingIfNeeded: hole)
             hole = child
         }
-        entries[hole] = entry
-        positions[Int(entry.place)] = Int32(truncatingIfNeeded: hole)
+        unsafe entries[unchecked: hole] = entry
+        unsafe positions[unchecked: Int(entry.place)] = Int32(truncatingIfNeeded: hole)
     }
 
     @inline(__always)
@@ -110,8 +118,17 @@ struct OrderedHeap {
         _ other: Entry,
         _ turns: borrowing some Turns
     ) -> Bool {
-        one.rank != other.rank
-            ? one.rank < other.rank : turns.isBefore(one.place, other.place)
+        one.rank == other.rank
+            ? isTurnBefore(one.place, other.place, turns) : one.rank < other.rank
+    }
+
+    @inline(never)
+    private static func isTurnBefore(
+        _ one: Place,
+        _ other: Place,
+        _ turns: borrowing some Turns
+    ) -> Bool {
+        turns.isBefore(one, other)
     }
 }
 

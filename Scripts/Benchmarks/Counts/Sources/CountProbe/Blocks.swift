@@ -1,0 +1,63 @@
+import UVRunLoop
+
+extension Operation {
+    static let blocks = [
+        Operation("perform.own", "a block that one of the same thread handed over", count: 1_000) {
+            loop in
+            loop.keep()
+            let relay = Relay(loop)
+            return { count, round in round.loop { relay.run(count) } }
+        },
+        Operation(
+            "perform",
+            "a block of another thread, in batches of 100",
+            count: 1_000,
+            batch: 100
+        ) { loop in
+            loop.keep()
+            let counter = Counter()
+            return { count, round in
+                for _ in 0..<count / 100 {
+                    // While the sender hands over, the loop is awake, and waits for it.
+                    PosixThread {
+                        round.sender { for _ in 0..<100 { loop.perform { counter.countOne() } } }
+                    }.join()
+                    round.loop { loop.makePass() }
+                }
+                precondition(counter.take() == count, "Blocks were not performed.")
+            }
+        },
+    ]
+}
+
+/// A block that hands itself over again and again.
+///
+/// Unchecked, because it stays on the loop's thread.
+private final class Relay: @unchecked Sendable {
+    private let countdown: Countdown
+
+    init(_ loop: UVRunLoop) { countdown = Countdown(loop) }
+
+    func run(_ count: Int) {
+        handOver()
+        countdown.run(count)
+    }
+
+    private func handOver() {
+        countdown.loop.perform {
+            self.countdown.countOne()
+            if self.countdown.rest > 0 { self.handOver() }
+        }
+    }
+}
+
+/// Counts blocks.
+///
+/// Unchecked, because only the loop's thread performs them.
+private final class Counter: @unchecked Sendable {
+    private var number = 0
+
+    func countOne() { number += 1 }
+
+    func take() -> Int { exchange(&number, with: 0) }
+}

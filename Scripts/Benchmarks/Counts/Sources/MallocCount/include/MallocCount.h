@@ -1,0 +1,58 @@
+// MallocCount: counts what a program asks of the allocator and of the clock, and marks for other
+// counters which part of the program is to be counted.
+//
+// Linked into a program, it takes the place of malloc and its kin, of clock_gettime and of write,
+// for every library of the program. A part is counted between the begin and the end of one of the
+// four functions below:
+//   - allocations and looks at the clock by itself, for the thread that runs the part;
+//   - system calls by strace: the part begins and ends with a write of its name to the descriptor
+//     -1, which does nothing but show in a trace;
+//   - instructions by callgrind, as the inclusive cost of the function.
+
+#ifndef MALLOC_COUNT_H
+#define MALLOC_COUNT_H
+
+#include <stdbool.h>
+
+/// Work to be counted, and what it works on.
+typedef void (*count_body)(void *context);
+
+/// The loop's thread carries out a round of operations.
+void count_loop_single(count_body body, void *context);
+/// The loop's thread carries out a round of twice as many.
+void count_loop_double(count_body body, void *context);
+/// The same for the thread that asks something of the loop's, whose small writes go out at the end.
+void count_sender_single(count_body body, void *context);
+void count_sender_double(count_body body, void *context);
+
+/// The parts that the functions above count, in their order.
+enum count_part {
+    COUNT_LOOP_SINGLE,
+    COUNT_LOOP_DOUBLE,
+    COUNT_SENDER_SINGLE,
+    COUNT_SENDER_DOUBLE,
+    COUNT_PARTS
+};
+
+/// How often memory was asked for in a part.
+long count_allocations(enum count_part part);
+/// How often the clock was read in a part, by others than libuv.
+long count_clock_reads(enum count_part part);
+
+/// The bytes that every thread together holds, by the allocator's own account: what is usable of
+/// each piece of memory and the word before it.
+long count_bytes_held(void);
+
+/// Makes the monotonic clocks stand still.
+///
+/// What depends on how much time has passed then depends on it no more, however slow the machine.
+void count_stop_clocks(void);
+/// Lets time pass on clocks that stand still.
+void count_advance_clocks(long nanoseconds);
+
+/// The calling thread's number in /proc/self/task.
+int count_thread_number(void);
+/// Whether the kernel says that a thread of this process sleeps.
+bool count_thread_sleeps(int number);
+
+#endif
