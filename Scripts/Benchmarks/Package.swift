@@ -4,7 +4,12 @@ import PackageDescription
 // A package of its own, so that no client of the library builds or resolves what is measured here.
 let package = Package(
     name: "Benchmarks",
-    dependencies: [.package(name: "UVRunLoop", path: "../..")],
+    dependencies: [
+        .package(name: "UVRunLoop", path: "../.."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    ],
     targets: [
         .executableTarget(
             name: "PortBenchmark",
@@ -12,7 +17,27 @@ let package = Package(
                 .product(name: "UVRunLoop", package: "UVRunLoop"),
                 .product(name: "UVRunLoopPorts", package: "UVRunLoop"),
             ]
-        )
+        ),
+        .target(name: "Results"),
+        .target(name: "Report", dependencies: ["Results"]),
+        .testTarget(name: "ReportTests", dependencies: ["Report", "Results"]),
+        .target(
+            name: "RawUV",
+            dependencies: [.product(name: "CUV", package: "UVRunLoop")]
+        ),
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "Report",
+                "Results",
+                "RawUV",
+                .product(name: "UVRunLoop", package: "UVRunLoop"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

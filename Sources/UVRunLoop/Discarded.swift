@@ -39,12 +39,10 @@ extension UVRunLoop {
     /// Has the loop's own thread let go of a value, in its next pass or when it ends.
     func discard(_ value: any Sendable) { discarded.add(value) }
 
-    /// Lets go of what an item of the loop called, which may run code of its owner's: no lock is
-    /// held.
+    /// Whether the loop's own thread, and not this one, is to let go of what an item called: what a
+    /// handler that is not `Sendable` captured is not touched on another thread.
     ///
-    /// What a handler that is not `Sendable` captured is not touched on another thread while its
-    /// own has a loop to do it.
-    func letGo(of call: any Sendable, home: ThreadIdentity?) {
-        if home == thread, !isOnOwnThread { discard(call) }
-    }
+    /// - Parameter home: The thread that the handler belongs to; `nil` for none.
+    /// - Returns: Whether that is this loop's, and another one than the calling thread.
+    func hasToLetGo(of home: ThreadIdentity?) -> Bool { home == thread && !isOnOwnThread }
 }

@@ -115,12 +115,10 @@ extension UVRunLoop {
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
     }
 
-    /// Delivers one event of one port; answers whether there was one.
+    /// Delivers one event of one port; answers whether it handled it.
     ///
     /// A port that has more is served on while passes in between would do nothing.
-    func servePort(_ run: inout Run) -> Bool {
-        let mode = run.modeIndex
-        guard let delivery = withEngine({ $0.takeReadyPort(in: mode) }) else { return false }
+    func serve(_ delivery: Delivery, _ run: inout Run) -> Bool {
         if delivery.isFinal { Self.takeOut(delivery.port) }
         let link = delivery.link
         let receiver = link.receiver
@@ -180,15 +178,16 @@ extension UVRunLoop.Timer {
     /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in
     /// this one, for its call to end.
     fileprivate func endCallElsewhere() {
-        let (loop, repeats) = whereverItIs { loop, engine -> (UVRunLoop?, Bool) in
+        let repeats = whereverItIs { _, engine in
             core.callDidEnd()
             engine.schedule(self)
-            return (loop, core.series.interval != nil)
+            return core.series.interval != nil
         } nowhere: {
             core.callDidEnd()
-            return (nil, core.series.interval != nil)
+            return core.series.interval != nil
+        } afterwards: { loop in
+            loop.contentsDidChange()
         }
-        loop?.contentsDidChange()
         if !repeats { invalidate() }
     }
 }

@@ -4,16 +4,17 @@ extension UVRunLoop {
     // order everywhere.
 
     static func invalidate(_ timer: Timer) {
-        let (loop, call) = timer.whereverItIs { loop, engine -> (UVRunLoop?, TimerCall?) in
+        var call: TimerCall?
+        timer.whereverItIs { _, engine in
             engine.remove(timer)
             timer.residence.leave()
-            return (loop, timer.takeCall())
+            call = timer.takeCall()
         } nowhere: {
-            (nil, timer.takeCall())
+            call = timer.takeCall()
+        } afterwards: { loop in
+            loop.contentsDidChange()
+            if loop.hasToLetGo(of: timer.home), let call = call.take() { loop.discard(call) }
         }
-        guard let call else { return }
-        loop?.contentsDidChange()
-        loop?.letGo(of: call, home: timer.home)
     }
 
     static func invalidate(_ observer: Observer) {
@@ -27,7 +28,7 @@ extension UVRunLoop {
             return (loop, record, state.call.take())
         }
         guard let loop else { return }
-        if let call { loop.letGo(of: call, home: observer.home) }
+        if loop.hasToLetGo(of: observer.home), let call { loop.discard(call) }
         loop.observerDidLeave()
         withExtendedLifetime(record) {}
     }

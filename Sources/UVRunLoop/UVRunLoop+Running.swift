@@ -299,23 +299,27 @@ extension UVRunLoop {
         refresh(&run)
         guard run.view.holdsPorts || run.view.holdsTimers else { return .nothing }
         let mode = run.modeIndex
-        let (isPortReady, soonest) = withEngine { engine in
-            (engine.hasReadyPort(in: mode), engine.modes[mode].timers.soonest)
+        let prefersTimer = servedPort.load(ordering: .relaxed)
+        return withEngine { engine -> PassEvent in
+            let soonest = engine.modes[mode].timers.soonest
+            let isTimerDue = soonest.map { $0 <= remote.now } ?? false
+            if isTimerDue, prefersTimer || !engine.hasReadyPort(in: mode) { return .timers }
+            return engine.takeReadyPort(in: mode).map(PassEvent.port) ?? .nothing
         }
-        let isTimerDue = soonest.map { $0 <= remote.now } ?? false
-        if isPortReady, !(isTimerDue && servedPort.load(ordering: .relaxed)) { return .port }
-        return isTimerDue ? .timers : .nothing
     }
 
     /// Handles the event of step 9.
     ///
     /// - Returns: Whether a port-based source was handled.
     private func process(_ event: PassEvent, _ run: inout Run) -> Bool {
-        servedPort.store(event == .port, ordering: .relaxed)
         var handledPort = false
         switch event {
-        case .port: handledPort = servePort(&run)
-        case .timers: fireDueTimers(&run)
+        case .port(let delivery):
+            servedPort.store(true, ordering: .relaxed)
+            handledPort = serve(delivery, &run)
+        case .timers:
+            servedPort.store(false, ordering: .relaxed)
+            fireDueTimers(&run)
         case .nothing: break
         }
         // Again, because runs nested in the handler have written their own.
@@ -363,5 +367,7 @@ extension UVRunLoop {
 
 /// What a pass found to handle.
 enum PassEvent {
-    case port, timers, nothing
+    case port(Delivery)
+    case timers
+    case nothing
 }

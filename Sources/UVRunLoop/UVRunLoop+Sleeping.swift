@@ -47,7 +47,6 @@ extension UVRunLoop {
         while true {
             word.beginLook()
             noteMainQueue()
-            armDescriptors(&run)
             switch outlook(&run) {
             case .changed: continue
             case .somethingToDo:
@@ -70,10 +69,14 @@ extension UVRunLoop {
     }
 
     private func outlook(_ run: inout Run) -> Outlook {
-        if word.isWoken || innermostRun.isStopped { return .somethingToDo }
+        refresh(&run)
         let mode = run.modeIndex
-        let contents = withEngine { $0.sleepView(of: mode) }
-        guard contents.version == run.view.version else { return .changed }
+        let (orders, contents) = withEngine { engine in
+            (engine.takeWatchOrders(for: mode), engine.sleepView(of: mode))
+        }
+        if !orders.isEmpty { watch(orders, &run) }
+        if word.isWoken || innermostRun.isStopped { return .somethingToDo }
+        guard orders.isEmpty, contents.version == run.view.version else { return .changed }
         let (name, isCommon) = (run.mode, run.view.isCommon)
         let hasBlock = withInbox { $0.holdsBlock(for: name, isCommon: isCommon) }
         if contents.hasWork || hasBlock || !run.view.holdsItems { return .somethingToDo }
@@ -110,7 +113,11 @@ extension UVRunLoop {
         guard run.view.holdsPorts else { return }
         let mode = run.modeIndex
         let orders = withEngine { $0.takeWatchOrders(for: mode) }
-        guard !orders.isEmpty else { return }
+        if !orders.isEmpty { watch(orders, &run) }
+    }
+
+    private func watch(_ orders: [WatchOrder], _ run: inout Run) {
+        let mode = run.modeIndex
         run.driver.watch(orders) { order in
             withEngine { $0.isCurrent(order) }
         } refused: { order in
@@ -123,8 +130,12 @@ extension UVRunLoop {
     private func noteReadyPorts(_ run: inout Run) {
         let number = lookCount.load(ordering: .relaxed) + 1
         lookCount.store(number, ordering: .relaxed)
-        if run.view.holdsPorts { withEngine { $0.look = number } }
-        let found = run.driver.hasReady ? noteReports(&run) : 0
+        var found = 0
+        if run.driver.hasReady {
+            found = noteReports(of: number, &run)
+        } else if run.view.holdsPorts {
+            withEngine { $0.look = number }
+        }
         // A run that ends with the next source as a rule needs no second look.
         guard !run.limitWasPast, !run.returnsAfterSource else { return }
         let turns = max(1, found / Self.omissionsInARow)
@@ -137,14 +148,18 @@ extension UVRunLoop {
         )
     }
 
-    /// Notes what the driver reports; answers how much it is.
-    private func noteReports(_ run: inout Run) -> Int {
+    /// Notes what the driver reports of a look; answers how much it is.
+    private func noteReports(of look: Int64, _ run: inout Run) -> Int {
         let mode = run.modeIndex
         let driver = run.driver
         var count = 0
         driver.forEachReady { report in
             count += 1
-            guard let order = withEngine({ $0.note(report, in: mode) }) else { return }
+            let order = withEngine { engine in
+                if engine.look != look { engine.look = look }
+                return engine.note(report, in: mode)
+            }
+            guard let order else { return }
             let isCarriedOut = driver.rearm(order)
             if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
         }

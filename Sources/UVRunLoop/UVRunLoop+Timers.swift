@@ -68,15 +68,18 @@ extension UVRunLoop {
 extension UVRunLoop.Timer {
     /// Does something about the timer under the lock that guards it at present.
     ///
-    /// The bodies call nobody, and release nothing.
+    /// The first two bodies call nobody, and release nothing.
     ///
     /// - Parameters:
     ///   - inLoop: Called when the timer is in a loop.
     ///   - nowhere: Called when it is in none.
+    ///   - afterwards: Called for a timer that was in a loop, without the lock.
     /// - Returns: What the body answered.
+    @inline(__always)
     func whereverItIs<Result: Sendable>(
         _ inLoop: (UVRunLoop, inout Engine) -> Result,
-        nowhere: () -> Result
+        nowhere: () -> Result,
+        afterwards: (UVRunLoop) -> Void = { _ in }
     ) -> Result {
         while true {
             let number = residence.loop
@@ -85,10 +88,12 @@ extension UVRunLoop.Timer {
                 continue
             }
             let result = ThreadRecord.withLoop(number) { loop -> Result? in
-                loop.withEngine { engine in
+                let result = loop.withEngine { engine -> Result? in
                     // It may have left before the lock was taken.
                     residence.loop == number ? inLoop(loop, &engine) : nil
                 }
+                if result != nil { afterwards(loop) }
+                return result
             }
             if let result { return result }
         }

@@ -46,7 +46,7 @@ struct UVHandle<Raw>: ~Copyable {
 
 /// Throws the failure that a libuv status stands for.
 @discardableResult
-func accepted(_ status: CInt) throws(UVError) -> CInt {
+package func accepted(_ status: CInt) throws(UVError) -> CInt {
     guard status >= 0 else { throw UVError(rawValue: status) }
     return status
 }

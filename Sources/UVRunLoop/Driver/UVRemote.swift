@@ -109,7 +109,7 @@ private struct SendablePointer<Pointee>: @unchecked Sendable {
 
 /// The clock of every loop on libuv: nanoseconds of `CLOCK_MONOTONIC`, which stops while the
 /// system is suspended.
-func monotonicNow() -> Int64 { Int64(bitPattern: uv_hrtime()) }
+package func monotonicNow() -> Int64 { Int64(bitPattern: uv_hrtime()) }
 
 /// A date, or the present one when that has passed.
 ///

@@ -166,9 +166,7 @@ extension Engine {
 
     /// A call that began here has ended, wherever the timer is now.
     mutating func noteEnd(of timer: UVRunLoop.Timer) {
-        if firing.last === timer {
-            firing.removeLast()
-        } else if let index = firing.lastIndex(where: { $0 === timer }) {
+        if let index = firing.lastIndex(where: { $0 === timer }) {
             firing.remove(at: index)
         }
     }

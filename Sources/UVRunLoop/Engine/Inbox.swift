@@ -42,10 +42,24 @@ struct Inbox: ~Copyable {
     }
 
     private struct Queue {
+        /// Whose queue it is; `nil` before the first block.
+        private(set) var mode: UVRunLoop.Mode?
         var entries: [Entry] = []
         /// Entries whose blocks have not run through another mode.
         var live = 0
         var holdsShared = false
+
+        @inline(__always)
+        mutating func append(_ entry: Entry, _ mode: UVRunLoop.Mode) {
+            if self.mode == nil { self.mode = mode }
+            entries.append(entry)
+            live += 1
+        }
+
+        mutating func removeAll() {
+            entries = []
+            live = 0
+        }
 
         /// Forgets entries whose blocks ran elsewhere, when they are the most of it.
         mutating func compact(_ isLive: (Entry) -> Bool) {
@@ -55,7 +69,6 @@ struct Inbox: ~Copyable {
     }
 
     private var queues: [Queue] = []
-    private var modes: [UVRunLoop.Mode?] = []
     private var shared = SlotMap<Shared>()
     private var serial: UInt64 = 0
     private(set) var isClosed = false
@@ -90,18 +103,18 @@ struct Inbox: ~Copyable {
         return true
     }
 
+    @inline(__always)
     private mutating func append(_ content: Entry.Content, to mode: UVRunLoop.Mode) {
-        while queues.count <= mode.number {
-            queues.append(Queue())
-            modes.append(nil)
-        }
-        modes[mode.number] = mode
-        queues[mode.number].entries.append(Entry(serial: serial, content: content))
-        queues[mode.number].live += 1
+        if queues.count <= mode.number { makeQueue(for: mode) }
+        queues[mode.number].append(Entry(serial: serial, content: content), mode)
+    }
+
+    private mutating func makeQueue(for mode: UVRunLoop.Mode) {
+        while queues.count <= mode.number { queues.append(Queue()) }
     }
 
     /// The modes that blocks were ever queued for.
-    var knownModes: [UVRunLoop.Mode] { modes.compactMap(\.self) }
+    var knownModes: [UVRunLoop.Mode] { queues.compactMap(\.mode) }
 
     /// Whether a block waits that may run in the mode.
     func holdsBlock(for mode: UVRunLoop.Mode, isCommon: Bool) -> Bool {
@@ -164,7 +177,7 @@ struct Inbox: ~Copyable {
         count = 0
         let blocks = queues.flatMap(\.entries).compactMap(\.block)
         let others = shared.tickets.compactMap { shared.remove($0)?.block }
-        queues = []
+        for index in queues.indices { queues[index].removeAll() }
         return blocks + others
     }
 }

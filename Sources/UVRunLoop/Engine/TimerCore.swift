@@ -21,7 +21,8 @@ struct TimerCore {
     /// It is being called for its date, and has not got the next one yet.
     private(set) var awaitsNextDate = false
 
-    init(series: FireSeries, tolerance: Int64, call: TimerCall) {
+    @inline(__always)
+    init(series: FireSeries, tolerance: Int64, call: consuming TimerCall) {
         self.series = series
         self.tolerance = tolerance
         self.call = call

@@ -18,7 +18,7 @@ extension UVRunLoop {
         /// What changes, guarded by the lock of the loop that ``residence`` names.
         ///
         /// Unchecked, because no static rule knows which lock that is, and because this is reached
-        /// in every step of a heap. ``whereverItIs(_:nowhere:)`` is the way to it.
+        /// in every step of a heap. ``whereverItIs(_:nowhere:afterwards:)`` is the way to it.
         @exclusivity(unchecked)
         @safe nonisolated(unsafe) var core: TimerCore
         let validity = Atomic<Bool>(true)
@@ -219,18 +219,19 @@ extension UVRunLoop {
         /// is invalid.
         @discardableResult
         package func setNextFireDate(_ date: Instant) -> Instant? {
-            let (set, loop) = whereverItIs { loop, engine -> (Int64?, UVRunLoop?) in
-                guard isValid else { return (nil, nil) }
+            let set = whereverItIs { loop, engine -> Int64? in
+                guard isValid else { return nil }
                 let date = loop.remote.time(notBefore: date.nanoseconds)
                 engine.setDate(date, of: self)
-                return (date, loop)
+                return date
             } nowhere: {
-                guard isValid else { return (nil, nil) }
+                guard isValid else { return nil }
                 let date = UVRunLoop.currentTime(notBefore: date.nanoseconds)
                 core.restart(at: date)
-                return (date, nil)
+                return date
+            } afterwards: { loop in
+                loop.contentsDidChange()
             }
-            loop?.contentsDidChange()
             return set.map { Instant(nanoseconds: $0) }
         }
 
@@ -247,14 +248,13 @@ extension UVRunLoop {
             get { .nanoseconds(whereverItIs { core.tolerance }) }
             set {
                 let tolerance = max(newValue.nanosecondsRoundedUp, 0)
-                let loop = whereverItIs { loop, engine -> UVRunLoop? in
+                whereverItIs { _, engine in
                     engine.setTolerance(tolerance, of: self)
-                    return loop
                 } nowhere: {
                     core.tolerance = tolerance
-                    return nil
+                } afterwards: { loop in
+                    loop.contentsDidChange()
                 }
-                loop?.contentsDidChange()
             }
         }
 

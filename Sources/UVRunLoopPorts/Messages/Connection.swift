@@ -48,7 +48,7 @@ struct Connection: Sendable {
         self.socket = socket
         self.peer = peer
         parser = FrameParser(side: .local, maximumPayload: limits.maximumMessageSize)
-        timeLimit = limits.frameTimeLimit.saturatingNanoseconds
+        timeLimit = max(limits.frameTimeLimit.nanosecondsRoundedUp, 0)
     }
 
     /// Whether there is more to look at that the kernel does not know of.

@@ -6,7 +6,7 @@ enum Dialling {
     private static let limit = Duration.seconds(1)
 
     static func connect(to files: PortFiles) throws(MessagePortError) -> SharedSocket {
-        guard try files.holdsSocket() else { throw .noSuchPort }
+        guard try files.holdsSocket(at: files.socket) else { throw .noSuchPort }
         let address = try files.address(of: files.socket)
         let date = limit.fromNow
         while true {

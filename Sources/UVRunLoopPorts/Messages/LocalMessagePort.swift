@@ -51,6 +51,35 @@ extension UVRunLoop.MessagePort {
             return port
         }
 
+        /// A port with a name that nobody guesses.
+        static func unnamed(
+            in directory: PortDirectory,
+            order: Int,
+            limits: Limits,
+            acceptPeer: PeerPolicy?,
+            handler: ThreadBound<LocalReceiver.Body>,
+            name: () -> PortName = PortName.unguessable
+        ) throws(MessagePortError) -> Local {
+            ReplySweep.sweepOnce(directory)
+            var triesLeft = 8
+            while true {
+                do {
+                    return try port(
+                        name(),
+                        in: directory,
+                        order: order,
+                        limits: limits,
+                        acceptPeer: acceptPeer,
+                        handler: handler
+                    )
+                } catch .nameTaken where triesLeft > 0 {
+                    // Between the making of its lock's file and the locking, another process's
+                    // sweep took the name for one that was left.
+                    triesLeft -= 1
+                }
+            }
+        }
+
         private init(
             _ name: PortName,
             _ files: PortFiles,

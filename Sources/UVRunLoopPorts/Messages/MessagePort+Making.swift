@@ -74,6 +74,8 @@ extension UVRunLoop.MessagePort {
 
     /// Makes a local port that nobody knows of but those to whom it is sent as a reply port.
     ///
+    /// With its first one, a process also removes some of what killed processes left of theirs.
+    ///
     /// > Threading: The thread whose loop is to serve the port, because the handler stays on it.
     ///
     /// - Parameters:
@@ -90,8 +92,7 @@ extension UVRunLoop.MessagePort {
         acceptPeer: PeerPolicy? = nil,
         handler: @escaping (Local, Message) -> [UInt8]?
     ) throws(UVRunLoop.MessagePortError) -> Local {
-        try Local.port(
-            .unguessable(),
+        try Local.unnamed(
             in: .present(),
             order: order,
             limits: limits,
@@ -120,8 +121,7 @@ extension UVRunLoop.MessagePort {
         acceptPeer: PeerPolicy? = nil,
         sendableHandler: @escaping @Sendable (Local, Message) -> [UInt8]?
     ) throws(UVRunLoop.MessagePortError) -> Local {
-        try Local.port(
-            .unguessable(),
+        try Local.unnamed(
             in: .present(),
             order: order,
             limits: limits,

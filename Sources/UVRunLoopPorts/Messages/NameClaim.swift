@@ -49,11 +49,11 @@ final class NameClaim: Sendable {
     ///
     /// The socket gets its name when it listens already: who finds the name finds somebody there.
     func listen(backlog: Int) throws(MessagePortError) -> Descriptor {
-        if try files.holdsSocket(), try isServed() { throw .nameTaken }
+        try checkNobodyServes()
+        try removeSocket(at: files.unfinished)
         let address = try files.address(of: files.unfinished)
         let files = files
         let socket = try translating { () throws(UVError) in
-            try Files.remove(files.unfinished)
             let socket = try Stream.unixSocket()
             try socket.bind(to: address)
             try socket.listen(backlog: backlog)
@@ -65,6 +65,24 @@ final class NameClaim: Sendable {
         }
         held.withLock { $0?.socket = identity }
         return socket
+    }
+
+    /// Removes what a dead owner left, for a name that nobody wants again.
+    func clearAway() throws(MessagePortError) {
+        try checkNobodyServes()
+        try removeSocket(at: files.unfinished)
+        try removeSocket(at: files.socket)
+        release()
+    }
+
+    /// Removes a socket that a dead owner left, and nothing else.
+    private func removeSocket(at path: String) throws(MessagePortError) {
+        guard try files.holdsSocket(at: path) else { return }
+        try translating { () throws(UVError) in try Files.remove(path) }
+    }
+
+    private func checkNobodyServes() throws(MessagePortError) {
+        if try files.holdsSocket(at: files.socket), try isServed() { throw .nameTaken }
     }
 
     /// Whether a live process listens under the name though the lock was free, because somebody

@@ -98,6 +98,12 @@ struct PortFiles: Hashable, Sendable {
         let stem: String
     }
 
+    private enum Ending: String, CaseIterable {
+        case socket = ".port"
+        case lock = ".lock"
+        case unfinished = ".made"
+    }
+
     let key: Key
     /// Where the owner of the name listens.
     let socket: String
@@ -108,11 +114,18 @@ struct PortFiles: Hashable, Sendable {
 
     fileprivate init(directory: PortDirectory, name: PortName) throws(MessagePortError) {
         key = Key(directory: directory.identity, stem: name.stem)
+        let path = "\(directory.path)/\(name.stem)"
+        socket = path + Ending.socket.rawValue
+        lock = path + Ending.lock.rawValue
+        unfinished = path + Ending.unfinished.rawValue
         // All endings are of one length, so a name that fits fits with each.
-        socket = "\(directory.path)/\(name.stem).port"
-        lock = "\(directory.path)/\(name.stem).lock"
-        unfinished = "\(directory.path)/\(name.stem).made"
         guard socket.utf8.count <= RawAddress.longestPath else { throw .nameTooLong }
+    }
+
+    /// What a file's name begins with if it is one of such files; `nil` if not.
+    static func stem(of file: String) -> Substring? {
+        Ending.allCases.first { file.hasSuffix($0.rawValue) }
+            .map { file.dropLast($0.rawValue.count) }
     }
 
     /// The socket's address.
@@ -121,11 +134,10 @@ struct PortFiles: Hashable, Sendable {
         return address
     }
 
-    /// Whether a socket of the user's has the name.
+    /// Whether a socket of the user's is at one of the paths.
     ///
-    /// - Throws: ``UVRunLoop/MessagePortError/fileNotTrusted(_:)`` when something else has it.
-    func holdsSocket() throws(MessagePortError) -> Bool {
-        let path = socket
+    /// - Throws: ``UVRunLoop/MessagePortError/fileNotTrusted(_:)`` when something else is.
+    func holdsSocket(at path: String) throws(MessagePortError) -> Bool {
         let status = try translating { () throws(UVError) in try FileStatus(ofPath: path) }
         guard let status else { return false }
         guard status.kind == .socket, status.owner == Process.user else {

@@ -27,7 +27,26 @@ struct PortName: Hashable, Sendable {
             let digits = String(generator.next(), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }
-        return PortName(plain: "reply-" + digits.joined())
+        return PortName(plain: unguessablePrefix + digits.joined())
+    }
+
+    /// The unguessable name that a file stands for; `nil` for any other file.
+    init?(ofReplyFile file: String) {
+        guard let stem = PortFiles.stem(of: file),
+            stem.utf8.starts(with: Self.unguessablePrefix.utf8)
+        else { return nil }
+        let digits = stem.utf8.dropFirst(Self.unguessablePrefix.utf8.count)
+        guard digits.count == 32, digits.allSatisfy(Self.isDigit) else { return nil }
+        self.init(plain: String(stem))
+    }
+
+    private static let unguessablePrefix = "reply-"
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        default: false
+        }
     }
 
     /// A name that needs no escapes.

@@ -1,19 +1,17 @@
 import UVRunLoop
 
 /// Serves a listener.
-final class ListenerReceiver: PortReceiver {
+final class ListenerReceiver: SocketReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
     typealias SocketError = UVRunLoop.SocketError
 
     struct State: ~Copyable, Sendable {
-        var handler: ThreadBound<UVRunLoop.SocketPort.Body>?
-        var alarm: PortAlarm?
-        var descriptor: Descriptor?
+        var owned: SocketBelongings
         var file: SocketFile?
         var pacing = AcceptPacing()
 
         init(_ descriptor: consuming Descriptor, _ file: consuming SocketFile?) {
-            self.descriptor = consume descriptor
+            owned = SocketBelongings(descriptor)
             self.file = consume file
         }
     }
@@ -36,8 +34,8 @@ final class ListenerReceiver: PortReceiver {
         tally = Tally(limit: limit)
     }
 
-    func checkHome(is thread: ThreadIdentity) {
-        state.withLock { $0.descriptor == nil ? .any : HandlerHome($0.handler) }.check(thread)
+    func withOwned<Result: Sendable>(_ body: (inout SocketBelongings) -> Result) -> Result {
+        state.withLock { body(&$0.owned) }
     }
 
     /// A pause goes on in the loop that the listener is added to.
@@ -69,7 +67,7 @@ final class ListenerReceiver: PortReceiver {
         }
         if wasPaused {
             port.askAnew()
-            PortAlarm.renew(at: nil, for: port, swap: swap)
+            renewAlarm(at: nil, for: port)
         }
         return answer
     }
@@ -82,7 +80,7 @@ final class ListenerReceiver: PortReceiver {
         let now = UVRunLoop.Instant.now
         do {
             let descriptor = try state.withLock { state throws(UVError) in
-                try state.descriptor?.accept()
+                try state.owned.descriptor?.accept()
             }
             guard let descriptor else { return .end }
             return .connection(descriptor, membership)
@@ -105,60 +103,29 @@ final class ListenerReceiver: PortReceiver {
     private func pause(_ port: UVRunLoop.SocketPort) {
         tally.awaitRoom()
         port.askAnew()
-        PortAlarm.renew(at: state.withLock { $0.pacing.retry }, for: port, swap: swap)
-    }
-
-    func setHandler(
-        _ handler: ThreadBound<UVRunLoop.SocketPort.Body>
-    ) -> ThreadBound<UVRunLoop.SocketPort.Body>? {
-        state.withLock { $0.descriptor == nil ? handler : exchange(&$0.handler, with: handler) }
-    }
-
-    /// Lends the socket; `nil` when it is closed.
-    func withDescriptor<Result: Sendable>(
-        _ body: (borrowing Descriptor) -> Result?
-    ) -> Result? {
-        state.withLock { state in
-            switch state.descriptor {
-            case .some(let descriptor): body(descriptor)
-            case .none: nil
-            }
-        }
-    }
-
-    private func swap(_ alarm: PortAlarm?) -> PortAlarm? {
-        state.withLock { $0.descriptor == nil ? alarm : exchange(&$0.alarm, with: alarm) }
+        renewAlarm(at: state.withLock { $0.pacing.retry }, for: port)
     }
 
     // MARK: The end
 
     private func end(_ port: UVRunLoop.SocketPort, _ error: SocketError) -> PortAnswer {
-        let handler = state.withLock { $0.handler }
+        let handler = withOwned { $0.handler }
         UVRunLoop.invalidate(port)
         guard let handler else { return PortAnswer(wasHandled: false) }
         handler.value(port, .failed(error))
         return PortAnswer(wasHandled: true)
     }
 
-    func letGo(in loop: UVRunLoop?) {
-        let handler = state.withLock { exchange(&$0.handler, with: nil) }
-        let alarm = state.withLock { exchange(&$0.alarm, with: nil) }
+    func close() {
         let file = state.withLock { $0.file.take() }
-        let descriptor = state.withLock { $0.descriptor.take() }
+        let descriptor = state.withLock { $0.owned.descriptor.take() }
         // The file first: nobody is to find it while nobody listens.
         _ = consume file
         _ = consume descriptor
-        alarm?.cancel()
-        if let handler { Handler(handler).letGo(with: loop) }
-    }
-
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-        // What belongs to a thread that has ended can never be called again.
-        if state.withLock({ $0.handler?.home }) != nil { UVRunLoop.invalidate(port) }
     }
 
     private func call(_ port: UVRunLoop.SocketPort, _ event: UVRunLoop.SocketPort.Event) -> Bool {
-        guard let handler = state.withLock({ $0.handler }) else { return false }
+        guard let handler = withOwned({ $0.handler }) else { return false }
         handler.value(port, event)
         return true
     }

@@ -43,6 +43,13 @@ extension UVRunLoop {
         enum Role: Sendable {
             case listener(ListenerReceiver)
             case stream(StreamReceiver)
+
+            var receiver: any SocketReceiver {
+                switch self {
+                case .listener(let receiver): receiver
+                case .stream(let receiver): receiver
+                }
+            }
         }
 
         /// What a loop knows the port by.
@@ -56,12 +63,12 @@ extension UVRunLoop {
             order: Int = 0
         ) {
             self.role = role
-            let receiver: any PortReceiver =
-                switch role {
-                case .listener(let receiver): receiver
-                case .stream(let receiver): receiver
-                }
-            link = PortLink(descriptor: number, events: events, order: order, receiver: receiver)
+            link = PortLink(
+                descriptor: number,
+                events: events,
+                order: order,
+                receiver: role.receiver
+            )
         }
 
         /// Its turn among sources that become ready at the same time; lower ones are served first.
@@ -113,12 +120,9 @@ extension UVRunLoop {
                 link.loop == nil,
                 "A port's handler is set before the port is added to a loop. Remove the port first."
             )
-            let earlier =
-                switch role {
-                case .listener(let receiver): receiver.setHandler(handler)
-                case .stream(let receiver): receiver.setHandler(handler)
-                }
-            if let earlier { Handler(earlier).letGo(with: nil) }
+            if let earlier = role.receiver.setHandler(handler) {
+                Handler(earlier).letGo(with: nil)
+            }
         }
 
         // MARK: Addresses
@@ -127,13 +131,13 @@ extension UVRunLoop {
         ///
         /// A listener at port 0 has the one here that the system chose.
         public var localAddress: SocketAddress? {
-            withDescriptor { descriptor in try? descriptor.localAddress() }
+            role.receiver.withDescriptor { descriptor in try? descriptor.localAddress() }
                 .flatMap { SocketAddress($0) }
         }
 
         /// Where the peer is; `nil` for a listener, and when there is no connection.
         public var peerAddress: SocketAddress? {
-            withDescriptor { descriptor in try? descriptor.peerAddress() }
+            role.receiver.withDescriptor { descriptor in try? descriptor.peerAddress() }
                 .flatMap { SocketAddress($0) }
         }
 
@@ -141,27 +145,13 @@ extension UVRunLoop {
         /// `nil` for others.
         public var peerCredentials: PeerCredentials? {
             guard case .stream = role, case .unix = localAddress else { return nil }
-            return withDescriptor { descriptor in try? descriptor.peerCredentials() }
-        }
-
-        private func withDescriptor<Result: Sendable>(
-            _ body: (borrowing Descriptor) -> Result?
-        ) -> Result? {
-            switch role {
-            case .listener(let receiver): receiver.withDescriptor(body)
-            case .stream(let receiver): receiver.withDescriptor(body)
-            }
+            return role.receiver.withDescriptor { descriptor in try? descriptor.peerCredentials() }
         }
 
         /// Has the kernel asked for what the port waits for now.
         func askAnew() {
-            let role = role
-            link.setEvents {
-                switch role {
-                case .listener(let receiver): receiver.wanted
-                case .stream(let receiver): receiver.wanted
-                }
-            }
+            let receiver = role.receiver
+            link.setEvents { receiver.wanted }
         }
     }
 }

@@ -1,7 +1,7 @@
 import UVRunLoop
 
 /// Serves a connection.
-final class StreamReceiver: PortReceiver {
+final class StreamReceiver: SocketReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     let state: Guarded<StreamState>
@@ -10,8 +10,8 @@ final class StreamReceiver: PortReceiver {
         self.state = Guarded(state)
     }
 
-    func checkHome(is thread: ThreadIdentity) {
-        state.withLock { $0.descriptor == nil ? .any : HandlerHome($0.handler) }.check(thread)
+    func withOwned<Result: Sendable>(_ body: (inout SocketBelongings) -> Result) -> Result {
+        state.withLock { body(&$0.owned) }
     }
 
     var isReady: Bool { state.withLock { $0.course.isReady } }
@@ -24,7 +24,7 @@ final class StreamReceiver: PortReceiver {
         let now = port.link.loop?.now ?? .now
         let outcome = state.withLock { $0.serve(events, at: now) }
         if outcome.nextLook != nil || outcome.hasAlarm {
-            PortAlarm.renew(at: outcome.nextLook, for: port, swap: swap)
+            renewAlarm(at: outcome.nextLook, for: port)
         }
         if case .failed = outcome.event { UVRunLoop.invalidate(port) }
         if let event = outcome.event { outcome.handler?.value(port, event) }
@@ -38,81 +38,20 @@ final class StreamReceiver: PortReceiver {
 
     /// The kernel would not watch the socket.
     private func refuse(_ port: UVRunLoop.SocketPort) -> PortAnswer {
-        guard let handler = state.withLock({ $0.handler }) else {
+        guard let handler = withOwned({ $0.handler }) else {
             return PortAnswer(wasHandled: false)
         }
         handler.value(port, .failed(UVRunLoop.SocketError(.refusedBySystem)))
         return PortAnswer(wasHandled: true)
     }
 
-    func setHandler(
-        _ handler: ThreadBound<UVRunLoop.SocketPort.Body>
-    ) -> ThreadBound<UVRunLoop.SocketPort.Body>? {
-        state.withLock { $0.descriptor == nil ? handler : exchange(&$0.handler, with: handler) }
-    }
-
-    /// Lends the socket; `nil` when it is closed.
-    func withDescriptor<Result: Sendable>(
-        _ body: (borrowing Descriptor) -> Result?
-    ) -> Result? {
-        state.withLock { state in
-            switch state.descriptor {
-            case .some(let descriptor): body(descriptor)
-            case .none: nil
-            }
-        }
-    }
-
-    private func swap(_ alarm: PortAlarm?) -> PortAlarm? {
-        state.withLock { $0.descriptor == nil ? alarm : exchange(&$0.alarm, with: alarm) }
-    }
-
-    func letGo(in loop: UVRunLoop?) {
-        let handler = state.withLock { exchange(&$0.handler, with: nil) }
-        let alarm = state.withLock { exchange(&$0.alarm, with: nil) }
+    /// Makes room for another connection of the listener's, too.
+    func close() {
+        let descriptor = state.withLock { $0.owned.descriptor.take() }
+        // Nothing is queued any more.
         state.withLock { $0.queue.removeAll() }
-        close()
-        alarm?.cancel()
-        if let handler { Handler(handler).letGo(with: loop) }
-    }
-
-    /// Closes the socket, and makes room for another connection of the listener's.
-    private func close() {
-        let descriptor = state.withLock { $0.descriptor.take() }
         let membership = state.withLock { $0.membership.take() }
         _ = consume descriptor
         _ = consume membership
-    }
-
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-        // What belongs to a thread that has ended can never be called again.
-        if state.withLock({ $0.handler?.home }) != nil { UVRunLoop.invalidate(port) }
-    }
-}
-
-/// Where a port's handler may be called.
-enum HandlerHome: Sendable {
-    case missing
-    case any
-    case only(ThreadIdentity)
-
-    init(_ handler: ThreadBound<UVRunLoop.SocketPort.Body>?) {
-        guard let handler else {
-            self = .missing
-            return
-        }
-        self = handler.home.map { .only($0) } ?? .any
-    }
-
-    func check(_ thread: ThreadIdentity) {
-        switch self {
-        case .any: break
-        case .missing:
-            fail(
-                "This connection has no handler. Give it one with setHandler(_:) before you add it."
-            )
-        case .only(let home):
-            require(home == thread, ThreadBound<UVRunLoop.SocketPort.Body>.rule)
-        }
     }
 }

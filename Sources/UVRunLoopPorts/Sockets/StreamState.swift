@@ -30,10 +30,7 @@ struct StreamState: ~Copyable, Sendable {
         var wasAccepted = true
     }
 
-    var handler: ThreadBound<UVRunLoop.SocketPort.Body>?
-    var alarm: PortAlarm?
-    /// `nil` once the port is invalid.
-    var descriptor: Descriptor?
+    var owned: SocketBelongings
     /// Goes after the descriptor, for it makes room for another one.
     var membership: Membership?
     var course: StreamCourse
@@ -48,14 +45,14 @@ struct StreamState: ~Copyable, Sendable {
     private var keptAttempt: Kept<ConnectionAttempt>?
 
     init(connected descriptor: consuming Descriptor, _ membership: consuming Membership?) {
-        self.descriptor = consume descriptor
+        owned = SocketBelongings(descriptor)
         self.membership = membership
         course = StreamCourse(.open)
         asked = .readable
     }
 
     init(connecting descriptor: consuming Descriptor, _ attempt: ConnectionAttempt) {
-        self.descriptor = consume descriptor
+        owned = SocketBelongings(descriptor)
         keptAttempt = Kept(attempt)
         course = StreamCourse(.inLine)
         asked = []
@@ -79,7 +76,7 @@ struct StreamState: ~Copyable, Sendable {
     private mutating func connect() {
         guard let attempt else { return }
         do {
-            switch try descriptor?.connect(to: attempt.address) {
+            switch try owned.descriptor?.connect(to: attempt.address) {
             case .done: course.phase = .connected
             case .underway: course.phase = .connecting
             case .lineIsFull, nil: course.phase = .inLine
@@ -97,7 +94,7 @@ struct StreamState: ~Copyable, Sendable {
             if course.phase == .inLine { attempt?.didTry(at: now) }
         case .connecting where !events.isEmpty:
             do {
-                let error = try descriptor?.takeError()
+                let error = try owned.descriptor?.takeError()
                 course.failure = error.map { SocketError(system: $0) }
                 if error == nil { course.phase = .connected }
             } catch {
@@ -116,7 +113,7 @@ struct StreamState: ~Copyable, Sendable {
 
     /// Goes one step on.
     mutating func serve(_ events: Events, at now: UVRunLoop.Instant) -> Outcome {
-        guard descriptor != nil else { return Outcome() }
+        guard owned.descriptor != nil else { return Outcome() }
         var outcome = Outcome()
         // A socket that is in nobody's line counts as hung up.
         if events.contains(.hangUp), course.phase != .inLine { course.isHungUp = true }
@@ -137,8 +134,8 @@ struct StreamState: ~Copyable, Sendable {
         outcome.hasMore = !outcome.isOver && keptAttempt == nil && course.isReady
         outcome.asksAnew = asksAnew()
         outcome.nextLook = attempt?.nextLook(isInLine: course.phase == .inLine)
-        outcome.hasAlarm = alarm != nil
-        outcome.handler = handler
+        outcome.hasAlarm = owned.alarm != nil
+        outcome.handler = owned.handler
         return outcome
     }
 
@@ -156,7 +153,7 @@ struct StreamState: ~Copyable, Sendable {
 
     private mutating func read() -> Event? {
         do {
-            switch try descriptor?.read() {
+            switch try owned.descriptor?.read() {
             case .bytes(let bytes): return .received(bytes)
             case .wouldBlock, nil:
                 if course.readsToTheEnd { course.peerDidEnd = true }
@@ -173,7 +170,7 @@ struct StreamState: ~Copyable, Sendable {
     /// The error of a peer that is gone while nothing is read from it.
     private mutating func lastError() -> Event? {
         guard course.isHungUp, course.peerDidEnd else { return nil }
-        let error = (try? descriptor?.takeError()) ?? nil
+        let error = (try? owned.descriptor?.takeError()) ?? nil
         return error.map { .failed(SocketError(system: $0)) }
     }
 
@@ -185,9 +182,9 @@ struct StreamState: ~Copyable, Sendable {
         do {
             let sent: Int?
             if let only = queue.only {
-                sent = try descriptor?.send(only)
+                sent = try owned.descriptor?.send(only)
             } else {
-                sent = try descriptor?.send(queue.first(Descriptor.mostPieces))
+                sent = try owned.descriptor?.send(queue.first(Descriptor.mostPieces))
             }
             guard let sent else { return false }
             let hasRoom = queue.didSend(sent)
@@ -201,11 +198,13 @@ struct StreamState: ~Copyable, Sendable {
 
     /// Sends at once what the socket takes, and queues the rest.
     mutating func send(_ bytes: ArraySlice<UInt8>) -> Consequence {
-        guard descriptor != nil, course.accepts else { return Consequence(wasAccepted: false) }
+        guard owned.descriptor != nil, course.accepts else {
+            return Consequence(wasAccepted: false)
+        }
         var sent = 0
         do {
             if queue.isEmpty, course.sends, !bytes.isEmpty {
-                sent = try descriptor?.send(bytes) ?? 0
+                sent = try owned.descriptor?.send(bytes) ?? 0
             }
         } catch {
             fail(SocketError(system: error))
@@ -223,14 +222,14 @@ struct StreamState: ~Copyable, Sendable {
     }
 
     mutating func endSending(closing: Bool) -> Consequence {
-        guard descriptor != nil else { return Consequence(wasAccepted: false) }
+        guard owned.descriptor != nil else { return Consequence(wasAccepted: false) }
         course.noteEnd(closing: closing)
         shutDownIfDue()
         return consequence()
     }
 
     mutating func setPaused(_ isPaused: Bool) -> Consequence {
-        guard descriptor != nil else { return Consequence(wasAccepted: false) }
+        guard owned.descriptor != nil else { return Consequence(wasAccepted: false) }
         course.isPaused = isPaused
         return consequence()
     }
@@ -247,7 +246,7 @@ struct StreamState: ~Copyable, Sendable {
     private mutating func shutDownIfDue() {
         guard course.isToShutDown(queue) else { return }
         do {
-            try descriptor?.endSending()
+            try owned.descriptor?.endSending()
             course.didShutDown()
         } catch {
             fail(SocketError(system: error))

@@ -28,30 +28,19 @@ func completingUnlessBlocked<Result: SignedInteger>(
     }
 }
 
-/// Throws the failure that a negative status of one of CUV's functions stands for.
-@discardableResult
-func accepted(_ status: CInt) throws(UVError) -> CInt {
-    guard status >= 0 else { throw UVError(rawValue: status) }
-    return status
-}
-
 extension UVError {
     static let addressInUse = UVError(rawValue: -EADDRINUSE)
     static let addressNotAvailable = UVError(rawValue: -EADDRNOTAVAIL)
     static let brokenPipe = UVError(rawValue: -EPIPE)
-    static let connectionAborted = UVError(rawValue: -ECONNABORTED)
     static let connectionRefused = UVError(rawValue: -ECONNREFUSED)
     static let connectionReset = UVError(rawValue: -ECONNRESET)
     static let hostUnreachable = UVError(rawValue: -EHOSTUNREACH)
-    static let interrupted = UVError(rawValue: -EINTR)
-    static let invalidArgument = UVError(rawValue: -EINVAL)
     static let networkUnreachable = UVError(rawValue: -ENETUNREACH)
     static let noAccess = UVError(rawValue: -EACCES)
     static let noBufferSpace = UVError(rawValue: -ENOBUFS)
     static let noMemory = UVError(rawValue: -ENOMEM)
     static let noSuchFile = UVError(rawValue: -ENOENT)
     static let notADirectory = UVError(rawValue: -ENOTDIR)
-    static let notConnected = UVError(rawValue: -ENOTCONN)
     static let timedOut = UVError(rawValue: -ETIMEDOUT)
     static let wouldBlock = UVError(rawValue: -EAGAIN)
 

@@ -18,13 +18,6 @@ struct DateDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// The monotonic clock, in nanoseconds.
-func monotonicNow() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
-
 extension Stream {
     static func unixSocket() throws(UVError) -> Descriptor { try socket(family: AF_UNIX) }
 }

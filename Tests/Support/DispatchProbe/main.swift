@@ -6,7 +6,7 @@ import UVRunLoop
 
 let loop = UVRunLoop.main
 let aside = UVRunLoop.Mode("aside")
-alarm(60)
+endAfterAMinute()
 
 func onMain(_ line: String, _ body: @escaping @MainActor () -> Void = {}) {
     DispatchQueue.main.async {

@@ -7,6 +7,15 @@ func tell(_ line: String) {
     _ = write(STDOUT_FILENO, bytes, bytes.count)
 }
 
+/// Ends the program if it hangs; whoever started it may have blocked the signal.
+func endAfterAMinute() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGALRM)
+    sigprocmask(SIG_UNBLOCK, &signals, nil)
+    alarm(60)
+}
+
 /// Calls a function on a thread of its own, which is to be joined.
 func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
     let box = Unmanaged.passRetained(Body(call: body)).toOpaque()

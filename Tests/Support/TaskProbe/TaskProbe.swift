@@ -7,7 +7,7 @@ struct TaskProbe {
     @MainActor static var count = 0
 
     static func main() {
-        alarm(60)
+        endAfterAMinute()
         switch CommandLine.arguments.dropFirst().first ?? "" {
         case "unused": finishWithoutDispatch()
         case "tasks": serveTasks()
@@ -15,6 +15,9 @@ struct TaskProbe {
         case "worker": wakeForAWorkersTask()
         case "thread": wakeForAThreadsTask()
         case "waiter": serveAHandlerThatWaits()
+        case "requests": serveRequests()
+        case "own": serveOwnRequests()
+        case "cancelled": cancelRequests()
         default: exit(2)
         }
     }

@@ -186,38 +186,41 @@ import Testing
 
     @Test func descriptorsThatAPeerSendsAreNotTaken() async {
         await #expect(processExitsWith: .success) {
-            let place = Place()
-            let server = try PortServer(place) { _, message in message.data }
-            let peer = try place.rawSocket()
-            let frame = Frame.request(1, 0, [1]).head()
-            peer.write(frame)
-            #expect(peer.readFrame() == .reply(1, [1]))
-            let before = openDescriptors()
-            for _ in 0..<20 {
-                sendWithDescriptors(frame, peer.socket.descriptor.number)
-                #expect(peer.readFrame() == .reply(1, [1]))
+            inQuietProcess {
+                let place = Place()
+                let server = try PortServer(place) { _, message in message.data }
+                let peer = try place.rawSocket()
+                let frame = Frame.request(1, 0, [1]).head()
+                peer.write(frame)
+                precondition(peer.readFrame() == .reply(1, [1]))
+                let before = openDescriptors()
+                for _ in 0..<20 {
+                    sendWithDescriptors(frame, peer.socket.descriptor.number)
+                    precondition(peer.readFrame() == .reply(1, [1]))
+                }
+                precondition(openDescriptors() == before)
+                server.stop()
             }
-            #expect(openDescriptors() == before)
-            server.stop()
         }
     }
 
     @Test func nothingIsLeftOpenByPortsThatAreGone() async {
         await #expect(processExitsWith: .success) {
-            let place = Place()
-            func round() throws {
-                let server = try PortServer(place) { _, message in message.data }
-                try onOwnThread {
-                    let remote = try place.remote()
-                    let reply = try remote.request([1])
-                    #expect(reply == [1])
+            inQuietProcess {
+                let place = Place()
+                func round() throws {
+                    let server = try PortServer(place) { _, message in message.data }
+                    try onOwnThread {
+                        let reply = try place.remote().request([1])
+                        precondition(reply == [1])
+                    }
+                    server.stop()
                 }
-                server.stop()
+                try round()
+                let before = openDescriptors()
+                for _ in 0..<20 { try round() }
+                precondition(openDescriptors() == before)
             }
-            try round()
-            let before = openDescriptors()
-            for _ in 0..<20 { try round() }
-            #expect(openDescriptors() == before)
         }
     }
 

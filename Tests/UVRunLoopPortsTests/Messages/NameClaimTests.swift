@@ -120,17 +120,31 @@ import Testing
             },
         ]
         let files = try portFiles(in: place)
-        for (index, way) in ways.enumerated() where index < 4 || geteuid() == 0 {
-            way(files.socket)
-            let before = try FileStatus(ofPath: files.socket)
-            #expect(throws: MessagePortError.fileNotTrusted(files.socket)) {
-                let claim = try NameClaim(files)
-                _ = try claim.listen(backlog: 1)
+        for path in [files.socket, files.unfinished] {
+            for (index, way) in ways.enumerated() where index < 4 || geteuid() == 0 {
+                way(path)
+                let before = try FileStatus(ofPath: path)
+                #expect(throws: MessagePortError.fileNotTrusted(path)) {
+                    let claim = try NameClaim(files)
+                    _ = try claim.listen(backlog: 1)
+                }
+                #expect(try FileStatus(ofPath: path) == before)
+                if unlink(path) != 0 { rmdir(path) }
             }
-            #expect(try FileStatus(ofPath: files.socket) == before)
-            if unlink(files.socket) != 0 { rmdir(files.socket) }
         }
         #expect(try FileStatus(ofPath: target)?.kind == .regular)
+    }
+
+    @Test func aSocketOfTheUsersThatNobodyFinishedGivesWay() throws {
+        let place = Place()
+        let files = try portFiles(in: place)
+        let left = try Stream.unixSocket()
+        try left.bind(to: files.address(of: files.unfinished))
+        let claim = try NameClaim(files)
+        let socket = try claim.listen(backlog: 1)
+        #expect(place.entries == ["name.lock", "name.port"])
+        _ = consume socket
+        _ = consume left
     }
 
     @Test func aLockFileThatIsSomethingElseIsRefused() throws {

@@ -7,15 +7,16 @@ import Testing
 /// What happens while a sender waits: its loop runs, and only so long.
 @Suite struct ReplyWaitTests {
     @Test func theLoopServesTheReplyModeAndNoOther() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, notes, served) = (Place(), Notes(), Signal())
         let server = try PortServer(place) { _, _ in
-            usleep(30_000)
+            served.wait()
             return [1]
         }
         try onOwnThread {
             let loop = UVRunLoop.current
-            let timer = UVRunLoop.Timer(after: .milliseconds(1), interval: .milliseconds(1)) { _ in
+            let timer = UVRunLoop.Timer(after: .milliseconds(3), interval: .milliseconds(1)) { _ in
                 notes.add("reply mode")
+                served.send()
             }
             loop.add(timer, forMode: .reply)
             let other = UVRunLoop.Timer(after: .milliseconds(1)) { _ in notes.add("default mode") }
@@ -42,9 +43,9 @@ import Testing
     }
 
     @Test func handlersMaySendOverTheSamePortMeanwhile() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, notes, lastOne) = (Place(), Notes(), Signal())
         let server = try PortServer(place) { _, message in
-            if message.id == 0 { usleep(20_000) }
+            if message.id == 0 { lastOne.wait() }
             return [UInt8(message.id)]
         }
         try onOwnThread {
@@ -52,6 +53,7 @@ import Testing
             let loop = UVRunLoop.current
             for id in 1...3 {
                 let timer = UVRunLoop.Timer(after: .milliseconds(id)) { _ in
+                    if id == 3 { lastOne.send() }
                     do {
                         let reply = try remote.request(id: Int32(id))
                         notes.add("\(reply ?? [])")
@@ -94,9 +96,9 @@ import Testing
     }
 
     @Test func aLateReplyIsNeverTakenForTheNextOne() throws {
-        let place = Place()
+        let (place, gaveUp) = (Place(), Signal())
         let server = try PortServer(place) { _, message in
-            if message.id < 5 { usleep(10_000) }
+            if message.id < 5 { gaveUp.wait() }
             return [UInt8(message.id)]
         }
         try onOwnThread {
@@ -106,6 +108,7 @@ import Testing
                     try remote.request(id: Int32(id), receiveLimit: .milliseconds(1))
                 }
             }
+            gaveUp.send()
             for id in 5..<10 { #expect(try remote.request(id: Int32(id)) == [UInt8(id)]) }
         }
         server.stop()
@@ -125,9 +128,9 @@ import Testing
     }
 
     @Test func aReplyThatNobodyWaitsForEndsNoRunOfItsMode() throws {
-        let place = Place()
+        let (place, gaveUp) = (Place(), Signal())
         let server = try PortServer(place) { _, message in
-            if message.id == 0 { usleep(10_000) }
+            if message.id == 0 { gaveUp.wait() }
             return [UInt8(message.id)]
         }
         try onOwnThread {
@@ -135,6 +138,7 @@ import Testing
             #expect(throws: MessagePortError.receiveTimedOut) {
                 try remote.request(receiveLimit: .milliseconds(1))
             }
+            gaveUp.send()
             let loop = UVRunLoop.current
             loop.add(UVRunLoop.Timer(after: .milliseconds(50)) { _ in }, forMode: .reply)
             let result = loop.run(
@@ -170,15 +174,18 @@ import Testing
     }
 
     @Test func aStopDuringTheWaitIsForTheRunAroundIt() throws {
-        let place = Place()
+        let (place, stopped) = (Place(), Signal())
         let server = try PortServer(place) { _, _ in
-            usleep(20_000)
+            stopped.wait()
             return [1]
         }
         try onOwnThread {
             let loop = UVRunLoop.current
             let remote = try place.remote()
-            let stopper = UVRunLoop.Timer(after: .milliseconds(2)) { _ in loop.stop() }
+            let stopper = UVRunLoop.Timer(after: .milliseconds(2)) { _ in
+                loop.stop()
+                stopped.send()
+            }
             loop.add(stopper, forMode: .reply)
             let replies = Notes()
             loop.performLocally { replies.add("\((try? remote.request()) ?? [])") }

@@ -55,6 +55,6 @@ import Testing
         let error = UVRunLoop.SocketError(system: .connectionRefused)
         #expect(error.code == .connectionRefused)
         #expect(error.description.contains("ECONNREFUSED: connection refused"))
-        #expect(UVRunLoop.SocketError(system: .interrupted).code == .refusedBySystem)
+        #expect(UVRunLoop.SocketError(system: .noChild).code == .refusedBySystem)
     }
 }

@@ -65,10 +65,34 @@ func startChild(_ body: () -> CInt) -> pid_t {
     let child = fork()
     precondition(child >= 0, "No process could be made.")
     if child == 0 {
-        alarm(120)
+        endAfterTwoMinutes()
         _exit(body())
     }
     return child
+}
+
+/// Ends the process if it hangs; threads that run tests have the signal blocked.
+private func endAfterTwoMinutes() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGALRM)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    alarm(120)
+}
+
+/// Runs a body in a process of its own, in which no other thread opens or closes descriptors.
+///
+/// An exit test's process has such threads: those of the test library.
+func inQuietProcess(_ body: () throws -> Void) {
+    let status = inChild {
+        do {
+            try body()
+            return 0
+        } catch {
+            return 1
+        }
+    }
+    precondition(status == 0, "The process ended with \(status).")
 }
 
 /// Waits for a child; its exit status, or the negated number of the signal that ended it.

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Foundation
+import Report
+import Results
+
+/// Measures the run loop beside its peers.
+@main
+struct Bench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract:
+            "Measures UVRunLoop side by side with libuv in C, CFRunLoop, SwiftNIO and Dispatch.",
+        discussion: """
+            Every system does the same jobs, and they take turns round by round. The tables show \
+            the median, the lowest and the highest of the rounds, and UVRunLoop's figure divided \
+            by the peer's. It takes minutes, and the machine should have nothing else to do.
+            """,
+        subcommands: [CountOperations.self]
+    )
+
+    @Flag(help: "Fewer sizes and rounds: a minute in all.")
+    var quick = false
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Only jobs whose names begin so.", valueName: "job")
+    )
+    var only: [String] = []
+
+    @Option(help: "How many rounds; 5 unless said otherwise, 2 with --quick.")
+    var rounds: Int?
+
+    @Flag(help: "Show the names of all jobs, and measure nothing.")
+    var list = false
+
+    @Option(help: ArgumentHelp("Write the results to a file, as JSON.", valueName: "file"))
+    var json: String?
+
+    @Option(help: ArgumentHelp("Write a report to a folder.", valueName: "folder"))
+    var report: String?
+
+    func validate() throws {
+        if let rounds, rounds < 1 { throw ValidationError("At least one round is needed.") }
+        for name in only where !Catalogue.names.contains(where: { $0.hasPrefix(name) }) {
+            throw ValidationError("No job's name begins with '\(name)'; --list shows all.")
+        }
+    }
+
+    func run() throws {
+        if list { return print(Catalogue.text) }
+        try prepareOutput()
+        DescriptorLimit.raise()
+        let session = Session(
+            effort: Effort(isQuick: quick),
+            rounds: rounds ?? (quick ? 2 : 5),
+            isWanted: { name in only.isEmpty || only.contains { name.hasPrefix($0) } }
+        )
+        let findings = session.measure()
+        Tables(results: findings.results).printAll()
+        Growth(results: findings.results).print()
+        Budget(findings: findings, isWhole: only.isEmpty).print()
+        try write(findings.results)
+    }
+
+    /// Fails now, rather than after minutes, when the results cannot be written.
+    private func prepareOutput() throws {
+        if let json { try Data().write(to: URL(filePath: json)) }
+        if let report {
+            let folder = URL(filePath: report, directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+    }
+
+    private func write(_ results: Results) throws {
+        if let json { try ResultsFile.write(results, to: URL(filePath: json)) }
+        if let report {
+            try Report.write(results, to: report)
+        }
+    }
+
+    /// Ends with status 2 when the command line is wrong, as the other scripts do.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
+            Foundation.exit(2)
+        }
+    }
+}
+
+/// Does an operation some times, for somebody who counts the system calls.
+struct CountOperations: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "count",
+        abstract:
+            "Does one operation some times and no more, to count its system calls from outside."
+    )
+
+    @Argument(help: "Who does it: \(System.allCases.map(\.word).joined(separator: ", ")).")
+    var system: String
+
+    @Argument(help: "What is done: \(Operation.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var operation: String
+
+    @Argument(help: "How many times.")
+    var count: Int
+
+    func run() throws {
+        guard let system = System.allCases.first(where: { $0.word == system }) else {
+            throw ValidationError("There is no system '\(system)'.")
+        }
+        guard let operation = Operation(rawValue: operation), operation.systems.contains(system)
+        else {
+            throw ValidationError("There is no operation '\(operation)' of \(system.rawValue).")
+        }
+        guard count > 0 else { throw ValidationError("At least one is needed.") }
+        operation.run(count, by: system)
+    }
+}

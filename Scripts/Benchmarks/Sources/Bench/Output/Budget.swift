@@ -1,0 +1,185 @@
+import Results
+
+/// The rows of the design's budget that are ratios or counts, and whether they are met.
+struct Budget {
+    let findings: Findings
+    /// Whether everything was to be measured, so that what was not is worth a line.
+    let isWhole: Bool
+
+    private var results: Results { findings.results }
+
+    func print() {
+        var table = TextTable(["", "bound", "measured", ""], words: 1)
+        let lines = lines.filter { isWhole || $0.measured != nil }
+        guard !lines.isEmpty else { return }
+        for line in lines { table.add(line.cells) }
+        Swift.print("budget: The design's bounds, by medians of this run")
+        Swift.print(table.text, terminator: "\n\n")
+    }
+
+    private struct Line {
+        enum Bound {
+            case atMost(Double)
+            case atLeast(Double)
+        }
+
+        let title: String
+        let bound: Bound
+        let unit: String
+        let measured: Double?
+        var forgiven = 0.0
+
+        var cells: [String] {
+            guard let measured else { return [title, limit, "not run", ""] }
+            return [title, limit, figure(measured), isMet(measured) ? "met" : "NOT MET"]
+        }
+
+        private var limit: String {
+            switch bound {
+            case .atMost(let value): "≤ \(figure(value))"
+            case .atLeast(let value): "≥ \(figure(value))"
+            }
+        }
+
+        private func isMet(_ value: Double) -> Bool {
+            switch bound {
+            case .atMost(let limit): value <= limit + forgiven
+            case .atLeast(let limit): value >= limit
+            }
+        }
+
+        private func figure(_ value: Double) -> String { Figures.threeDigits(value) + unit }
+    }
+
+    private var lines: [Line] {
+        passes + timers + lateness + others + memory + counts
+    }
+
+    // MARK: Ratios
+
+    private func line(
+        _ title: String,
+        _ bound: Line.Bound,
+        _ ours: Double?,
+        _ theirs: Double?,
+        unit: String = " ×"
+    ) -> Line {
+        var ratio: Double?
+        if let ours, let theirs, theirs > 0 { ratio = ours / theirs }
+        return Line(title: title, bound: bound, unit: unit, measured: ratio)
+    }
+
+    /// How much more of our time than of a peer's, or of their rate than of ours, by job.
+    private func line(
+        _ title: String,
+        _ bound: Line.Bound,
+        _ job: String,
+        over system: System,
+        size: Int? = nil
+    ) -> Line {
+        line(title, bound, results.median(job, .uvRunLoop, size), results.median(job, system, size))
+    }
+
+    private var passes: [Line] {
+        let pass = results.median("pass", .libuv)
+        return [
+            line("pass / libuv", .atMost(1.3), results.median("pass", .uvRunLoop), pass),
+            line(
+                "pass.observed / libuv's pass",
+                .atMost(1.4),
+                results.median("pass.observed", .uvRunLoop),
+                pass
+            ),
+            line(
+                "modes, 10,000 items / 1 item",
+                .atMost(1.2),
+                results.median("modes", .uvRunLoop, 10_000),
+                results.median("modes", .uvRunLoop, 1)
+            ),
+            line(
+                "runs: CFRunLoop's time / ours",
+                .atLeast(10),
+                results.median("runs", .cfRunLoop),
+                results.median("runs", .uvRunLoop)
+            ),
+        ]
+    }
+
+    private var timers: [Line] {
+        let bounds = [("timers.insert", 1.2), ("timers.fire", 0.6), ("timers.cancel", 0.6)]
+        return bounds.flatMap { job, bound in
+            results.sizes(job, .uvRunLoop).filter { $0 >= 10_000 }.map { size in
+                let title = "\(job), \(Figures.whole(size)) / libuv"
+                return line(title, .atMost(bound), job, over: .libuv, size: size)
+            }
+        }
+    }
+
+    private var lateness: [Line] {
+        let jobs = ["lateness.idle", "lateness.busy", "lateness.load"]
+        let ratios = jobs.flatMap { job in
+            [50.0, 99].map { percent in
+                let peers = System.allCases.filter { $0 != .uvRunLoop }
+                let best = peers.compactMap { results.percentile(percent, job, $0) }.min()
+                return line(
+                    "\(job) p\(Figures.plain(percent)) / the best peer's",
+                    .atMost(1),
+                    results.percentile(percent, job, .uvRunLoop),
+                    best
+                )
+            }
+        }
+        let early = findings.early.filter { $0.system == .uvRunLoop }.map(\.count)
+        let count = early.isEmpty ? nil : Double(early.reduce(0, +))
+        return ratios
+            + [Line(title: "timers that were early", bound: .atMost(0), unit: "", measured: count)]
+    }
+
+    private var others: [Line] {
+        [
+            line("perform, 1 producer / SwiftNIO", .atLeast(2), "perform", over: .nio, size: 1),
+            line("perform, 4 producers / SwiftNIO", .atLeast(1.2), "perform", over: .nio, size: 4),
+            line(
+                "perform, 1 producer / CFRunLoop",
+                .atLeast(15),
+                "perform",
+                over: .cfRunLoop,
+                size: 1
+            ),
+            line("pingpong / libuv", .atMost(1.1), "pingpong", over: .libuv),
+        ]
+            + results.sizes("descriptors", .uvRunLoop).map { size in
+                let title = "descriptors, \(Figures.whole(size)) idle / libuv"
+                return line(title, .atMost(1.15), "descriptors", over: .libuv, size: size)
+            }
+    }
+
+    private var memory: [Line] {
+        let bytes = results.median("timers.memory", .uvRunLoop)
+        return [
+            Line(
+                title: "memory of a timer, handler included",
+                bound: .atMost(200),
+                unit: " B",
+                measured: bytes
+            )
+        ]
+    }
+
+    // MARK: Counts
+
+    /// A tenth more on average is forgiven: threads that meet at a lock, because they are watched.
+    private var counts: [Line] {
+        guard !results.counts.isEmpty else { return [] }
+        return Operation.allCases.compactMap { operation in
+            guard let bound = operation.budget else { return nil }
+            return Line(
+                title: "system calls: \(operation.title)",
+                bound: .atMost(bound),
+                unit: "",
+                measured: results.count(operation.rawValue, .uvRunLoop),
+                forgiven: 0.1
+            )
+        }
+    }
+}

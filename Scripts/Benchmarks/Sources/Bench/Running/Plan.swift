@@ -1,0 +1,28 @@
+/// Everything that can be measured, in the order in which it is.
+enum Plan {
+    static func jobs(_ effort: Effort) -> [Job] {
+        [
+            .pass(effort),
+            .modes(effort),
+            .runs(effort),
+            .perform(effort),
+            .pingPong(effort),
+            .timers(effort),
+            .cancel(effort),
+            .redate(effort),
+            .memory(effort),
+            .latenessIdle(effort),
+            .latenessBusy(effort),
+            .latenessUnderLoad(effort),
+            .descriptors(effort),
+            .tolerance(effort),
+            .nested(effort),
+            .thread(effort),
+            .growingSources(effort),
+            .growingModes(effort),
+            .growingThreads(effort),
+            .growingDescriptors(effort),
+            .growingDepth(effort),
+        ]
+    }
+}

@@ -1,0 +1,295 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// What killed processes leave of ports without names, and who clears it away.
+///
+/// What forks has a process of its own, so that no other test's children inherit its pipes.
+@Suite struct ReplySweepTests {
+    @Test func filesOfUnnamedPortsOfAKilledProcessGoWithTheNextUnnamedPort() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            #expect(awaitEnd(of: startMakerThatIsKilled(place, count: 3)) == -SIGKILL)
+            #expect(place.entries.count == 8)
+            // One that was killed before it listened.
+            let unfinished = try portFiles(in: place, .unguessable())
+            makeFile(unfinished.lock)
+            makeSocket(unfinished.unfinished)
+
+            let port = try place.unnamed()
+            let own = ["\(port.name).lock", "\(port.name).port"]
+            #expect(place.entries == ["named.lock", "named.port"] + own)
+            port.invalidate()
+        }
+    }
+
+    @Test func portsOfLiveProcessesStay() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let other = try LiveMaker(place)
+            let port = try place.unnamed()
+            #expect(place.entries.count == 4)
+            // Neither port's name can be had: both locks hold.
+            #expect(inChild { isHeld(other.name, place) && isHeld(port.name, place) ? 0 : 1 } == 0)
+            #expect(try place.remote(other.name).peer.process == other.process)
+            // The lock's file may be gone, as when somebody cleared the directory by age.
+            unlink(place.path + "/uvrunloop/\(other.name).lock")
+            #expect(ReplySweep.sweep(try place.directory()) == 0)
+            #expect(try place.remote(other.name).peer.process == other.process)
+            other.end()
+        }
+    }
+
+    @Test func ownPortsStayAndKeepTheirLocks() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let ports = try (0..<3).map { _ in try place.unnamed() }
+            let before = place.entries
+            #expect(ReplySweep.sweep(try place.directory()) == 0)
+            #expect(place.entries == before)
+            // To close a file is to unlock it, for all of the process.
+            for port in ports {
+                #expect(inChild { isHeld(port.name, place) ? 0 : 1 } == 0)
+            }
+        }
+    }
+
+    @Test func aSweepLeavesNothingOpen() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let status = inChild {
+                let before = Place.entries(of: "/proc/self/fd")
+                guard let directory = try? place.directory(),
+                    let files = try? directory.files(of: .unguessable())
+                else { return 1 }
+                makeFile(files.lock)
+                makeSocket(files.socket)
+                guard ReplySweep.sweep(directory) == 1 else { return 2 }
+                return Place.entries(of: "/proc/self/fd") == before ? 0 : 3
+            }
+            #expect(status == 0)
+            #expect(place.entries == [])
+        }
+    }
+
+    @Test func whatOnlyLooksLikeAReplyPortIsLeftAlone() throws {
+        let place = Place()
+        let directory = try place.directory()
+        let ways: [(String) -> Void] = [
+            { symlink("/nowhere", $0) }, { mkdir($0, 0o700) }, { mkfifo($0, 0o600) },
+        ]
+        for way in ways {
+            let paths = [\PortFiles.socket, \.lock, \.unfinished]
+            for path in paths { way(try portFiles(in: place, .unguessable())[keyPath: path]) }
+        }
+        makeFile(try portFiles(in: place, .unguessable()).socket)
+        makeFile(try portFiles(in: place, .unguessable()).unfinished)
+        let stem = PortName.unguessable().stem
+        for name in ["\(stem)0.lock", "\(stem.dropLast()).lock", "\(stem).txt", "reply-me.lock"] {
+            makeFile("\(directory.path)/\(name)")
+        }
+        let before = place.entries
+        #expect(before.count == 15)
+        #expect(ReplySweep.sweep(directory) == 0)
+        #expect(place.entries == before)
+        try place.unnamed().invalidate()
+        #expect(place.entries == before)
+    }
+
+    @Test func onlySoMuchIsClearedAtATimeUntilLittleIsLeft() async {
+        // In a process that has not been at another place which had the same number.
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let most = ReplySweep.mostNames
+            let count = most * 2 + most / 4
+            for _ in 0..<count { makeFile(try portFiles(in: place, .unguessable()).lock) }
+            var left: [Int] = []
+            for _ in 0..<4 {
+                try place.unnamed().invalidate()
+                left.append(place.entries.count)
+            }
+            #expect(left == [count - most, count - 2 * most, 0, 0])
+            // It has come to its end, and costs nothing any more.
+            makeFile(try portFiles(in: place, .unguessable()).lock)
+            try place.unnamed().invalidate()
+            #expect(place.entries.count == 1)
+        }
+    }
+
+    @Test func aForkedChildSweepsAnew() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let port = try place.unnamed()
+            makeFile(try portFiles(in: place, .unguessable()).lock)
+            let status = inChild {
+                guard let own = try? place.unnamed() else { return 1 }
+                own.invalidate()
+                return place.entries.count == 2 ? 0 : 2
+            }
+            #expect(status == 0)
+            #expect(place.entries == ["\(port.name).lock", "\(port.name).port"])
+        }
+    }
+
+    @Test func aPortWhoseNameASweepHasForAMomentGetsAnother() throws {
+        let place = Place()
+        let (taken, free) = (PortName.unguessable(), PortName.unguessable())
+        let sweeper = try NameClaim(portFiles(in: place, taken))
+        var names = [free, taken]
+        let port = try place.unnamed { names.removeLast() }
+        #expect(port.name == free.text)
+        // Not for ever, though.
+        #expect(throws: MessagePortError.nameTaken) { try place.unnamed { taken } }
+        sweeper.release()
+    }
+
+    @Test func sweepersAndMakersDoNotGetInEachOthersWay() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            var go: [CInt] = [-1, -1]
+            pipe(&go)
+            let makers = (0..<4).map { number in
+                startChild {
+                    awaitClosing(of: go)
+                    return makeManyPorts(in: place, isKilled: number == 0)
+                }
+            }
+            let sweepers = (0..<3).map { _ in
+                startChild {
+                    awaitClosing(of: go)
+                    guard let directory = try? place.directory() else { return 1 }
+                    while true { _ = ReplySweep.sweep(directory) }
+                }
+            }
+            close(go[0])
+            close(go[1])
+            let statuses = makers.map { awaitEnd(of: $0) }
+            #expect(statuses == [-SIGKILL, 0, 0, 0])
+            // They are killed at any moment of a sweep.
+            for sweeper in sweepers { kill(sweeper, SIGKILL) }
+            for sweeper in sweepers { #expect(awaitEnd(of: sweeper) == -SIGKILL) }
+            _ = ReplySweep.sweep(try place.directory())
+            #expect(place.entries == [])
+        }
+    }
+
+    @Test(arguments: [
+        ("reply-0123456789abcdef0123456789abcdef.lock", true),
+        ("reply-0123456789abcdef0123456789abcdef.port", true),
+        ("reply-0123456789abcdef0123456789abcdef.made", true),
+        ("reply-0123456789ABCDEF0123456789ABCDEF.lock", false),
+        ("reply-0123456789abcdef0123456789abcde.lock", false),
+        ("reply-0123456789abcdef0123456789abcdef0.lock", false),
+        ("reply-0123456789abcdef0123456789abcdef", false),
+        ("reply-0123456789abcdef0123456789abcdef.lock.lock", false),
+        ("replyx0123456789abcdef0123456789abcdef.lock", false),
+        ("reply-0123456789abcdef0123456789abcdeg.lock", false),
+        ("reply-.lock", false), ("", false), (".", false), ("..", false), (".lock", false),
+    ])
+    func aFileOfAnUnguessableNameIsKnownByItsName(file: String, isOne: Bool) {
+        let name = PortName(ofReplyFile: file)
+        #expect(name?.text == (isOne ? "reply-0123456789abcdef0123456789abcdef" : nil))
+        #expect(PortName(ofReplyFile: PortName.unguessable().stem + ".port") != nil)
+    }
+}
+
+extension Place {
+    /// A port without a name.
+    fileprivate func unnamed(
+        name: () -> PortName = PortName.unguessable
+    ) throws -> Local {
+        try Local.unnamed(
+            in: directory(),
+            order: 0,
+            limits: .init(),
+            acceptPeer: nil,
+            handler: ThreadBound(sendable: { _, _ in nil }),
+            name: name
+        )
+    }
+}
+
+/// A process that has a port without a name until it is ended.
+private struct LiveMaker {
+    let process: pid_t
+    let name: String
+
+    init(_ place: Place) throws {
+        var told: [CInt] = [-1, -1]
+        pipe(&told)
+        process = startChild {
+            guard let port = try? place.unnamed() else { return 1 }
+            write(told[1], port.name, port.name.utf8.count)
+            Glibc.pause()
+            return port.isValid ? 0 : 2
+        }
+        var bytes = [UInt8](repeating: 0, count: PortName.unguessable().text.utf8.count)
+        read(told[0], &bytes, bytes.count)
+        close(told[0])
+        close(told[1])
+        name = String(decoding: bytes, as: UTF8.self)
+    }
+
+    func end() {
+        kill(process, SIGKILL)
+        _ = awaitEnd(of: process)
+    }
+}
+
+/// A process that makes ports without names, and one with a name, and is killed.
+private func startMakerThatIsKilled(_ place: Place, count: Int) -> pid_t {
+    startChild {
+        guard let named = try? place.local("named", { _, _ in nil }) else { return 1 }
+        let ports = (0..<count).compactMap { _ in try? place.unnamed() }
+        guard ports.count == count, named.isValid else { return 2 }
+        return kill(getpid(), SIGKILL)
+    }
+}
+
+/// Makes ports, each of which is to be there until it is let go; 0 when all were.
+private func makeManyPorts(in place: Place, isKilled: Bool) -> CInt {
+    for number in 0..<300 {
+        do {
+            let port = try place.unnamed()
+            if isKilled, number == 50 { kill(getpid(), SIGKILL) }
+            let remote = try place.remote(port.name)
+            guard remote.isValid, remote.peer.process == getpid() else { return 1 }
+            remote.invalidate()
+            port.invalidate()
+        } catch {
+            return 2
+        }
+    }
+    return 0
+}
+
+/// Whether somebody who wants the name does not get it.
+private func isHeld(_ name: String, _ place: Place) -> Bool {
+    do {
+        _ = try NameClaim(portFiles(in: place, PortName(name)))
+        return false
+    } catch {
+        return error as? MessagePortError == .nameTaken
+    }
+}
+
+private func awaitClosing(of pipe: [CInt]) {
+    close(pipe[1])
+    var byte: UInt8 = 0
+    read(pipe[0], &byte, 1)
+}
+
+private func portFiles(in place: Place, _ name: PortName) throws -> PortFiles {
+    try place.directory().files(of: name)
+}
+
+private func makeFile(_ path: String) { close(open(path, O_CREAT | O_RDWR, 0o600)) }
+
+/// Makes a socket that nobody listens at.
+private func makeSocket(_ path: String) {
+    guard let address = RawAddress(unixPath: path) else { return }
+    let socket = try? Stream.unixSocket()
+    try? socket?.bind(to: address)
+}
