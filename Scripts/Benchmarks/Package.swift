@@ -38,6 +38,16 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
+        .target(name: "StressSystem"),
+        .executableTarget(
+            name: "Stress",
+            dependencies: [
+                "StressSystem",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "UVRunLoop", package: "UVRunLoop"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,229 @@
+import Glibc
+import StressSystem
+import UVRunLoop
+
+/// Begins and ends the chapters, from the main thread's loop.
+final class Conductor {
+    private let settings: Settings
+    private let loop = UVRunLoop.main
+    private let homes: [WorkerHome]
+    private var addresses: [WorkerHome.Address] = []
+    private var threads: [PosixThread] = []
+    private var stopSources: [UVRunLoop.SignalSource] = []
+    /// The present chapter, for the watchdog too.
+    private let chapter = Locked<Chapter?>(nil)
+    private var chapterCount = 0
+    /// The timers that see to the end of the present chapter.
+    private var endTimers: [UVRunLoop.Timer] = []
+    private var actedFor: Int64 = 0
+    /// The signal that ended the run of the program early.
+    private var interruption: CInt?
+    private let start = Clock.now
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        homes = (0..<settings.threads).map { _ in WorkerHome() }
+    }
+
+    /// Makes as many chapters as there is time for.
+    func run() -> Summary {
+        watchSignals()
+        warmUp()
+        let before = ProcessFigures()
+        let account = Account(homes, start)
+        Verdict.scene.withLock { [settings] in
+            ($0.settings, $0.start, $0.account) = (settings, account.start, { account.text })
+        }
+        let watchdog = makeWatchdog()
+        let watching = watchdog.start()
+        startWorkers()
+        let progress = UVRunLoop.Timer(after: .milliseconds(500), interval: .milliseconds(500)) {
+            [self] _ in
+            showProgress(account)
+        }
+        loop.add(progress, forMode: .default)
+        beginChapter()
+        loop.run(mode: .default, for: nil)
+        progress.invalidate()
+        let lateness = endWorkers()
+        watchdog.stop()
+        watching.join()
+        Output.showProgress("")
+        defer { for source in stopSources { source.invalidate() } }
+        return Summary(
+            settings: settings,
+            chapters: chapterCount,
+            time: Clock.now - start,
+            interruption: interruption,
+            account: account,
+            lateness: lateness,
+            before: before,
+            after: ProcessFigures()
+        )
+    }
+
+    /// For its first exact date a loop takes another descriptor, which it keeps.
+    private func warmUp() {
+        let timer = UVRunLoop.Timer(after: .milliseconds(20)) { [loop] _ in loop.stop() }
+        loop.add(timer, forMode: .default)
+        loop.run(mode: .default, for: nil)
+    }
+
+    private func makeWatchdog() -> Watchdog {
+        Watchdog(patience: settings.patience) { [chapter] in
+            chapter.withLock { $0 }?.progress ?? 0
+        } explanation: { [chapter] in
+            chapter.withLock { $0 }?.account ?? "No chapter was under way."
+        }
+    }
+
+    // MARK: Workers
+
+    private func startWorkers() {
+        for (index, home) in homes.enumerated() {
+            threads.append(
+                PosixThread { [settings] in
+                    stress_name_thread("worker \(index)")
+                    Worker(index, settings, home).main()
+                }
+            )
+        }
+        addresses = homes.map { $0.awaitAddress() }
+    }
+
+    private func endWorkers() -> Lateness {
+        for address in addresses {
+            address.loop.perform { [worker = address.worker] in worker.value.leave() }
+        }
+        addresses = []
+        var lateness = Lateness()
+        for home in homes { lateness.add(home.awaitResult()) }
+        for thread in threads { thread.join() }
+        chapter.withLock { $0 = nil }
+        return lateness
+    }
+
+    // MARK: Chapters
+
+    private func beginChapter() {
+        chapterCount += 1
+        let plan = Chapter.Plan(number: chapterCount, settings: settings)
+        let desks = addresses.enumerated().map { index, address in
+            Desk(
+                index: index,
+                worker: address.worker,
+                loop: address.loop,
+                stops: address.stops
+            )
+        }
+        let me = Confined(self)
+        let chapter = Chapter(plan, settings, desks) { [loop] in
+            loop.perform { me.value.chapterIsDone() }
+        }
+        self.chapter.withLock { $0 = chapter }
+        Verdict.scene.withLock { $0.chapter = plan.number }
+        for desk in desks {
+            desk.loop.perform { [worker = desk.worker] in worker.value.begin(chapter) }
+        }
+        endInTime(chapter)
+    }
+
+    /// Ends the chapter's load when its time has come.
+    private func endInTime(_ chapter: Chapter) {
+        var generator = Generator(chapter.plan.seed, 1)
+        let length = min(
+            Int64(generator.within(150_000_000...600_000_000)),
+            max(settings.time - actedFor, 0)
+        )
+        actedFor += length
+        let timer = UVRunLoop.Timer(after: .nanoseconds(length)) { [self] _ in end(chapter) }
+        endTimers = [timer]
+        loop.add(timer, forMode: .default)
+    }
+
+    /// Has every thread notice the end.
+    ///
+    /// One for which something is on its way has to wake for that: it is told later, lest the
+    /// telling hide that it was not woken.
+    private func end(_ chapter: Chapter) {
+        guard !chapter.isOver else { return }
+        chapter.end()
+        var asleep = chapter.desks
+        let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(5)) { timer in
+            asleep.removeAll { desk in
+                guard desk.outstanding(.atHand) == 0 else { return false }
+                desk.nudge()
+                return true
+            }
+            if asleep.isEmpty { timer.invalidate() }
+        }
+        endTimers.append(timer)
+        loop.add(timer, forMode: .default)
+    }
+
+    private func chapterIsDone() {
+        for timer in endTimers { timer.invalidate() }
+        endTimers = []
+        let isOver = actedFor >= settings.time || interruption != nil
+        if isOver { loop.stop() } else { beginChapter() }
+    }
+
+    // MARK: People
+
+    private func watchSignals() {
+        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGINT, SIGTERM] {
+            do {
+                let source = try UVRunLoop.SignalSource(number) { [self] _, _ in interrupt(number) }
+                loop.add(source, forMode: .default)
+                stopSources.append(source)
+            } catch {
+                Verdict.fail(expected: "a source for a signal", seen: "\(error)")
+            }
+        }
+    }
+
+    /// Ends the present chapter; asked a second time, the process.
+    private func interrupt(_ signal: CInt) {
+        if interruption != nil {
+            Output.showProgress("")
+            _exit(128 + signal)
+        }
+        interruption = signal
+        if let chapter = chapter.withLock({ $0 }) { end(chapter) }
+    }
+
+    private func showProgress(_ account: Account) {
+        let time = Double(Clock.now - start) / 1e9
+        let kinds = chapter.withLock { $0 }?.plan.kinds.map(\.name).joined(separator: " ") ?? ""
+        Output.showProgress(
+            """
+            \(Text.decimal(time, 0)) of \(settings.time / 1_000_000_000) s, \
+            chapter \(chapterCount), \(Text.grouped(account.deeds)) operations: \(kinds)
+            """
+        )
+    }
+}
+
+extension Chapter {
+    /// Changes as the chapter goes on: it has to end in time, and then everything to arrive.
+    var progress: Int {
+        guard isOver else { return plan.number }
+        let passed = Gate.allCases.map { arrivals(at: $0) }.reduce(0, +)
+        return plan.number + 1 + passed + desks.map(\.arrived).reduce(0, +)
+    }
+
+    /// How far the threads have come, and what has not arrived.
+    var account: String {
+        let gates = Gate.allCases.map { "\($0) \(arrivals(at: $0))" }.joined(separator: ", ")
+        let manner =
+            plan.kinds.map(\.name) + (plan.isObserved ? ["observed"] : [])
+            + (plan.isPatient ? ["patient"] : [])
+        let desks = desks.map { "  " + $0.account }.joined(separator: "\n")
+        return """
+            Chapter \(plan.number) (\(manner.joined(separator: ", "))), over: \(isOver); \
+            of \(self.desks.count) threads are \(gates). Still to arrive:
+            \(desks)
+            """
+    }
+}

@@ -1,0 +1,149 @@
+import UVRunLoop
+
+/// Custom sources signalled: after the last signal there is a perform, and none without a signal.
+final class SignalTraffic: Traffic {
+    /// A source, and the number that its signals announce.
+    final class Beacon: Sendable {
+        let source: UVRunLoop.Source
+        let desk: Desk
+        let place: Desk.Place
+        /// Whose loops perform it.
+        let loops: [UVRunLoop]
+        /// Raised before each signal.
+        let published: Number
+        let performs: Number
+
+        init(
+            _ source: UVRunLoop.Source,
+            _ desk: Desk,
+            _ place: Desk.Place,
+            _ loops: [UVRunLoop],
+            _ published: Number,
+            _ performs: Number
+        ) {
+            (self.source, self.desk, self.place) = (source, desk, place)
+            (self.loops, self.published, self.performs) = (loops, published, performs)
+        }
+    }
+
+    private let worker: Worker
+    private var own: [Beacon] = []
+    private var beacons: [Beacon] = []
+    /// Loops in which something is signalled and that were not woken for it.
+    private var unwoken: [UVRunLoop] = []
+
+    init(_ worker: Worker) {
+        self.worker = worker
+        make(order: -1, in: [.default])
+        make(order: 1, in: [.common])
+        make(order: 0, in: [.default, Modes.apart])
+        make(order: 2, in: [Modes.apart])
+        makeShared()
+        worker.desk.putUp(own, for: .signals)
+    }
+
+    func connect() {
+        beacons = worker.partners.flatMap { $0.inlet(for: .signals, as: [Beacon].self) ?? [] }
+    }
+
+    // MARK: Making
+
+    private func make(order: Int, in modes: [UVRunLoop.Mode]) {
+        let (published, performs) = (Number(), Number())
+        let place: Desk.Place = modes == [Modes.apart] ? .apart : .atHand
+        var seen = 0
+        let source = UVRunLoop.Source(order: order) { [worker] _ in
+            let isReversed = Fault.reversesSources.lasts(worker.settings.fault)
+            worker.book.noteSource(order: isReversed ? -order : order)
+            Self.checkPerform(performs, published)
+            let number = published.value
+            demand(number >= seen, "published numbers to rise from \(seen)", "\(number)")
+            let news = number - seen
+            seen = number
+            worker.tally.count(.sourcesPerformed)
+            worker.wasRoused()
+            worker.mayAct(Generator.mix(UInt64(order + 2) << 50) ^ UInt64(number))
+            worker.didFinish(.signals, place, news)
+        }
+        for mode in modes { worker.loop.add(source, forMode: mode) }
+        own.append(Beacon(source, worker.desk, place, [worker.loop], published, performs))
+    }
+
+    /// Makes a source that is in the loop of another thread too: whichever comes first performs it.
+    private func makeShared() {
+        let (published, performs, seen) = (Number(), Number(), Number())
+        let (desk, other) = (worker.desk, worker.partners[worker.partners.count - 1])
+        let desks = desk.index == other.index ? [desk] : [desk, other]
+        let source = UVRunLoop.Source(
+            order: 0,
+            sendablePerform: { source in
+                let loop = UVRunLoop.current
+                guard let worker = desks.first(where: { $0.loop === loop })?.worker.value else {
+                    Verdict.fail(
+                        expected: "a source to be performed by a loop that it is in",
+                        seen: "another loop"
+                    )
+                }
+                worker.book.noteSource(order: source.order)
+                Self.checkPerform(performs, published)
+                worker.tally.count(.sourcesPerformed)
+                worker.wasRoused()
+                desk.ledger(.signals).finish(seen.rise(to: published.value))
+                if worker.index == desk.index { worker.checkArrivals() } else { desk.remind() }
+            }
+        )
+        for desk in desks { desk.loop.add(source, forMode: .default) }
+        own.append(Beacon(source, desk, .atHand, desks.map(\.loop), published, performs))
+    }
+
+    private static func checkPerform(_ performs: Number, _ published: Number) {
+        let count = performs.add()
+        demand(
+            count <= published.value,
+            "no more performs of a source than signals, which are \(published.value)",
+            "perform \(count)"
+        )
+    }
+
+    // MARK: Signalling
+
+    func act(_ generator: inout Generator) {
+        let isPatient = worker.chapter?.plan.isPatient == true
+        var beacon = generator.pick(beacons)
+        // A patient thread waits in the default mode.
+        while isPatient, beacon.place == .apart { beacon = generator.pick(beacons) }
+        for _ in 0...generator.below(4) { signal(beacon) }
+        let loop = generator.pick(beacon.loops)
+        if !isPatient, generator.once(in: 4) {
+            unwoken.append(loop)
+        } else if !Fault.losesWakeUp.lasts(worker.settings.fault) {
+            loop.wakeUp()
+        }
+        if Fault.inventsSignal.strikes(worker.settings.fault) { beacon.performs.add(1_000) }
+    }
+
+    private func signal(_ beacon: Beacon) {
+        beacon.desk.ledger(.signals, beacon.place).send()
+        beacon.published.add()
+        worker.tally.count(.signalsGiven)
+        if Fault.losesSignal.lasts(worker.settings.fault) { return }
+        beacon.source.signal()
+        // On the thread of its only loop, nobody can have taken the signal.
+        guard beacon.desk.index == worker.index, beacon.loops.count == 1 else { return }
+        demand(
+            beacon.source.isSignalled,
+            "a source to be signalled that was just signalled",
+            "none"
+        )
+    }
+
+    func finishSending() {
+        for loop in unwoken { loop.wakeUp() }
+        unwoken = []
+    }
+
+    func close() {
+        for beacon in own { beacon.source.invalidate() }
+        (own, beacons) = ([], [])
+    }
+}
