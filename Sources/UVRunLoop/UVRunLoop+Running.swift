@@ -297,7 +297,9 @@ extension UVRunLoop {
     /// Step 9: port first, unless the previous pass served one and a timer is due.
     private func pendingEvent(_ run: inout Run) -> PassEvent {
         refresh(&run)
-        guard run.view.holdsPorts || run.view.holdsTimers else { return .nothing }
+        guard run.view.holdsTimers || (run.view.holdsPorts && mayHoldReady) else {
+            return .nothing
+        }
         let mode = run.modeIndex
         let prefersTimer = servedPort.load(ordering: .relaxed)
         return withEngine { engine -> PassEvent in

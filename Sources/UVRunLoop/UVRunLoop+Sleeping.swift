@@ -17,12 +17,14 @@ extension UVRunLoop {
         guard run.view.holdsPorts else { return false }
         let mode = run.modeIndex
         let hasLooked = run.latestLook != nil
-        if hasLooked, withEngine({ $0.hasReadyPort(in: mode) }), mayLeaveOutLook(&run) {
+        if hasLooked, mayHoldReady, withEngine({ $0.hasReadyPort(in: mode) }),
+            mayLeaveOutLook(&run)
+        {
             return true
         }
         guard run.view.isSleepObserved else { return false }
         askKernel(&run)
-        return withEngine { $0.hasReadyPort(in: mode) }
+        return mayHoldReady && withEngine { $0.hasReadyPort(in: mode) }
     }
 
     /// Asks the kernel what is ready, without waiting, unless the latest answer is still good.
@@ -110,7 +112,7 @@ extension UVRunLoop {
     /// Has the kernel watch what this run may serve and it does not watch yet: usually nothing.
     private func armDescriptors(_ run: inout Run) {
         refresh(&run)
-        guard run.view.holdsPorts else { return }
+        guard run.view.holdsPorts, mayHoldUnwatched else { return }
         let mode = run.modeIndex
         let orders = withEngine { $0.takeWatchOrders(for: mode) }
         if !orders.isEmpty { watch(orders, &run) }
@@ -133,7 +135,7 @@ extension UVRunLoop {
         var found = 0
         if run.driver.hasReady {
             found = noteReports(of: number, &run)
-        } else if run.view.holdsPorts {
+        } else if run.view.holdsPorts, mayHoldReady {
             withEngine { $0.look = number }
         }
         // A run that ends with the next source as a rule needs no second look.

@@ -26,7 +26,7 @@ public final class UVRunLoop: Sendable {
 
     /// What the loop knows, for any thread.
     private let engine: ContendedMutex<Engine>
-    /// The engine's version and whether a source is signalled, for a look without the lock.
+    /// The engine's summary, for a look without the lock.
     private let publishedState = Atomic<UInt64>(0)
     /// Blocks that wait.
     private let inbox = ContendedMutex(Inbox())
@@ -99,7 +99,7 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         return engine.withLock { engine in
             let result = body(&engine)
-            let state = engine.version << 1 | (engine.signalledCount > 0 ? 1 : 0)
+            let state = engine.summary.bits
             if publishedState.load(ordering: .relaxed) != state {
                 publishedState.store(state, ordering: .releasing)
             }
@@ -120,11 +120,21 @@ public final class UVRunLoop: Sendable {
     /// Whether a block waits, for whatever mode.
     var mayHoldBlocks: Bool { blockCount.load(ordering: .relaxed) > 0 }
 
+    private var summary: EngineSummary {
+        EngineSummary(bits: publishedState.load(ordering: .acquiring))
+    }
+
     /// Whether a source is signalled, in whatever mode.
-    var mayHoldSignals: Bool { publishedState.load(ordering: .acquiring) & 1 != 0 }
+    var mayHoldSignals: Bool { summary.mayHoldSignals }
+
+    /// Whether a port may be ready, in whatever mode.
+    var mayHoldReady: Bool { summary.mayHoldReady }
+
+    /// Whether the kernel may have to be asked for more, for whatever mode.
+    var mayHoldUnwatched: Bool { summary.mayHoldUnwatched }
 
     /// Grows with every change of what the modes hold.
-    var publishedVersion: UInt64 { publishedState.load(ordering: .acquiring) >> 1 }
+    var publishedVersion: UInt64 { summary.version }
 
     /// To be called after the contents were changed under a lock: a sleeping loop adjusts to it.
     func contentsDidChange() {

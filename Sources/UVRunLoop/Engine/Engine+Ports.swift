@@ -75,6 +75,7 @@ extension Engine {
             else { return }
             record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
         }
+        mayHoldUnwatched = true
     }
 
     /// Has a port keep its modes from being empty, as ports do at first, or no longer.
@@ -93,8 +94,11 @@ extension Engine {
 
     /// What the kernel has to be asked before a run in the mode looks or sleeps.
     mutating func takeWatchOrders(for mode: Int) -> [WatchOrder] {
-        guard !modes[mode].unwatched.isEmpty else { return [] }
-        defer { modes[mode].unwatched.removeAll(keepingCapacity: true) }
+        guard mayHoldUnwatched else { return [] }
+        defer {
+            modes[mode].unwatched.removeAll(keepingCapacity: true)
+            mayHoldUnwatched = modes.anyOfFew { !$0.unwatched.isEmpty }
+        }
         return modes[mode].unwatched.compactMap { descriptor in
             guard let group = descriptors[descriptor] else { return nil }
             let wanted = interest(of: group, in: mode)
@@ -126,6 +130,7 @@ extension Engine {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
         let look = Look(number: look, serial: lookSerial)
+        mayHoldReady = true
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
                 guard !record.interest(in: mode).isEmpty else { return false }
@@ -153,6 +158,7 @@ extension Engine {
                 events: nil
             )
         }
+        mayHoldReady = true
         var isForSomebody = false
         for ticket in group.sources where queue(ticket, report, in: mode) { isForSomebody = true }
         if report.isUnwatched {
@@ -205,6 +211,7 @@ extension Engine {
     /// One that is being called waits for the end of the call.
     mutating func noteArrival(_ ticket: Ticket) {
         let serial = nextSerial()
+        mayHoldReady = true
         ports.modify(ticket, in: &modes) { record, modes in
             record.hasArrival = true
             if !record.isBeingCalled { record.queueArrival(at: serial, in: &modes) }
@@ -234,7 +241,10 @@ extension Engine {
     // MARK: Serving
 
     mutating func takeReadyPort(in mode: Int) -> Delivery? {
-        guard let ticket = firstReadyPort(in: mode) else { return nil }
+        guard let ticket = firstReadyPort(in: mode) else {
+            mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
+            return nil
+        }
         let serial = nextSerial()
         let look = look
         return ports.modify(ticket, in: &modes) { record, modes in

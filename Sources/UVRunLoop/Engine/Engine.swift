@@ -21,6 +21,10 @@ struct Engine: ~Copyable {
     }
     /// When that look was.
     private(set) var lookSerial: UInt64 = 0
+    /// Whether a port may be ready, in any mode.
+    var mayHoldReady = false
+    /// Whether the kernel may have to be asked for more, for any mode.
+    var mayHoldUnwatched = false
     /// The loop's thread has ended: nothing is accepted any more.
     private(set) var isClosed = false
     /// Grows with every change of what the modes hold.
@@ -34,6 +38,17 @@ struct Engine: ~Copyable {
     }
 
     mutating func noteChange() { version += 1 }
+
+    /// What everybody may know without the lock: the version, and whether there may be something
+    /// to serve.
+    var summary: EngineSummary {
+        EngineSummary(
+            version: version,
+            mayHoldSignals: signalledCount > 0,
+            mayHoldReady: mayHoldReady,
+            mayHoldUnwatched: mayHoldUnwatched
+        )
+    }
 
     // MARK: Modes
 
@@ -90,6 +105,7 @@ struct Engine: ~Copyable {
         _ = observers.addCommonItems(to: index, in: &modes)
         addCommonTimers(to: index)
         for ticket in ports.addCommonItems(to: index, in: &modes) { watchAgain(ticket) }
+        mayHoldReady = true
         return sources.addCommonItems(to: index, in: &modes).compactMap { sources[$0]?.source }
     }
 
@@ -129,4 +145,22 @@ struct Engine: ~Copyable {
         }
         return remains
     }
+}
+
+/// The engine's state in one word.
+struct EngineSummary: Equatable {
+    let bits: UInt64
+
+    init(bits: UInt64) { self.bits = bits }
+
+    init(version: UInt64, mayHoldSignals: Bool, mayHoldReady: Bool, mayHoldUnwatched: Bool) {
+        bits =
+            version << 3 | (mayHoldSignals ? 1 : 0) | (mayHoldReady ? 2 : 0)
+            | (mayHoldUnwatched ? 4 : 0)
+    }
+
+    var version: UInt64 { bits >> 3 }
+    var mayHoldSignals: Bool { bits & 1 != 0 }
+    var mayHoldReady: Bool { bits & 2 != 0 }
+    var mayHoldUnwatched: Bool { bits & 4 != 0 }
 }

@@ -63,6 +63,13 @@ struct ModeTable {
 
     var count: Int { contents.count }
 
+    /// Whether something is the case for a mode; `true` without a look where there are many.
+    func anyOfFew(_ isCase: (borrowing ModeContents) -> Bool) -> Bool {
+        guard contents.count <= 16 else { return true }
+        for index in contents.indices where isCase(contents[index]) { return true }
+        return false
+    }
+
     var names: [UVRunLoop.Mode] { contents.map(\.mode) }
 
     func names(of indices: ModeIndices) -> [UVRunLoop.Mode] {
