@@ -86,7 +86,13 @@ private func dispatchBytes(_ far: FarTimers) -> Double {
     let tally = Tally(0) {}
     var timers: [any DispatchSourceTimer] = []
     timers.reserveCapacity(far.count)
-    defer { for timer in timers { timer.cancel() } }
+    // What comes next would else see this memory go: timers end on another thread, too.
+    defer {
+        for timer in timers { timer.cancel() }
+        timers = []
+        queue.sync {}
+        usleep(500_000)
+    }
     return bytes(each: far.count) {
         for delay in far.delays {
             let timer = DispatchSource.makeTimerSource(queue: queue)
