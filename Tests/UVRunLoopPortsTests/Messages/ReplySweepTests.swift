@@ -244,7 +244,8 @@ private func startMakerThatIsKilled(_ place: Place, count: Int) -> pid_t {
         guard let named = try? place.local("named", { _, _ in nil }) else { return 1 }
         let ports = (0..<count).compactMap { _ in try? place.unnamed() }
         guard ports.count == count, named.isValid else { return 2 }
-        return kill(getpid(), SIGKILL)
+        // Killed with its ports, which an optimiser would let go of before.
+        return withExtendedLifetime((named, ports)) { kill(getpid(), SIGKILL) }
     }
 }
 
