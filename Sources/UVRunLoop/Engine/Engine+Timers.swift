@@ -13,7 +13,7 @@ struct Firing {
     /// How many dates this fire stands for beside its own.
     let missed: Int
 
-    var isRepeating: Bool { timer.core.series.interval != nil }
+    let isRepeating: Bool
 }
 
 extension Engine {
@@ -133,7 +133,12 @@ extension Engine {
         guard let timer = modes[mode].timers.takeNext(of: batch) else { return nil }
         beginCall(timer, forDate: true)
         let missed = timer.core.series.fire(at: batch.now)
-        return Firing(timer: timer, call: timer.core.call, missed: missed)
+        return Firing(
+            timer: timer,
+            call: timer.core.call,
+            missed: missed,
+            isRepeating: timer.core.series.interval != nil
+        )
     }
 
     /// Takes a timer out of its queues while its handler runs.
