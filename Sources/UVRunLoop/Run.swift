@@ -27,10 +27,14 @@ struct Run {
     let returnsAfterSource: Bool
     /// Whether it does what is left to do after the loop was ended: it makes one pass all the same.
     let isLast: Bool
+    /// Whether it goes on although its mode is empty.
+    let staysWhenEmpty: Bool
     /// What the mode holds, as of the version in it.
     var view: Engine.View
     /// Whether wake-ups were forgotten that may have been meant for an outer run.
     var forgotWakeUp = false
+    /// What a look has found and taken for this pass at once.
+    var delivery: Delivery?
     /// What was served last and has more.
     var busyReceiver: (any PortReceiver)?
     /// The latest look at the kernel; `nil` before the first.
@@ -42,7 +46,8 @@ struct Run {
         limit: Int64?,
         limitWasPast: Bool,
         returnsAfterSource: Bool,
-        isLast: Bool
+        isLast: Bool,
+        staysWhenEmpty: Bool
     ) {
         mode = start.mode
         modeIndex = start.index
@@ -52,7 +57,11 @@ struct Run {
         self.limitWasPast = limitWasPast
         self.returnsAfterSource = returnsAfterSource
         self.isLast = isLast
+        self.staysWhenEmpty = staysWhenEmpty
     }
+
+    /// Whether there is something to run for, blocks aside.
+    var holdsItems: Bool { staysWhenEmpty || view.holdsItems }
 
     /// When, and over what contents, a run asked the kernel what is ready.
     struct Look {

@@ -116,28 +116,30 @@ extension UVRunLoop {
     }
 
     /// Delivers one event of one port; answers whether it handled it.
-    ///
-    /// A port that has more is served on while passes in between would do nothing.
     func serve(_ delivery: Delivery, _ run: inout Run) -> Bool {
         if delivery.isFinal { Self.takeOut(delivery.port) }
-        let link = delivery.link
-        let receiver = link.receiver
         // Only those who send to an in-process port wait for room in it.
-        let outerReceiver = link.descriptor == nil ? setServed(receiver) : nil
-        defer { if link.descriptor == nil { _ = setServed(outerReceiver) } }
-        let answer = link.callOut(delivery.port, delivery.events)
-        var hasMore = answer.hasMore
-        var wasHandled = answer.wasHandled
-        if hasMore, var quiet = quiet(&run) {
-            let further = link.callOutForMore(delivery.port) { lasts(&quiet) }
-            run.latestLook = quiet.look
-            hasMore = further.hasMore
-            wasHandled = wasHandled || further.wasHandled
-        }
-        if delivery.isFinal { receiver.letGo(in: self) }
-        link.endCall(in: self, hasMore: hasMore)
-        endTurn(of: receiver, hasMore: hasMore, &run)
-        return wasHandled
+        let isInProcess = delivery.link.descriptor == nil
+        let outerReceiver = isInProcess ? setServed(delivery.link.receiver) : nil
+        let answer = callOut(delivery, &run)
+        if isInProcess { _ = setServed(outerReceiver) }
+        if delivery.isFinal { delivery.link.receiver.letGo(in: self) }
+        let isHere = withEngine { $0.endCall(of: delivery.ticket, hasMore: answer.hasMore) }
+        if !isHere { delivery.link.endCallElsewhere(hasMore: answer.hasMore) }
+        endTurn(of: delivery.link.receiver, hasMore: answer.hasMore, &run)
+        return answer.wasHandled
+    }
+
+    /// Calls a port, and again while it has more and passes in between would do nothing.
+    private func callOut(_ delivery: Delivery, _ run: inout Run) -> PortAnswer {
+        let answer = delivery.link.callOut(delivery.port, delivery.events)
+        guard answer.hasMore, var quiet = quiet(&run) else { return answer }
+        let further = delivery.link.callOutForMore(delivery.port) { lasts(&quiet) }
+        run.latestLook = quiet.look
+        return PortAnswer(
+            wasHandled: answer.wasHandled || further.wasHandled,
+            hasMore: further.hasMore
+        )
     }
 
     /// Notes which in-process port is being served; answers which was.
@@ -215,16 +217,14 @@ extension UVRunLoop.PortLink {
         receiver.receiveMore(port, while: mayGoOn)
     }
 
-    /// Ends a call, in whichever loop the port is now: its handler may have put it into another
-    /// one, which then has waited for this.
-    fileprivate func endCall(in loop: UVRunLoop, hasMore: Bool) {
-        let other = state.withLock { state -> UVRunLoop? in
-            callDidEnd()
-            guard let owner = state.loop else { return nil }
-            owner.withEngine { $0.endServing(state.ticket, hasMore: hasMore) }
-            return owner === loop ? nil : owner
+    /// Ends a call during which the port was taken out of its loop: it may be in another one,
+    /// which then has waited for this, or in the same again.
+    fileprivate func endCallElsewhere(hasMore: Bool) {
+        let owner = state.withLock { state -> UVRunLoop? in
+            isBeingCalled = false
+            _ = state.loop?.withEngine { $0.endCall(of: state.ticket, hasMore: hasMore) }
+            return state.loop
         }
-        // The calling loop looks at its contents before it sleeps.
-        other?.contentsDidChange()
+        owner?.contentsDidChange()
     }
 }

@@ -67,7 +67,7 @@ extension UVRunLoop {
         return run(mode, date, date <= remote.now, returnAfterSourceHandled)
     }
 
-    /// Runs in a mode until a source was handled.
+    /// Runs in a mode until a source was handled, also while the mode is empty.
     ///
     /// - Parameters:
     ///   - mode: What to serve.
@@ -75,7 +75,7 @@ extension UVRunLoop {
     /// - Returns: Why the run ended.
     package func runUntilSourceHandled(in mode: Mode, until limit: Int64) -> RunResult {
         checkThread()
-        return run(mode, limit, limit <= remote.now, true)
+        return run(mode, limit, limit <= remote.now, true, staysWhenEmpty: true)
     }
 
     /// The mode of the innermost run; `nil` when the loop does not run.
@@ -163,17 +163,20 @@ extension UVRunLoop {
         _ limit: Int64?,
         _ limitWasPast: Bool,
         _ returnsAfterSource: Bool,
-        isLast: Bool = false
+        isLast: Bool = false,
+        staysWhenEmpty: Bool = false
     ) -> RunResult {
         noteMainQueue()
-        guard let driver = driverForRun(), let start = start(mode) else { return .finished }
+        guard let driver = driverForRun(), let start = start(mode, evenIfEmpty: staysWhenEmpty)
+        else { return .finished }
         var run = Run(
             start,
             driver: driver,
             limit: limit,
             limitWasPast: limitWasPast,
             returnsAfterSource: returnsAfterSource,
-            isLast: isLast
+            isLast: isLast,
+            staysWhenEmpty: staysWhenEmpty
         )
         var outerMode: Mode? = mode
         let (outerReceiver, isNested) = local.withValue { local in
@@ -216,6 +219,9 @@ extension UVRunLoop {
         return innermostRun.isEnded || look(at: mode) == nil
     }
 
+    /// Whether the loop was ended for good.
+    package var isEnded: Bool { innermostRun.isEnded }
+
     /// The driver; `nil` once the loop has ended.
     private func driverForRun() -> (any LoopDriver)? {
         let driver = local.withValue(\.driver)
@@ -227,9 +233,9 @@ extension UVRunLoop {
     }
 
     /// Whether there is something to run the mode for, and what.
-    private func start(_ mode: Mode) -> RunStart? {
-        if let known = knownStart(mode) { return known }
-        guard let (index, view) = look(at: mode) else { return nil }
+    private func start(_ mode: Mode, evenIfEmpty: Bool) -> RunStart? {
+        if let known = knownStart(mode), evenIfEmpty || known.view.holdsItems { return known }
+        guard let (index, view) = look(at: mode, evenIfEmpty: evenIfEmpty) else { return nil }
         let start = RunStart(mode: mode, index: index, view: view)
         let forgotten = local.withValue { local in
             let isOther = local.latestStart.map { $0.mode != mode } ?? false
@@ -246,21 +252,25 @@ extension UVRunLoop {
         let version = publishedVersion
         return local.withValue { local in
             if local.earlierStart?.mode == mode { swap(&local.latestStart, &local.earlierStart) }
-            guard let start = local.latestStart, start.mode == mode, start.view.version == version,
-                start.view.holdsItems
+            guard let start = local.latestStart, start.mode == mode, start.view.version == version
             else { return nil }
             return start
         }
     }
 
-    private func look(at mode: Mode) -> (index: Int, view: Engine.View)? {
+    private func look(
+        at mode: Mode,
+        evenIfEmpty: Bool = false
+    ) -> (index: Int, view: Engine.View)? {
         guard mode != .common else { return nil }
         return withEngine { engine -> (Int, Engine.View)? in
             guard !engine.isClosed else { return nil }
             let known = engine.modes.index(of: mode)
             let isCommon = known.map { engine.modes[$0].isCommon } ?? false
             let holdsItems = known.map { engine.modes[$0].holdsItems } ?? false
-            guard holdsItems || holdsBlocks(for: mode, isCommon: isCommon) else { return nil }
+            guard evenIfEmpty || holdsItems || holdsBlocks(for: mode, isCommon: isCommon) else {
+                return nil
+            }
             let index = engine.modes.makeIndex(of: mode)
             return (index, engine.view(of: index))
         }
@@ -286,7 +296,8 @@ extension UVRunLoop {
         } else if !findReadyPort(&run) {
             notify(.beforeWaiting, &run)
             sleep(&run)
-            notify(.afterWaiting, &run)
+            // What was taken at once was taken because nobody was to be told before.
+            if run.delivery == nil { notify(.afterWaiting, &run) }
         }
 
         let handledPort = process(pendingEvent(&run), &run)
@@ -296,6 +307,7 @@ extension UVRunLoop {
 
     /// Step 9: port first, unless the previous pass served one and a timer is due.
     private func pendingEvent(_ run: inout Run) -> PassEvent {
+        if let delivery = run.delivery.take() { return .port(delivery) }
         refresh(&run)
         guard run.view.holdsTimers || (run.view.holdsPorts && mayHoldReady) else {
             return .nothing
@@ -338,7 +350,7 @@ extension UVRunLoop {
         noteMainQueue()
         refresh(&run)
         let isEmpty =
-            !run.view.holdsItems && !holdsBlocks(for: run.mode, isCommon: run.view.isCommon)
+            !run.holdsItems && !holdsBlocks(for: run.mode, isCommon: run.view.isCommon)
         return isEmpty ? .finished : nil
     }
 

@@ -54,45 +54,52 @@ extension UVRunLoop {
             case .somethingToDo:
                 if !hasLooked { look(&run) }
                 return
-            case .sleep(let moment, let now):
-                run.driver.wait(until: moment, now: now)
-                noteReadyPorts(&run)
+            case .sleep(let sleep):
+                run.driver.wait(until: sleep.moment, now: sleep.now)
+                if noteReadyPorts(&run) || word.isWoken || sleep.isOver(remote) { return }
                 hasLooked = true
             }
         }
     }
 
+    /// A sleep that nothing stands in the way of.
+    private struct Sleep {
+        /// When to wake; `nil` for no date.
+        let moment: Moment?
+        /// The time as it was before.
+        let now: Int64
+        /// From when on there is something to do; the end of time for no date.
+        let end: Int64
+
+        func isOver(_ clock: any LoopRemote) -> Bool { end < .max && clock.now >= end }
+    }
+
     /// What a look at the contents says about the coming sleep.
     private enum Outlook {
         case somethingToDo
-        case sleep(until: Moment?, now: Int64)
-        /// The contents changed after the descriptors were seen to.
+        case sleep(Sleep)
+        /// The contents are not what the run takes them to be.
         case changed
     }
 
     private func outlook(_ run: inout Run) -> Outlook {
-        refresh(&run)
+        armDescriptors(&run)
         let mode = run.modeIndex
-        let (orders, contents) = withEngine { engine in
-            (engine.takeWatchOrders(for: mode), engine.sleepView(of: mode))
-        }
-        if !orders.isEmpty { watch(orders, &run) }
+        let contents = withEngine { $0.sleepView(of: mode) }
         if word.isWoken || innermostRun.isStopped { return .somethingToDo }
-        guard orders.isEmpty, contents.version == run.view.version else { return .changed }
+        guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
         let (name, isCommon) = (run.mode, run.view.isCommon)
         let hasBlock = withInbox { $0.holdsBlock(for: name, isCommon: isCommon) }
-        if contents.hasWork || hasBlock || !run.view.holdsItems { return .somethingToDo }
-        let next = min(contents.soonest ?? .max, run.limit ?? .max)
-        guard next < .max else { return .sleep(until: nil, now: 0) }
+        if contents.hasWork || hasBlock || !run.holdsItems { return .somethingToDo }
+        let end = min(contents.soonest ?? .max, run.limit ?? .max)
+        guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }
         let now = remote.now
-        if next <= now { return .somethingToDo }
-        return .sleep(
-            until: .earlier(
-                contents.deadline.map(Moment.init),
-                run.limit.map { Moment(limit: $0, now: now) }
-            ),
-            now: now
+        if end <= now { return .somethingToDo }
+        let moment = Moment.earlier(
+            contents.deadline.map(Moment.init),
+            run.limit.map { Moment(limit: $0, now: now) }
         )
+        return .sleep(Sleep(moment: moment, now: now, end: end))
     }
 
     // MARK: The kernel
@@ -129,17 +136,21 @@ extension UVRunLoop {
 
     /// Takes down which ports the kernel found ready, and has it keep quiet about those this run
     /// may not serve.
-    private func noteReadyPorts(_ run: inout Run) {
+    ///
+    /// - Returns: Whether there was one that it may.
+    @discardableResult
+    private func noteReadyPorts(_ run: inout Run) -> Bool {
         let number = lookCount.load(ordering: .relaxed) + 1
         lookCount.store(number, ordering: .relaxed)
-        var found = 0
-        if run.driver.hasReady {
-            found = noteReports(of: number, &run)
+        var (found, isForRun) = (0, false)
+        let readyCount = run.driver.readyCount
+        if readyCount > 0 {
+            (found, isForRun) = noteReports(of: number, mayTake: readyCount == 1, &run)
         } else if run.view.holdsPorts, mayHoldReady {
             withEngine { $0.look = number }
         }
         // A run that ends with the next source as a rule needs no second look.
-        guard !run.limitWasPast, !run.returnsAfterSource else { return }
+        guard !run.limitWasPast, !run.returnsAfterSource else { return isForRun }
         let turns = max(1, found / Self.omissionsInARow)
         run.latestLook = Run.Look(
             end: remote.now + Int64(turns) * Self.timeWithoutLook,
@@ -148,23 +159,45 @@ extension UVRunLoop {
             askCount: askCount.load(ordering: .acquiring),
             number: number
         )
+        return isForRun
     }
 
-    /// Notes what the driver reports of a look; answers how much it is.
-    private func noteReports(of look: Int64, _ run: inout Run) -> Int {
+    /// Notes what the driver reports of a look, or takes it for this pass at once.
+    ///
+    /// - Parameters:
+    ///   - look: The look's number.
+    ///   - mayTake: Whether there is one report only.
+    ///   - run: The run.
+    /// - Returns: How many reports there are, and whether the run may serve any of them.
+    private func noteReports(
+        of look: Int64,
+        mayTake: Bool,
+        _ run: inout Run
+    ) -> (count: Int, isForRun: Bool) {
         let mode = run.modeIndex
         let driver = run.driver
-        var count = 0
+        // Whoever is told before the port is served may change what there is to serve.
+        let mayTake = mayTake && !run.view.isSleepObserved
+        let now = mayTake && run.view.holdsTimers ? remote.now : 0
+        var (count, isForRun) = (0, false)
         driver.forEachReady { report in
             count += 1
-            let order = withEngine { engine in
+            let noted = withEngine { engine in
                 if engine.look != look { engine.look = look }
+                if mayTake {
+                    run.delivery = engine.takeOnly(report, in: mode, now: now)
+                    if run.delivery != nil { return Engine.Noted.isForRun }
+                }
                 return engine.note(report, in: mode)
             }
-            guard let order else { return }
-            let isCarriedOut = driver.rearm(order)
-            if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
+            switch noted {
+            case .isForRun: isForRun = true
+            case .isForNobody: break
+            case .rearm(let order):
+                let isCarriedOut = driver.rearm(order)
+                if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
+            }
         }
-        return count
+        return (count, isForRun)
     }
 }

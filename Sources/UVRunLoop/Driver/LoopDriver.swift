@@ -21,8 +21,8 @@ package protocol LoopDriver: AnyObject {
     ///     there is no moment.
     func wait(until moment: Moment?, now: Int64)
 
-    /// Whether the latest look or wait found something ready.
-    var hasReady: Bool { get }
+    /// How much the latest look or wait found ready.
+    var readyCount: Int { get }
 
     /// Names what the latest look or wait found ready.
     func forEachReady(_ body: (Readiness) -> Void)

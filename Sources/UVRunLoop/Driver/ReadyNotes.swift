@@ -3,27 +3,20 @@
 /// They do nothing else.
 final class ReadyNotes {
     struct Note {
-        let watch: UVWatch
+        let descriptor: CInt
         let events: CInt
         let status: CInt
     }
 
-    @safe @exclusivity(unchecked) private(set) var notes: [Note] = []
+    @safe @exclusivity(unchecked) private var notes: [Note] = []
 
-    func note(_ watch: UVWatch, events: CInt, status: CInt) {
-        // While very much is ready, libuv asks the kernel many times in one look and is told the
-        // same each time.
-        if exchange(&watch.isNoted, with: true), status >= 0 { return }
-        notes.append(Note(watch: watch, events: events, status: status))
-    }
+    var count: Int { notes.count }
 
-    func clear() {
-        guard !notes.isEmpty else { return }
-        Self.clear(&notes)
-    }
+    func append(_ note: Note) { notes.append(note) }
 
-    /// Asks for the notes once, which each look at them from outside would do again.
-    private static func clear(_ notes: inout [Note]) {
-        while let note = notes.popLast() { note.watch.isNoted = false }
+    /// Hands every note over and forgets it; the body makes no new ones.
+    func takeEach(_ body: (Note) -> Void) {
+        for index in 0..<notes.count { body(notes[index]) }
+        while !notes.isEmpty { notes.removeLast() }
     }
 }

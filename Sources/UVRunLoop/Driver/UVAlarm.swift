@@ -32,7 +32,7 @@ struct UVAlarm: ~Copyable {
         }
         if !moment.isCoarse, setFine(moment.date, now: now) { return stopCoarse() }
         quietFine(now: now)
-        setCoarse(moment.date)
+        setCoarse(moment.date, now: now)
     }
 
     // MARK: Coarse
@@ -40,11 +40,13 @@ struct UVAlarm: ~Copyable {
     /// Arms the `uv_timer` for the first whole millisecond that is not before the date.
     ///
     /// libuv adds the difference to its own idea of the time, so that idea need not be right here.
-    private mutating func setCoarse(_ date: Int64) {
+    private mutating func setCoarse(_ date: Int64, now: Int64) {
         // A look without waiting may have consumed the timer: what libuv says counts, not what was
         // armed.
         let isArmed = unsafe uv_is_active(coarse.generic) != 0
-        guard coarseDate != date || !isArmed else { return }
+        if isArmed, let coarseDate, coarseDate == date || isKept(coarseDate, for: date, now: now) {
+            return
+        }
         coarseDate = date
         let milliseconds = UInt64(date.roundedUpToMilliseconds)
         let delay = milliseconds - min(milliseconds, unsafe uv_now(loop))
@@ -54,6 +56,14 @@ struct UVAlarm: ~Copyable {
         }
         let status = unsafe uv_timer_start(coarse.raw, stopLoop, delay, 0)
         assert(status == 0, "Bug in UVRunLoop: a uv_timer could not be started.")
+    }
+
+    /// Whether an armed date that comes before the one asked for may stay.
+    ///
+    /// That sleep ends early, once, and goes on. Who asks for a date that moves on with every
+    /// sleep, such as the limit of a short run, so arms the timer once a second at most.
+    private func isKept(_ armed: Int64, for date: Int64, now: Int64) -> Bool {
+        armed <= date && armed.addingSaturating(-1_000_000_000) >= now
     }
 
     private mutating func stopCoarse() {

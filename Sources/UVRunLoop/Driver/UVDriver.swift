@@ -13,7 +13,7 @@ final class UVDriver: LoopDriver {
     private let word: WakeWord
     private let uvRemote = UVRemote()
     private let notes = ReadyNotes()
-    @safe @exclusivity(unchecked) private var watches: [CInt: UVWatch] = [:]
+    @safe @exclusivity(unchecked) private var watches = WatchTable()
     @safe @exclusivity(unchecked) private var alarm: UVAlarm?
     @safe @exclusivity(unchecked) private var async: UVHandle<uv_async_t>?
     @safe @exclusivity(unchecked) private var prepare: UVHandle<uv_prepare_t>?
@@ -89,7 +89,6 @@ final class UVDriver: LoopDriver {
 
     func look() {
         forgetReleased()
-        notes.clear()
         if guests.mayBeThere { return lookWithGuests() }
         guard hasClosed else { return lookDirectly() }
         hasClosed = false
@@ -99,12 +98,11 @@ final class UVDriver: LoopDriver {
 
     func wait(until moment: Moment?, now: Int64) {
         forgetReleased()
-        notes.clear()
         alarm?.set(for: moment, now: now)
         if guests.mayBeThere { return waitWithGuests() }
         if isCrowded {
             lookDirectly()
-            guard notes.notes.isEmpty else { return }
+            guard notes.count == 0 else { return }
         }
         mayBlock = true
         run(UV_RUN_ONCE)
@@ -114,14 +112,13 @@ final class UVDriver: LoopDriver {
 
     private func lookDirectly() {
         DirectLook.look(epoll: epoll) { descriptor, events in
-            guard let watch = watches[descriptor] else { return }
-            notes.note(watch, events: events, status: 0)
+            watches[descriptor]?.noteReady(events, status: 0)
         }
         noteCrowd()
     }
 
     /// Half of what libuv asks for at a time is a crowd.
-    private func noteCrowd() { isCrowded = notes.notes.count >= 512 }
+    private func noteCrowd() { isCrowded = notes.count >= 512 }
 
     private func run(_ mode: uv_run_mode) {
         stage = .entered
@@ -153,15 +150,14 @@ final class UVDriver: LoopDriver {
 
     // MARK: Descriptors
 
-    var hasReady: Bool { !notes.notes.isEmpty }
+    var readyCount: Int { notes.count }
 
     func forEachReady(_ body: (Readiness) -> Void) {
-        guard !notes.notes.isEmpty else { return }
-        for note in notes.notes where note.watch.isOpen {
-            let report = note.watch.report(of: note, epoll: epoll)
+        notes.takeEach { note in
+            guard let watch = watches[note.descriptor] else { return }
+            let report = watch.report(of: note, epoll: epoll)
             if !report.events.isEmpty { body(report) }
         }
-        notes.clear()
     }
 
     func watch(
@@ -241,7 +237,7 @@ final class UVDriver: LoopDriver {
     }
 
     private func forget(_ descriptor: CInt) {
-        guard let watch = watches.removeValue(forKey: descriptor) else { return }
+        guard let watch = watches.remove(descriptor) else { return }
         watch.close()
         hasClosed = true
     }
@@ -286,8 +282,7 @@ final class UVDriver: LoopDriver {
             "A thread ended inside a callback of libuv's. Return from the callback first."
         )
         uvRemote.close()
-        for watch in watches.values { watch.close() }
-        watches = [:]
+        watches.removeAll { $0.close() }
         alarm.take()?.close()
         unsafe async.take()?.close()
         unsafe prepare.take()?.close()

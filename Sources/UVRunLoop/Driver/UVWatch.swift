@@ -15,7 +15,7 @@ final class UVWatch {
     private let notes: ReadyNotes
     @safe @exclusivity(unchecked) private var handle: UVHandle<uv_poll_t>?
     /// The present look has found it ready.
-    @safe @exclusivity(unchecked) var isNoted = false
+    @safe @exclusivity(unchecked) private var isNoted = false
     @safe @exclusivity(unchecked) private var wanted: Events = []
     /// The other side sends no more.
     ///
@@ -41,9 +41,6 @@ final class UVWatch {
 
     func close() { unsafe handle.take()?.close() }
 
-    /// Whether the descriptor is still that of a source.
-    var isOpen: Bool { unsafe handle != nil }
-
     // MARK: Asking
 
     /// Whether libuv has to be told of the descriptor: it never was, or it stopped after an error.
@@ -63,8 +60,9 @@ final class UVWatch {
                 guard let handle = unsafe handle, let data = unsafe handle.pointee.data else {
                     return
                 }
-                let watch = unsafe Unmanaged<UVWatch>.fromOpaque(data).takeUnretainedValue()
-                watch.notes.note(watch, events: events, status: status)
+                unsafe Unmanaged<UVWatch>.fromOpaque(data)._withUnsafeGuaranteedRef {
+                    $0.noteReady(events, status: status)
+                }
                 unsafe uv_stop(handle.pointee.loop)
             }
         )
@@ -98,14 +96,25 @@ final class UVWatch {
         return UInt32(mask)
     }
 
+    // MARK: Noting
+
+    /// Takes down what a look has found.
+    func noteReady(_ events: CInt, status: CInt) {
+        // While very much is ready, libuv asks the kernel many times in one look and is told the
+        // same each time.
+        if exchange(&isNoted, with: true), status >= 0 { return }
+        notes.append(ReadyNotes.Note(descriptor: descriptor, events: events, status: status))
+    }
+
     // MARK: Reading what was noted
 
-    /// What a note of libuv's means.
+    /// What a note of libuv's means; with it the look is over for this descriptor.
     ///
     /// libuv reports a bare hang-up as everything that was asked for, an error as a closed
     /// descriptor, and a hang-up beside something else not at all. Where one is possible the
     /// kernel is asked once more what is the case.
     func report(of note: ReadyNotes.Note, epoll: CInt) -> Readiness {
+        isNoted = false
         let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
         var report = Readiness(
             descriptor: descriptor,

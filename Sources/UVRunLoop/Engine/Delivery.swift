@@ -1,5 +1,7 @@
 /// An event that a port-based source is about to be told of.
 struct Delivery {
+    /// By what the loop that serves it knows the port.
+    var ticket: Ticket
     var port: any UVRunLoop.PortSource
     var link: UVRunLoop.PortLink
     var events: UVRunLoop.DescriptorSource.Events

@@ -16,6 +16,19 @@ struct DescriptorTable {
         groups.indices.contains(Int(descriptor)) ? groups[Int(descriptor)] : nil
     }
 
+    /// Tells the present use of a descriptor from earlier ones; `nil` when there is none.
+    func registration(of descriptor: CInt) -> UInt64? {
+        groups.indices.contains(Int(descriptor)) ? groups[Int(descriptor)]?.registration : nil
+    }
+
+    // One by one, because whoever goes through a group's sources changes what is kept beside them.
+
+    func sourceCount(of descriptor: CInt) -> Int { groups[Int(descriptor)]?.sources.count ?? 0 }
+
+    func source(_ index: Int, of descriptor: CInt) -> Ticket {
+        groups[Int(descriptor)]?.sources[index] ?? .none
+    }
+
     mutating func insert(_ ticket: Ticket, for descriptor: CInt, serial: UInt64) {
         let index = Int(descriptor)
         while groups.count <= index { groups.append(nil) }

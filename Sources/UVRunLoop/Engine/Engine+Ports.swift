@@ -68,11 +68,13 @@ extension Engine {
     ///
     /// As a rule it does, and whoever makes it watch for less calls this anew.
     mutating func watchAgain(_ ticket: Ticket) {
-        let descriptors = descriptors
+        if let wish = ports.modify(ticket, { $0.wish }) { watch(wish, for: ticket) }
+    }
+
+    private mutating func watch(_ wish: PortRecord.Wish, for ticket: Ticket) {
+        guard let descriptor = wish.descriptor, !descriptors.isArmed(descriptor, for: wish.events)
+        else { return }
         ports.modify(ticket, in: &modes) { record, modes in
-            guard let descriptor = record.descriptor,
-                !descriptors.isArmed(descriptor, for: record.events.union(.hangUp))
-            else { return }
             record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
         }
         mayHoldUnwatched = true
@@ -107,11 +109,29 @@ extension Engine {
             }
             let events = wanted.union(group.armed ?? [])
             descriptors.setArmed(events, for: descriptor)
+            forgetWishes(beside: mode, met: events, of: group, descriptor)
             return WatchOrder(
                 descriptor: descriptor,
                 registration: group.registration,
                 events: events
             )
+        }
+    }
+
+    /// Other modes need not ask for what the kernel reports already.
+    private mutating func forgetWishes(
+        beside mode: Int,
+        met events: Events,
+        of group: DescriptorTable.Group,
+        _ descriptor: CInt
+    ) {
+        for ticket in group.sources {
+            ports[ticket]?.attachment.forEach { other in
+                guard other.mode != mode, modes[other.mode].unwatched.contains(descriptor),
+                    interest(of: group, in: other.mode).isSubset(of: events)
+                else { return }
+                modes[other.mode].unwatched.remove(descriptor)
+            }
         }
     }
 
@@ -144,28 +164,64 @@ extension Engine {
 
     // MARK: Readiness
 
+    /// What became of the kernel's report about a descriptor.
+    enum Noted {
+        /// A source that the mode's run may serve is among the ready ones.
+        case isForRun
+        case isForNobody
+        /// It woke the run for sources that must wait: this is what to ask of it instead.
+        case rearm(WatchOrder)
+    }
+
     /// Notes what the kernel reported about a descriptor, for every source that the mode's run may
     /// serve.
-    ///
-    /// - Returns: What to ask of the kernel instead when it woke the run for sources that must
-    ///   wait.
-    mutating func note(_ report: Readiness, in mode: Int) -> WatchOrder? {
+    mutating func note(_ report: Readiness, in mode: Int) -> Noted {
         let descriptor = report.descriptor
-        guard let group = descriptors[descriptor], group.registration == report.registration else {
-            return WatchOrder(
-                descriptor: descriptor,
-                registration: report.registration,
-                events: nil
+        guard descriptors.registration(of: descriptor) == report.registration else {
+            return .rearm(
+                WatchOrder(
+                    descriptor: descriptor,
+                    registration: report.registration,
+                    events: nil
+                )
             )
         }
         mayHoldReady = true
-        var isForSomebody = false
-        for ticket in group.sources where queue(ticket, report, in: mode) { isForSomebody = true }
+        var isForRun = false
+        for index in 0..<descriptors.sourceCount(of: descriptor) {
+            let ticket = descriptors.source(index, of: descriptor)
+            if queue(ticket, report, in: mode) { isForRun = true }
+        }
         if report.isUnwatched {
             noteUnwatched(descriptor)
+        } else if !isForRun, let order = reduce(descriptor, for: mode) {
+            return .rearm(order)
+        }
+        return isForRun ? .isForRun : .isForNobody
+    }
+
+    /// Takes a source for delivery without a place in the line, when what the kernel reported of
+    /// its descriptor is all that there is to serve in the mode.
+    ///
+    /// - Parameters:
+    ///   - report: What the kernel reported, and nothing else in this look.
+    ///   - mode: The mode.
+    ///   - now: The time; without meaning for a mode without timers.
+    mutating func takeOnly(_ report: Readiness, in mode: Int, now: Int64) -> Delivery? {
+        guard !report.isUnwatched, modes[mode].ready.isEmpty,
+            descriptors.registration(of: report.descriptor) == report.registration,
+            descriptors.sourceCount(of: report.descriptor) == 1
+        else { return nil }
+        if modes[mode].timerCount > 0, let soonest = modes[mode].timers.soonest, soonest <= now {
             return nil
         }
-        return isForSomebody ? nil : reduce(group, descriptor, for: mode)
+        let ticket = descriptors.source(0, of: report.descriptor)
+        let serial = nextSerial()
+        return ports.modify(ticket) { record in
+            guard !record.isWaiting, !record.interest(in: mode).isEmpty else { return nil }
+            let events = record.events(of: report)
+            return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
+        } ?? nil
     }
 
     /// Has the kernel asked again for all that a descriptor's sources want: it watches for none of
@@ -177,11 +233,8 @@ extension Engine {
 
     /// Leaves with the kernel only what the running mode can serve; other modes ask again when
     /// they run.
-    private mutating func reduce(
-        _ group: DescriptorTable.Group,
-        _ descriptor: CInt,
-        for mode: Int
-    ) -> WatchOrder? {
+    private mutating func reduce(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
+        guard let group = descriptors[descriptor] else { return nil }
         let wanted = interest(of: group, in: mode)
         let events = wanted.isEmpty ? nil : wanted
         guard events != group.armed else { return nil }
@@ -242,31 +295,39 @@ extension Engine {
 
     mutating func takeReadyPort(in mode: Int) -> Delivery? {
         guard let ticket = firstReadyPort(in: mode) else {
-            mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
+            lookWhetherAnyIsReady()
             return nil
         }
         let serial = nextSerial()
         let look = look
-        return ports.modify(ticket, in: &modes) { record, modes in
+        let delivery = ports.modify(ticket, in: &modes) { record, modes in
             let isFresh = record.look == look || record.isRefused
             let events = isFresh ? record.noted : []
             record.unqueue(in: &modes)
-            record.turn = nil
-            record.servedAt = serial
-            if events.contains(.hangUp) { record.isOff = true }
-            return record.beginCall(events)
+            return record.beginCall(events, ticket, serial)
         }
+        if modes[mode].ready.isEmpty { lookWhetherAnyIsReady() }
+        return delivery
     }
 
-    /// Ends a call of a port, which then may be served again.
+    private mutating func lookWhetherAnyIsReady() {
+        mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
+    }
+
+    /// Ends a call of a port that is here still, which then may be served again.
     ///
     /// - Parameters:
     ///   - ticket: The port.
     ///   - hasMore: Whether it has more that the kernel does not know of.
-    mutating func endServing(_ ticket: Ticket, hasMore: Bool = false) {
-        let state = ports.modify(ticket) { ($0.hasArrival, $0.isServable) }
-        guard let (hasArrival, isServable) = state else { return }
+    /// - Returns: Whether it is here.
+    mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
+        let state = ports.modify(ticket) { record in
+            record.endCall()
+            return (record.hasArrival, record.wish)
+        }
+        guard let (hasArrival, wish) = state else { return false }
         if hasMore || hasArrival { noteArrival(ticket) }
-        if isServable { watchAgain(ticket) }
+        watch(wish, for: ticket)
+        return true
     }
 }

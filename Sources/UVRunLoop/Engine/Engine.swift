@@ -83,16 +83,20 @@ struct Engine: ~Copyable {
         var version: UInt64
         /// Whether a source is signalled or a port is ready.
         var hasWork: Bool
+        /// Whether the kernel has to be asked for more first.
+        var hasUnwatched: Bool
         var soonest: Int64?
         var deadline: Deadline?
     }
 
     mutating func sleepView(of mode: Int) -> SleepView {
-        SleepView(
+        let hasTimers = modes[mode].timerCount > 0
+        return SleepView(
             version: version,
             hasWork: !modes[mode].signalled.isEmpty || hasReadyPort(in: mode),
-            soonest: modes[mode].timers.soonest,
-            deadline: deadline(in: mode)
+            hasUnwatched: mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
+            soonest: hasTimers ? modes[mode].timers.soonest : nil,
+            deadline: hasTimers ? deadline(in: mode) : nil
         )
     }
 

@@ -6,6 +6,8 @@ struct PortRecord: ItemRecord {
     private let link: UVRunLoop.PortLink
     /// `nil` for a port that the kernel knows nothing of.
     let descriptor: CInt?
+    /// Its turn among those that became ready at the same time, as a number that sorts like it.
+    private let order: UInt32
     /// What the source asks for.
     var events: Events
     var attachment = Attachment()
@@ -17,6 +19,8 @@ struct PortRecord: ItemRecord {
     var hasArrival = false
     /// The look at the kernel that saw it ready last.
     var look: Int64 = 0
+    /// Its call is on the stack, that of this loop or of the one that it has left during the call.
+    private(set) var isBeingCalled: Bool
     /// When it was served last, or else when it came.
     var servedAt: UInt64
     /// Its place in the line, from when it became ready until it is served.
@@ -26,14 +30,17 @@ struct PortRecord: ItemRecord {
     /// The kernel refused to watch the descriptor: its one call is still to come.
     var isRefused = false
     /// It does not keep its modes from being empty.
-    var isIdle = false
+    var isIdle: Bool
 
     init(port: any UVRunLoop.PortSource, serial: UInt64) {
         self.port = port
         link = port.link
+        isBeingCalled = link.isBeingCalled
+        order = UInt32(bitPattern: Int32(clamping: link.order)) ^ (1 << 31)
         servedAt = serial
         descriptor = link.descriptor
         events = link.events
+        isIdle = !link.keepsModes
     }
 
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
@@ -51,15 +58,26 @@ struct PortRecord: ItemRecord {
         mode.ready.places.give(back: place)
     }
 
-    var isBeingCalled: Bool { link.isBeingCalled }
+    /// What the kernel is to report to it.
+    struct Wish {
+        /// `nil` when it is to be served nothing of the kernel's.
+        var descriptor: CInt?
+        var events: Events
+    }
+
+    var wish: Wish { Wish(descriptor: isServable ? descriptor : nil, events: wanted) }
+
+    private var wanted: Events { events.union(.hangUp) }
+
+    /// Whether it has a place in the line.
+    var isWaiting: Bool { turn != nil || hasArrival || isRefused }
 
     /// Whether a run in one of its modes may serve it.
     var isServable: Bool { !isBeingCalled && !isOff }
 
     /// What a run may serve of it in a mode, as the kernel is to report it.
     func interest(in mode: Int) -> Events {
-        guard isServable, attachment.place(in: mode) != nil else { return [] }
-        return events.union(.hangUp)
+        isServable && attachment.place(in: mode) != nil ? wanted : []
     }
 
     /// What it is to be told of what the kernel reported.
@@ -111,13 +129,29 @@ struct PortRecord: ItemRecord {
     /// Sorts ports that became ready at the same time, in one look: by their order, then by how
     /// long they were not served.
     private var tieBreaker: UInt64 {
-        let order = UInt32(bitPattern: Int32(clamping: link.order)) ^ (1 << 31)
-        return UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
+        UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
     }
 
-    func beginCall(_ events: Events) -> Delivery {
-        link.callWillBegin()
-        return Delivery(port: port, link: link, events: events, isFinal: isRefused)
+    /// Takes it out of the line to be served.
+    mutating func beginCall(_ events: Events, _ ticket: Ticket, _ serial: UInt64) -> Delivery {
+        turn = nil
+        servedAt = serial
+        if events.contains(.hangUp) { isOff = true }
+        isBeingCalled = true
+        link.isBeingCalled = true
+        return Delivery(
+            ticket: ticket,
+            port: port,
+            link: link,
+            events: events,
+            isFinal: isRefused
+        )
+    }
+
+    /// Ends the call, whichever loop began it.
+    mutating func endCall() {
+        isBeingCalled = false
+        link.isBeingCalled = false
     }
 
     /// Takes it out of the queues for what was noted so far.

@@ -29,22 +29,25 @@ extension UVRunLoop {
         /// What the kernel is asked for at first.
         let events: DescriptorSource.Events
         package let order: Int
+        /// Whether the port keeps its modes from being empty, at first.
+        let keepsModes: Bool
         let state = Guarded(State())
         let validity = Atomic<Bool>(true)
-        /// How many of the port's calls are on the stack; a port that is being called is not
-        /// served.
-        private let callDepth = Atomic<Int>(0)
+        /// Whether the port's handler is on the stack, for the loop that it is moved to meanwhile.
+        private let callFlag = Atomic<Bool>(false)
         let receiver: any PortReceiver
 
         package init(
             descriptor: CInt?,
             events: DescriptorSource.Events,
             order: Int,
+            keepsModes: Bool = true,
             receiver: any PortReceiver
         ) {
             self.descriptor = descriptor
             self.events = events
             self.order = order
+            self.keepsModes = keepsModes
             self.receiver = receiver
         }
 
@@ -98,11 +101,10 @@ extension UVRunLoop {
             }
         }
 
-        func callWillBegin() { callDepth.add(1, ordering: .relaxed) }
-
-        func callDidEnd() { callDepth.subtract(1, ordering: .relaxed) }
-
-        var isBeingCalled: Bool { callDepth.load(ordering: .relaxed) > 0 }
+        var isBeingCalled: Bool {
+            get { callFlag.load(ordering: .relaxed) }
+            set { callFlag.store(newValue, ordering: .relaxed) }
+        }
     }
 }
 

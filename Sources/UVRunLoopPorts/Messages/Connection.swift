@@ -78,23 +78,39 @@ struct Connection: Sendable {
     mutating func takeTurn() -> Turn {
         if !outbox.isEmpty { flush() }
         guard outbox.isEmpty else { return .nothing }
+        return input.isEmpty
+            ? read()
+            : parse { parser, input throws(FrameError) in
+                try parser.next(from: &input)
+            }
+    }
+
+    private mutating func read() -> Turn {
+        let socket = socket
         do throws(UVError) {
-            if input.isEmpty {
-                switch try socket.descriptor.read() {
-                case .bytes(let bytes): input = bytes[...]
-                case .wouldBlock: return .nothing
-                case .end: return .ended
+            let found = try socket.descriptor.read { bytes in
+                parse { parser, input throws(FrameError) in
+                    var position = 0
+                    let frame = try parser.next(in: bytes, from: &position)
+                    input = bytes.copy(position..<bytes.byteCount)[...]
+                    return frame
                 }
+            }
+            return switch found {
+            case .bytes(let turn): turn
+            case .wouldBlock: .nothing
+            case .end: .ended
             }
         } catch {
             return .ended
         }
-        return parse()
     }
 
-    private mutating func parse() -> Turn {
+    private mutating func parse(
+        _ next: (inout FrameParser, inout ArraySlice<UInt8>) throws(FrameError) -> Frame?
+    ) -> Turn {
         do throws(FrameError) {
-            if let frame = try parser.next(from: &input) {
+            if let frame = try next(&parser, &input) {
                 inDate = nil
                 return .frame(frame)
             }

@@ -35,13 +35,28 @@ struct FrameParser: Sendable {
     /// - Returns: The frame, or `nil` when all of the input was used and the frame goes on.
     /// - Throws: What is wrong with the frame, as soon as its header is there.
     mutating func next(from input: inout ArraySlice<UInt8>) throws(FrameError) -> Frame? {
-        if header == nil { header = try takeHeader(from: &input) }
+        var position = 0
+        defer { input = input.dropFirst(position) }
+        return try next(in: input.span.bytes, from: &position)
+    }
+
+    /// The same for bytes that stay where they are.
+    ///
+    /// - Parameters:
+    ///   - bytes: What has come.
+    ///   - position: How many of them were used.
+    mutating func next(
+        in bytes: RawSpan,
+        from position: inout Int
+    ) throws(FrameError) -> Frame? {
+        guard position < bytes.byteCount else { return nil }
+        if header == nil { header = try takeHeader(in: bytes, from: &position) }
         guard let header else { return nil }
-        if name.isEmpty, payload.isEmpty, input.count >= header.bodyLength {
-            return takeBody(of: header, from: &input)
+        if name.isEmpty, payload.isEmpty, bytes.byteCount - position >= header.bodyLength {
+            return takeBody(of: header, in: bytes, from: &position)
         }
-        guard take(Int(header.nameLength), from: &input, to: &name),
-            take(Int(header.payloadLength), from: &input, to: &payload)
+        guard take(Int(header.nameLength), in: bytes, from: &position, to: &name),
+            take(Int(header.payloadLength), in: bytes, from: &position, to: &payload)
         else { return nil }
         self.header = nil
         return Frame(header, name: exchange(&name, with: []), exchange(&payload, with: []))
@@ -50,14 +65,14 @@ struct FrameParser: Sendable {
     /// The same for a body that is there in one piece, as it is nearly always.
     private mutating func takeBody(
         of header: FrameHeader,
-        from input: inout ArraySlice<UInt8>
+        in bytes: RawSpan,
+        from position: inout Int
     ) -> Frame {
         self.header = nil
-        let (nameLength, length) = (Int(header.nameLength), header.bodyLength)
-        let name = nameLength > 0 ? input.copy(nameLength, at: 0) : []
-        let payload = length > nameLength ? input.copy(length - nameLength, at: nameLength) : []
-        input = input.dropFirst(length)
-        return Frame(header, name: name, payload)
+        let nameEnd = position + Int(header.nameLength)
+        let end = position + header.bodyLength
+        defer { position = end }
+        return Frame(header, name: bytes.copy(position..<nameEnd), bytes.copy(nameEnd..<end))
     }
 
     /// To be called when the peer sends no more.
@@ -66,19 +81,22 @@ struct FrameParser: Sendable {
     }
 
     private mutating func takeHeader(
-        from input: inout ArraySlice<UInt8>
+        in bytes: RawSpan,
+        from position: inout Int
     ) throws(FrameError) -> FrameHeader? {
-        if partOfHeader.isEmpty, input.count >= FrameHeader.size {
+        if partOfHeader.isEmpty, bytes.byteCount - position >= FrameHeader.size {
             let header = try FrameHeader(
-                words: input.firstWords,
+                words: bytes.words(at: position),
                 side: side,
                 maximumPayload: maximumPayload
             )
-            input = input.dropFirst(FrameHeader.size)
+            position += FrameHeader.size
             return header
         }
-        guard take(FrameHeader.size, from: &input, to: &partOfHeader) else { return nil }
-        let words = partOfHeader[...].firstWords
+        guard take(FrameHeader.size, in: bytes, from: &position, to: &partOfHeader) else {
+            return nil
+        }
+        let words = partOfHeader.span.bytes.words(at: 0)
         partOfHeader = []
         return try FrameHeader(words: words, side: side, maximumPayload: maximumPayload)
     }
@@ -86,15 +104,14 @@ struct FrameParser: Sendable {
     /// Moves bytes until the part has its full length; answers whether it has.
     private func take(
         _ length: Int,
-        from input: inout ArraySlice<UInt8>,
+        in bytes: RawSpan,
+        from position: inout Int,
         to part: inout [UInt8]
     ) -> Bool {
-        let missing = length - part.count
-        guard missing > 0 else { return true }
-        let piece = input.prefix(missing)
-        part.append(contentsOf: piece)
-        input = input.dropFirst(piece.count)
-        return piece.count == missing
+        let end = position + min(length - part.count, bytes.byteCount - position)
+        bytes.append(position..<end, to: &part)
+        position = end
+        return part.count == length
     }
 }
 

@@ -228,11 +228,13 @@ final class RemoteConnection: Sendable {
         var news = News()
         guard state.end == nil else { return news }
         do throws(UVError) {
-            switch try socket.descriptor.read() {
+            let input = try socket.descriptor.read { bytes in
+                handOut(bytes, &state, &news.bells, except: own)
+            }
+            switch input {
             case .wouldBlock: return news
             case .end: news.reason = .becameInvalid
-            case .bytes(let bytes):
-                news.reason = handOut(bytes[...], &state, &news.bells, except: own)
+            case .bytes(let reason): news.reason = reason
             }
         } catch {
             news.reason = error == .connectionReset ? .becameInvalid : MessagePortError(error)
@@ -254,14 +256,14 @@ final class RemoteConnection: Sendable {
 
     /// - Returns: Why the connection is over, if it is.
     private func handOut(
-        _ bytes: ArraySlice<UInt8>,
+        _ bytes: RawSpan,
         _ state: inout State,
         _ bells: inout [ReplyBell],
         except own: ReplyBell?
     ) -> MessagePortError? {
-        var input = bytes
+        var position = 0
         do throws(FrameError) {
-            while let frame = try state.parser.next(from: &input) {
+            while let frame = try state.parser.next(in: bytes, from: &position) {
                 let outcome: Outcome
                 if frame.kind == .reply {
                     outcome = .reply(frame.data)

@@ -148,9 +148,8 @@ struct ReplyWait {
 
     /// Runs the loop until a source was handled, or waits without it where it cannot run.
     private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
-        // A stop is for the run around this one. A loop that was ended for good is not run again;
-        // the mode of any other holds the bell.
-        if bell.link.isValid, stops == 0 || !loop.isEmpty(mode) {
+        // A stop is for the run around this one. A loop that was ended for good is not run again.
+        if bell.link.isValid, stops == 0 || !loop.isEnded {
             switch loop.runUntilSourceHandled(in: mode, until: date) {
             case .stopped:
                 stops += 1

@@ -7,8 +7,9 @@ import UVRunLoop
 /// stays in a mode that nobody runs, so that the kernel goes on watching the socket and a request
 /// takes no call to begin or to end the watch.
 ///
-/// It also lingers in the mode of the latest wait, without keeping that from being empty: as a rule
-/// the next wait is in the same. Once it is served there for nobody it leaves.
+/// It also lingers in the mode of the latest wait: as a rule the next wait is in the same. Once it
+/// is served there for nobody it leaves. It never keeps a mode from being empty; the run of a wait
+/// goes on in an empty one.
 final class ReplyBell: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
     private let receiver: Receiver
@@ -29,6 +30,7 @@ final class ReplyBell: UVRunLoop.PortSource {
             descriptor: connection.socket.descriptor.number,
             events: .readable,
             order: 0,
+            keepsModes: false,
             receiver: receiver
         )
     }
@@ -39,11 +41,10 @@ final class ReplyBell: UVRunLoop.PortSource {
     func park() { loop.add(self, forMode: Self.parkingMode) }
 
     func beginWait(in mode: UVRunLoop.Mode) {
-        let (isFirst, lingering) = waits.withLock { waits in
+        let lingering = waits.withLock { waits in
             waits.modes.append(mode)
-            return (waits.modes.count == 1, exchange(&waits.lingering, with: nil))
+            return exchange(&waits.lingering, with: nil)
         }
-        if isFirst { link.setKeepsModes(true) }
         if lingering == mode { return }
         if let lingering { loop.remove(self, forMode: lingering) }
         loop.add(self, forMode: mode)
@@ -56,7 +57,6 @@ final class ReplyBell: UVRunLoop.PortSource {
             return (!waits.modes.contains(mode), waits.modes.isEmpty)
         }
         if isIdle {
-            link.setKeepsModes(false)
             if !receiver.connection.isOpen { UVRunLoop.invalidate(self) }
             return
         }

@@ -2,24 +2,37 @@ import Glibc
 import UVRunLoop
 
 /// What reading a stream brought.
-enum StreamInput: Equatable, Sendable {
-    case bytes([UInt8])
+enum StreamInput<Bytes> {
+    case bytes(Bytes)
     /// The peer sends no more.
     case end
     case wouldBlock
 }
 
+extension StreamInput: Equatable where Bytes: Equatable {}
+extension StreamInput: Sendable where Bytes: Sendable {}
+
 extension Descriptor {
     /// Reads once, through a buffer that all ports share; what is left comes with the next call.
-    func read(atMost limit: Int = ReadBuffer.size) throws(UVError) -> StreamInput {
+    ///
+    /// - Parameter body: Lent what came, if something did.
+    /// - Returns: What the body made of it.
+    @inline(__always)
+    func read<Result>(_ body: (RawSpan) -> Result) throws(UVError) -> StreamInput<Result> {
         let number = number
         return unsafe try ReadBuffer.lend { buffer throws(UVError) in
             let count = try completingUnlessBlocked {
-                unsafe Glibc.read(number, buffer.baseAddress, min(limit, buffer.count))
+                unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
             }
             guard let count else { return .wouldBlock }
-            return unsafe count == 0 ? .end : .bytes([UInt8](buffer[..<count]))
+            return unsafe count == 0
+                ? .end : .bytes(body(UnsafeRawBufferPointer(buffer).bytes.extracting(first: count)))
         }
+    }
+
+    /// Reads once and copies what came.
+    func read() throws(UVError) -> StreamInput<[UInt8]> {
+        try read { $0.copy(0..<$0.byteCount) }
     }
 
     /// Reads once, behind what the caller has.

@@ -1,22 +1,31 @@
-extension ArraySlice<UInt8> {
-    /// The three little-endian numbers at the start.
-    var firstWords: (UInt64, UInt64, UInt64) {
-        (littleEndianNumber(at: 0), littleEndianNumber(at: 8), littleEndianNumber(at: 16))
+extension RawSpan {
+    /// The three little-endian numbers that begin somewhere.
+    @inline(__always)
+    func words(at offset: Int) -> (UInt64, UInt64, UInt64) {
+        (
+            littleEndianNumber(at: offset), littleEndianNumber(at: offset + 8),
+            littleEndianNumber(at: offset + 16)
+        )
     }
 
     @inline(__always)
     private func littleEndianNumber(at offset: Int) -> UInt64 {
         // Where it lies is checked, and any bytes make a number.
         unsafe UInt64(
-            littleEndian: span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
         )
     }
 
-    /// A copy of so many bytes that begin so many after the start.
-    func copy(_ count: Int, at offset: Int) -> [UInt8] {
-        unsafe withUnsafeBufferPointer { bytes in
-            unsafe Array(UnsafeBufferPointer(rebasing: bytes[offset..<offset + count]))
-        }
+    /// The bytes of a range; traps when they are not all there.
+    @inline(__always)
+    func copy(_ range: Range<Int>) -> [UInt8] {
+        guard !range.isEmpty else { return [] }
+        return unsafe extracting(range).withUnsafeBytes { unsafe [UInt8]($0) }
+    }
+
+    /// Appends the bytes of a range.
+    func append(_ range: Range<Int>, to array: inout [UInt8]) {
+        unsafe extracting(range).withUnsafeBytes { unsafe array.append(contentsOf: $0) }
     }
 }
 

@@ -119,10 +119,8 @@ struct RawPeer {
         while bytes.count < count {
             _ = try? socket.descriptor.wait(forWriting: false, until: Duration.seconds(30).fromNow)
             let limit = min(count - bytes.count, 65_536)
-            guard let input = try? socket.descriptor.read(atMost: limit),
-                case .bytes(let more) = input
-            else { break }
-            bytes += more
+            let more = try? socket.descriptor.read(appendingTo: &bytes, atMost: limit)
+            guard let more, more > 0 else { break }
         }
         return bytes
     }

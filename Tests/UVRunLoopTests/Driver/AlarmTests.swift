@@ -99,6 +99,21 @@ import Testing
         }
     }
 
+    /// A distant date that is armed stays when a later one is asked for, and ends that sleep once.
+    @Test func aDistantDateThatStaysArmedEndsNoRunEarly() throws {
+        try withCountedLoop { loop, driver in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let stopper = startThread { loop.perform { loop.stop() } }
+            #expect(loop.run(mode: .default, for: .milliseconds(1_060)) == .stopped)
+            pthread_join(stopper, nil)
+            driver.counts.waits = 0
+            let limit = loop.now.advanced(by: .milliseconds(1_100))
+            withHangGuard { #expect(loop.run(mode: .default, until: limit) == .timedOut) }
+            #expect(loop.now >= limit)
+            #expect(driver.counts.waits <= 3)
+        }
+    }
+
     // libuv 1.44 fires a due `uv_timer`, and then waits for something else:
     // https://github.com/libuv/libuv/issues/3686
     @Test func aDueCoarseDateEndsAWaitThatNothingElseWould() throws {

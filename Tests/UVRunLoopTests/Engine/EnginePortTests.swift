@@ -34,6 +34,23 @@ import Testing
         #expect(third.isEmpty)
     }
 
+    @Test func whatOneModeAsksForIsNotLeftToBeAskedForInAnother() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        engine.add(ticket, portTo: other)
+        _ = engine.takeWatchOrders(for: 0)
+        let isLeft = engine.mayHoldUnwatched
+        #expect(!isLeft)
+        let rest = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
+        #expect(rest.isEmpty)
+        // The number may be that of another file by now.
+        engine.noteUnwatched(pipe.readEnd)
+        let isLeftAgain = engine.mayHoldUnwatched
+        #expect(isLeftAgain)
+        let anew = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
+        #expect(anew.map(\.events) == [[.readable, .hangUp]])
+    }
+
     @Test func aSecondSourceHasTheFirstOnesModeAskAgain() throws {
         var engine = Engine()
         _ = try engine.addPort(pipe, .readable, to: other)

@@ -27,7 +27,7 @@ final class CountingDriver: LoopDriver {
         driver.wait(until: moment, now: now)
     }
 
-    var hasReady: Bool { driver.hasReady }
+    var readyCount: Int { driver.readyCount }
 
     func forEachReady(_ body: (Readiness) -> Void) { driver.forEachReady(body) }
 

@@ -27,20 +27,16 @@ extension Engine {
         in mode: Int
     ) -> WatchOrder? {
         let registration = descriptors[descriptor]?.registration ?? 0
-        return note(
+        let noted = note(
             Readiness(descriptor: descriptor, registration: registration, events: events),
             in: mode
         )
+        guard case .rearm(let order) = noted else { return nil }
+        return order
     }
 
     /// Does what a loop does after a port's handler has returned.
     mutating func finishServing(_ ticket: Ticket) {
-        ports[ticket]?.port.link.callDidEnd()
-        endServing(ticket)
+        _ = endCall(of: ticket)
     }
-}
-
-extension Delivery {
-    /// By what the engine of a test knows the port that is served.
-    var ticket: Ticket { port.link.state.withLock { $0.ticket } }
 }

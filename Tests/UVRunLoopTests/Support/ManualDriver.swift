@@ -46,7 +46,7 @@ final class ManualDriver: LoopDriver {
         }
     }
 
-    var hasReady: Bool { !ready.isEmpty }
+    var readyCount: Int { ready.count }
 
     func forEachReady(_ body: (Readiness) -> Void) {
         let found = ready
