@@ -30,10 +30,8 @@ extension Engine {
 
     private mutating func join(_ timer: UVRunLoop.Timer, _ mode: Int) {
         guard timerModes.place(of: timer, in: mode) == nil else { return }
-        let place = modes[mode].timers.places.take(for: timer)
-        modes[mode].timerCount += 1
+        let place = modes[mode].join(timer)
         timerModes.insert(TimerMembership(mode: Int32(mode), place: place), of: timer)
-        if !timer.core.isBeingCalled { queue(timer, place, in: mode) }
     }
 
     /// Gives a mode that has just become a common one the timers that are recorded as common.
@@ -65,10 +63,8 @@ extension Engine {
 
     private mutating func leave(_ timer: UVRunLoop.Timer, _ mode: Int) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
-        modes[mode].timers.unschedule(membership.place)
         // Whoever asked for this holds the timer.
-        modes[mode].timers.places.give(back: membership.place)
-        modes[mode].timerCount -= 1
+        modes[mode].timerDidLeave(membership.place)
     }
 
     /// Takes a timer, which the caller holds, out of the loop.
@@ -171,7 +167,10 @@ extension Engine {
 
     /// A call that began here has ended, wherever the timer is now.
     mutating func noteEnd(of timer: UVRunLoop.Timer) {
-        if let index = firing.lastIndex(where: { $0 === timer }) {
+        // As a rule it is the innermost, but a call by hand may end in another loop.
+        if firing.last === timer {
+            firing.removeLast()
+        } else if let index = firing.lastIndex(where: { $0 === timer }) {
             firing.remove(at: index)
         }
     }

@@ -17,6 +17,22 @@ struct ModeContents {
 
     /// Whether the mode has something that can produce an event.
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
+
+    /// Takes a timer in; answers its place.
+    mutating func join(_ timer: UVRunLoop.Timer) -> Place {
+        let place = timers.places.take(for: timer)
+        timerCount += 1
+        if !timer.core.isBeingCalled {
+            timers.schedule(place, date: timer.date, latest: timer.core.latest)
+        }
+        return place
+    }
+
+    mutating func timerDidLeave(_ place: Place) {
+        timers.unschedule(place)
+        timers.places.give(back: place)
+        timerCount -= 1
+    }
 }
 
 /// The modes that a loop knows, reached by a small index.

@@ -2,7 +2,7 @@
 ///
 /// It lies in the timer itself, so that one lock and one piece of memory are all that a timer
 /// costs; the lock is that of the loop which the timer is in (see ``Residence``).
-struct TimerCore {
+struct TimerCore: ~Copyable {
     /// What the timer calls; `nil` once it was let go.
     var call: TimerCall?
     var series: FireSeries
