@@ -25,12 +25,27 @@ extension UVRunLoop {
     func fireSignalledSources(_ run: inout Run) -> Bool {
         guard mayHoldSignals else { return false }
         let mode = run.modeIndex
-        let count = withEngine { $0.modes[mode].signalled.count }
+        let returnsAfterSource = run.returnsAfterSource
+        let (count, first) = withEngine { engine -> (Int, Source?) in
+            let count = engine.modes[mode].signalled.count
+            // One alone needs no batch.
+            let firesOne = count == 1 || returnsAfterSource
+            return (count, firesOne ? engine.takeFirstSignalled(in: mode) : nil)
+        }
         // Those that are signalled may all be in other modes.
         guard count > 0 else { return false }
-        // One alone needs no batch.
-        let firesOne = count == 1 || run.returnsAfterSource
-        return firesOne ? fireFirstSignalledSource(in: mode) : fireAllSignalledSources(in: mode)
+        guard let first else { return fireAllSignalledSources(in: mode) }
+        return fire(first, orNextIn: mode)
+    }
+
+    /// Fires a source that was taken, or, if another loop was first, the next one that is signalled.
+    private func fire(_ first: Source, orNextIn mode: Int) -> Bool {
+        var next = Optional(first)
+        while let source = next {
+            if source.takeSignal(clearedIn: self), source.callOut() { return true }
+            next = withEngine { $0.takeFirstSignalled(in: mode) }
+        }
+        return false
     }
 
     /// Fires the sources that are signalled now; those signalled meanwhile wait for the next pass.
@@ -54,14 +69,6 @@ extension UVRunLoop {
         withEngine { $0.collectSignalled(in: mode, into: &batch) }
         batch.sort { $0.turn < $1.turn }
         return batch
-    }
-
-    private func fireFirstSignalledSource(in mode: Int) -> Bool {
-        while let source = withEngine({ $0.firstSignalled(in: mode) }) {
-            // Another loop may have been first.
-            if source.takeSignal(), source.callOut() { return true }
-        }
-        return false
     }
 
     // MARK: Step 9

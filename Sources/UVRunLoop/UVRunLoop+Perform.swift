@@ -55,8 +55,12 @@ extension UVRunLoop {
     // MARK: Step 3, and after every event
 
     /// Runs the blocks that wait for the mode; one posted meanwhile waits for the next time.
+    @inline(__always)
     func performBlocks(_ run: inout Run) {
-        guard mayHoldBlocks else { return }
+        if mayHoldBlocks { performBlocksThatWait(&run) }
+    }
+
+    private func performBlocksThatWait(_ run: inout Run) {
         refresh(&run)
         var batch = local.withValue { exchange(&$0.spareBatch, with: []) }
         let (mode, isCommon) = (run.mode, run.view.isCommon)

@@ -167,8 +167,10 @@ extension UVRunLoop {
         staysWhenEmpty: Bool = false
     ) -> RunResult {
         noteMainQueue()
-        guard let driver = driverForRun(), let start = start(mode, evenIfEmpty: staysWhenEmpty)
-        else { return .finished }
+        let (driver, latest) = beginning(of: mode)
+        guard let driver, let start = start(mode, latest, evenIfEmpty: staysWhenEmpty) else {
+            return .finished
+        }
         var run = Run(
             start,
             driver: driver,
@@ -222,19 +224,26 @@ extension UVRunLoop {
     /// Whether the loop was ended for good.
     package var isEnded: Bool { innermostRun.isEnded }
 
-    /// The driver; `nil` once the loop has ended.
-    private func driverForRun() -> (any LoopDriver)? {
-        let driver = local.withValue(\.driver)
+    /// The driver, `nil` once the loop has ended, and what an earlier run in the mode began with,
+    /// if nothing has changed since.
+    private func beginning(of mode: Mode) -> (driver: (any LoopDriver)?, start: RunStart?) {
+        let version = publishedVersion
+        let (driver, start) = local.withValue { local -> ((any LoopDriver)?, RunStart?) in
+            if local.earlierStart?.mode == mode { swap(&local.latestStart, &local.earlierStart) }
+            guard let start = local.latestStart, start.mode == mode, start.view.version == version
+            else { return (local.driver, nil) }
+            return (local.driver, start)
+        }
         require(
             driver?.isInsideLibuv != true,
             "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
         )
-        return driver
+        return (driver, start)
     }
 
     /// Whether there is something to run the mode for, and what.
-    private func start(_ mode: Mode, evenIfEmpty: Bool) -> RunStart? {
-        if let known = knownStart(mode), evenIfEmpty || known.view.holdsItems { return known }
+    private func start(_ mode: Mode, _ latest: RunStart?, evenIfEmpty: Bool) -> RunStart? {
+        if let latest, evenIfEmpty || latest.view.holdsItems { return latest }
         guard let (index, view) = look(at: mode, evenIfEmpty: evenIfEmpty) else { return nil }
         let start = RunStart(mode: mode, index: index, view: view)
         let forgotten = local.withValue { local in
@@ -245,17 +254,6 @@ extension UVRunLoop {
         }
         withExtendedLifetime(forgotten) {}
         return start
-    }
-
-    /// What an earlier run in the mode began with, if nothing has changed since.
-    private func knownStart(_ mode: Mode) -> RunStart? {
-        let version = publishedVersion
-        return local.withValue { local in
-            if local.earlierStart?.mode == mode { swap(&local.latestStart, &local.earlierStart) }
-            guard let start = local.latestStart, start.mode == mode, start.view.version == version
-            else { return nil }
-            return start
-        }
     }
 
     private func look(

@@ -90,9 +90,12 @@ extension Engine {
         if record.signal != nil { signalledCount -= 1 }
     }
 
-    /// The source of the mode that is to be fired first.
-    func firstSignalled(in mode: Int) -> UVRunLoop.Source? {
-        modes[mode].signalled.first.flatMap { sources[sources.ticket(at: $0)]?.source }
+    /// Takes the source of the mode that is to be fired first out of those to be fired.
+    mutating func takeFirstSignalled(in mode: Int) -> UVRunLoop.Source? {
+        guard let slot = modes[mode].signalled.first else { return nil }
+        let ticket = sources.ticket(at: slot)
+        clearSignal(ticket)
+        return sources.modify(ticket) { $0.source }
     }
 
     /// Names the signalled sources of the mode, in no particular order.

@@ -33,6 +33,10 @@ struct OrderedHeap {
         while positions.count <= Int(place) { positions.appendCompactly(Self.absent) }
         let entry = Entry(rank: rank, place: place)
         entries.appendCompactly(entry)
+        guard entries.count > 1 else {
+            positions[Int(place)] = 0
+            return
+        }
         Self.rise(entry, from: entries.count - 1, &entries, &positions, turns)
     }
 

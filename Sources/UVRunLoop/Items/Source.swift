@@ -144,10 +144,15 @@ extension UVRunLoop {
 
         /// Takes the signal, for whoever performs the source now; answers `false` if there is none
         /// any more.
-        func takeSignal() -> Bool {
+        ///
+        /// - Parameter clearedIn: A loop that does not count the source among the signalled ones any
+        ///   more. Should it have been signalled anew meanwhile, the loop finds nothing to do.
+        func takeSignal(clearedIn loop: UVRunLoop? = nil) -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal(&state)
-                for link in state.links { link.loop.withEngine { $0.clearSignal(link.ticket) } }
+                for link in state.links where link.loop !== loop {
+                    link.loop.withEngine { $0.clearSignal(link.ticket) }
+                }
                 return state.isValid && wasSignalled
             }
         }
