@@ -16,8 +16,9 @@ final class RunStart: Sendable {
 /// What one run knows about itself.
 ///
 /// It lives on the stack of the run and is nobody else's.
-struct Run {
-    let mode: UVRunLoop.Mode
+struct Run: ~Copyable {
+    /// What stands for its mode in the process, and what in the loop.
+    let modeNumber: Int
     let modeIndex: Int
     let driver: any LoopDriver
     /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
@@ -49,7 +50,7 @@ struct Run {
         isLast: Bool,
         staysWhenEmpty: Bool
     ) {
-        mode = start.mode
+        modeNumber = start.mode.number
         modeIndex = start.index
         view = start.view
         self.driver = driver

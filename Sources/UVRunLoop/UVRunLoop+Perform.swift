@@ -63,7 +63,7 @@ extension UVRunLoop {
     private func performBlocksThatWait(_ run: inout Run) {
         refresh(&run)
         var batch = local.withValue { exchange(&$0.spareBatch, with: []) }
-        let (mode, isCommon) = (run.mode, run.view.isCommon)
+        let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         batch = takeBlocks(for: mode, isCommon: isCommon, into: batch)
         for index in batch.indices where !innermostRun.isEndedAtOnce {
             // Taken out one by one, so that each block is released right after it ran.
@@ -74,7 +74,7 @@ extension UVRunLoop {
     }
 
     private func takeBlocks(
-        for mode: Mode,
+        for mode: Int,
         isCommon: Bool,
         into storage: consuming [Inbox.Entry]
     ) -> [Inbox.Entry] {

@@ -167,13 +167,13 @@ extension UVRunLoop {
         staysWhenEmpty: Bool = false
     ) -> RunResult {
         noteMainQueue()
-        let (driver, latest) = beginning(of: mode)
-        guard let driver, let start = start(mode, latest, evenIfEmpty: staysWhenEmpty) else {
+        let (driver, known) = beginning(of: mode, evenIfEmpty: staysWhenEmpty)
+        guard let driver, let start = known ?? start(mode, evenIfEmpty: staysWhenEmpty) else {
             return .finished
         }
         var run = Run(
             start,
-            driver: driver,
+            driver: consume driver,
             limit: limit,
             limitWasPast: limitWasPast,
             returnsAfterSource: returnsAfterSource,
@@ -226,11 +226,16 @@ extension UVRunLoop {
 
     /// The driver, `nil` once the loop has ended, and what an earlier run in the mode began with,
     /// if nothing has changed since.
-    private func beginning(of mode: Mode) -> (driver: (any LoopDriver)?, start: RunStart?) {
+    @inline(__always)
+    private func beginning(
+        of mode: Mode,
+        evenIfEmpty: Bool
+    ) -> (driver: (any LoopDriver)?, start: RunStart?) {
         let version = publishedVersion
         let (driver, start) = local.withValue { local -> ((any LoopDriver)?, RunStart?) in
             if local.earlierStart?.mode == mode { swap(&local.latestStart, &local.earlierStart) }
-            guard let start = local.latestStart, start.mode == mode, start.view.version == version
+            guard let start = local.latestStart, start.mode == mode, start.view.version == version,
+                evenIfEmpty || start.view.holdsItems
             else { return (local.driver, nil) }
             return (local.driver, start)
         }
@@ -242,8 +247,7 @@ extension UVRunLoop {
     }
 
     /// Whether there is something to run the mode for, and what.
-    private func start(_ mode: Mode, _ latest: RunStart?, evenIfEmpty: Bool) -> RunStart? {
-        if let latest, evenIfEmpty || latest.view.holdsItems { return latest }
+    private func start(_ mode: Mode, evenIfEmpty: Bool) -> RunStart? {
         guard let (index, view) = look(at: mode, evenIfEmpty: evenIfEmpty) else { return nil }
         let start = RunStart(mode: mode, index: index, view: view)
         let forgotten = local.withValue { local in
@@ -266,7 +270,8 @@ extension UVRunLoop {
             let known = engine.modes.index(of: mode)
             let isCommon = known.map { engine.modes[$0].isCommon } ?? false
             let holdsItems = known.map { engine.modes[$0].holdsItems } ?? false
-            guard evenIfEmpty || holdsItems || holdsBlocks(for: mode, isCommon: isCommon) else {
+            guard evenIfEmpty || holdsItems || holdsBlocks(for: mode.number, isCommon: isCommon)
+            else {
                 return nil
             }
             let index = engine.modes.makeIndex(of: mode)
@@ -348,7 +353,7 @@ extension UVRunLoop {
         noteMainQueue()
         refresh(&run)
         let isEmpty =
-            !run.holdsItems && !holdsBlocks(for: run.mode, isCommon: run.view.isCommon)
+            !run.holdsItems && !holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
         return isEmpty ? .finished : nil
     }
 
@@ -372,7 +377,7 @@ extension UVRunLoop {
         withExtendedLifetime(starts) {}
     }
 
-    func holdsBlocks(for mode: Mode, isCommon: Bool) -> Bool {
+    func holdsBlocks(for mode: Int, isCommon: Bool) -> Bool {
         mayHoldBlocks && withInbox { $0.holdsBlock(for: mode, isCommon: isCommon) }
     }
 }

@@ -88,8 +88,8 @@ extension UVRunLoop {
         let contents = withEngine { $0.sleepView(of: mode) }
         if word.isWoken || innermostRun.isStopped { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
-        let (name, isCommon) = (run.mode, run.view.isCommon)
-        let hasBlock = withInbox { $0.holdsBlock(for: name, isCommon: isCommon) }
+        let (number, isCommon) = (run.modeNumber, run.view.isCommon)
+        let hasBlock = withInbox { $0.holdsBlock(for: number, isCommon: isCommon) }
         if contents.hasWork || hasBlock || !run.holdsItems { return .somethingToDo }
         let end = min(contents.soonest ?? .max, run.limit ?? .max)
         guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }

@@ -116,9 +116,9 @@ struct Inbox: ~Copyable {
     /// The modes that blocks were ever queued for.
     var knownModes: [UVRunLoop.Mode] { queues.compactMap(\.mode) }
 
-    /// Whether a block waits that may run in the mode.
-    func holdsBlock(for mode: UVRunLoop.Mode, isCommon: Bool) -> Bool {
-        live(mode.number) > 0 || (isCommon && live(UVRunLoop.Mode.common.number) > 0)
+    /// Whether a block waits that may run in the mode of a number.
+    func holdsBlock(for mode: Int, isCommon: Bool) -> Bool {
+        live(mode) > 0 || (isCommon && live(UVRunLoop.Mode.common.number) > 0)
     }
 
     private func live(_ number: Int) -> Int {
@@ -128,12 +128,12 @@ struct Inbox: ~Copyable {
     /// Takes every block that may run in the mode, oldest first.
     ///
     /// - Parameters:
-    ///   - mode: The mode that runs.
+    ///   - mode: The number of the mode that runs.
     ///   - isCommon: Whether it is a common one.
     ///   - batch: An empty array, whose storage the queue takes over for what comes next.
-    mutating func take(for mode: UVRunLoop.Mode, isCommon: Bool, into batch: inout [Entry]) {
+    mutating func take(for mode: Int, isCommon: Bool, into batch: inout [Entry]) {
         let common = UVRunLoop.Mode.common.number
-        if live(mode.number) > 0 { takeQueue(mode.number, into: &batch) }
+        if live(mode) > 0 { takeQueue(mode, into: &batch) }
         guard isCommon, live(common) > 0 else { return }
         var commonBatch: [Entry] = []
         takeQueue(common, into: &commonBatch)

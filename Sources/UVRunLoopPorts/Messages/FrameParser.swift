@@ -37,7 +37,7 @@ struct FrameParser: Sendable {
     mutating func next(from input: inout ArraySlice<UInt8>) throws(FrameError) -> Frame? {
         var position = 0
         defer { input = input.dropFirst(position) }
-        return try next(in: input.span.bytes, from: &position)
+        return unsafe try next(in: input.span.bytes, from: &position)
     }
 
     /// The same for bytes that stay where they are.
@@ -96,7 +96,7 @@ struct FrameParser: Sendable {
         guard take(FrameHeader.size, in: bytes, from: &position, to: &partOfHeader) else {
             return nil
         }
-        let words = partOfHeader.span.bytes.words(at: 0)
+        let words = unsafe partOfHeader.span.bytes.words(at: 0)
         partOfHeader = []
         return try FrameHeader(words: words, side: side, maximumPayload: maximumPayload)
     }

@@ -44,8 +44,8 @@ import Testing
         let log = EventLog()
         inbox.post(log, "common", to: .common)
         let isHeld = (
-            inbox.holdsBlock(for: first, isCommon: false),
-            inbox.holdsBlock(for: first, isCommon: true)
+            inbox.holdsBlock(for: first.number, isCommon: false),
+            inbox.holdsBlock(for: first.number, isCommon: true)
         )
         #expect(isHeld == (false, true))
         inbox.expectRun(of: first, log, [])
@@ -61,7 +61,7 @@ import Testing
             #expect(before == 1)
             inbox.expectRun(of: runner, log, ["shared"])
             for mode in [first, second, third] {
-                let isHeld = inbox.holdsBlock(for: mode, isCommon: false)
+                let isHeld = inbox.holdsBlock(for: mode.number, isCommon: false)
                 #expect(!isHeld)
                 inbox.expectRun(of: mode, log, [])
             }
@@ -85,7 +85,7 @@ import Testing
         inbox.post(log, "shared", to: [first, second])
         inbox.post(log, "plain", to: second)
         inbox.expectRun(of: first, log, ["shared"])
-        let isHeld = inbox.holdsBlock(for: second, isCommon: false)
+        let isHeld = inbox.holdsBlock(for: second.number, isCommon: false)
         #expect(isHeld)
         inbox.expectRun(of: second, log, ["plain"])
     }
@@ -111,7 +111,7 @@ import Testing
                 }
                 let expected = model.filter { matches($0.modes) }.map(\.name)
                 model.removeAll { matches($0.modes) }
-                let isHeld = inbox.holdsBlock(for: mode, isCommon: isCommon)
+                let isHeld = inbox.holdsBlock(for: mode.number, isCommon: isCommon)
                 #expect(isHeld == !expected.isEmpty)
                 inbox.expectRun(of: mode, isCommon: isCommon, log, expected)
             }
@@ -151,7 +151,7 @@ import Testing
             }
             #expect(token != nil)
             var batch: [Inbox.Entry] = []
-            inbox.take(for: first, isCommon: false, into: &batch)
+            inbox.take(for: first.number, isCommon: false, into: &batch)
             for index in batch.indices { batch[index].takeBlock()?() }
             #expect(token == nil)
         }
@@ -194,7 +194,7 @@ extension Inbox {
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         var batch: [Inbox.Entry] = []
-        take(for: mode, isCommon: isCommon, into: &batch)
+        take(for: mode.number, isCommon: isCommon, into: &batch)
         log.clear()
         for index in batch.indices { batch[index].takeBlock()?() }
         #expect(log.entries == expected, sourceLocation: sourceLocation)
@@ -210,7 +210,7 @@ private func postManyBlocksForAModeThatNeverRuns() {
     let before = residentBytes()
     for _ in 0..<500_000 {
         _ = inbox.post({}, to: [running, idle])
-        inbox.take(for: running, isCommon: false, into: &batch)
+        inbox.take(for: running.number, isCommon: false, into: &batch)
         precondition(batch.count == 1)
         batch.removeAll(keepingCapacity: true)
     }
