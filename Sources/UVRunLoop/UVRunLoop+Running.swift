@@ -303,18 +303,23 @@ extension UVRunLoop {
             if run.delivery == nil { notify(.afterWaiting, &run) }
         }
 
-        let handledPort = process(pendingEvent(&run), &run)
+        let handledPort = mayHaveEvent(&run) && process(pendingEvent(&run), &run)
+        // Runs nested in a handler have written their own.
+        servedPort.store(handledPort, ordering: .relaxed)
         performBlocks(&run)
         return decide(&run, handledSource: handledSignal || handledPort)
+    }
+
+    /// Whether step 9 has to look for something to handle.
+    @inline(__always)
+    private func mayHaveEvent(_ run: inout Run) -> Bool {
+        refresh(&run)
+        return run.view.holdsTimers || run.delivery != nil || (run.view.holdsPorts && mayHoldReady)
     }
 
     /// Step 9: port first, unless the previous pass served one and a timer is due.
     private func pendingEvent(_ run: inout Run) -> PassEvent {
         if let delivery = run.delivery.take() { return .port(delivery) }
-        refresh(&run)
-        guard run.view.holdsTimers || (run.view.holdsPorts && mayHoldReady) else {
-            return .nothing
-        }
         let mode = run.modeIndex
         let prefersTimer = servedPort.load(ordering: .relaxed)
         return withEngine { engine -> PassEvent in
@@ -329,19 +334,16 @@ extension UVRunLoop {
     ///
     /// - Returns: Whether a port-based source was handled.
     private func process(_ event: PassEvent, _ run: inout Run) -> Bool {
-        var handledPort = false
         switch event {
         case .port(let delivery):
             servedPort.store(true, ordering: .relaxed)
-            handledPort = serve(delivery, &run)
+            return serve(delivery, &run)
         case .timers:
             servedPort.store(false, ordering: .relaxed)
             fireDueTimers(&run)
-        case .nothing: break
+            return false
+        case .nothing: return false
         }
-        // Again, because runs nested in the handler have written their own.
-        servedPort.store(handledPort, ordering: .relaxed)
-        return handledPort
     }
 
     /// Whether the run ends, and why: the first reason that applies.

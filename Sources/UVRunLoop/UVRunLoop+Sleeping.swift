@@ -117,9 +117,13 @@ extension UVRunLoop {
     }
 
     /// Has the kernel watch what this run may serve and it does not watch yet: usually nothing.
+    @inline(__always)
     private func armDescriptors(_ run: inout Run) {
         refresh(&run)
-        guard run.view.holdsPorts, mayHoldUnwatched else { return }
+        if run.view.holdsPorts, mayHoldUnwatched { carryOutOrders(&run) }
+    }
+
+    private func carryOutOrders(_ run: inout Run) {
         let mode = run.modeIndex
         let orders = withEngine { $0.takeWatchOrders(for: mode) }
         if !orders.isEmpty { watch(orders, &run) }
