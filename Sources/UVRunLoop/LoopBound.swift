@@ -14,7 +14,7 @@ final class LoopBound<Value>: @unchecked Sendable {
     }
 
     @inline(__always)
-    func withValue<Result>(_ body: (inout Value) -> Result) -> Result {
+    func withValue<Result: ~Copyable>(_ body: (inout Value) -> Result) -> Result {
         require(
             owner == .current && !isLent,
             "Bug in UVRunLoop: a run loop's own state was reached from another thread, or twice."

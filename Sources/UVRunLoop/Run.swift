@@ -21,15 +21,7 @@ struct Run: ~Copyable {
     let modeNumber: Int
     let modeIndex: Int
     let driver: any LoopDriver
-    /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
-    let limit: Int64?
-    /// Whether the limit had come before the run began: such a run is one pass that does not wait.
-    let limitWasPast: Bool
-    let returnsAfterSource: Bool
-    /// Whether it does what is left to do after the loop was ended: it makes one pass all the same.
-    let isLast: Bool
-    /// Whether it goes on although its mode is empty.
-    let staysWhenEmpty: Bool
+    let terms: Terms
     /// What the mode holds, as of the version in it.
     var view: Engine.View
     /// Whether wake-ups were forgotten that may have been meant for an outer run.
@@ -41,28 +33,29 @@ struct Run: ~Copyable {
     /// The latest look at the kernel; `nil` before the first.
     var latestLook: Look?
 
-    init(
-        _ start: RunStart,
-        driver: consuming any LoopDriver,
-        limit: Int64?,
-        limitWasPast: Bool,
-        returnsAfterSource: Bool,
-        isLast: Bool,
-        staysWhenEmpty: Bool
-    ) {
+    init(_ start: RunStart, driver: any LoopDriver, _ terms: Terms) {
         modeNumber = start.mode.number
         modeIndex = start.index
         view = start.view
         self.driver = driver
-        self.limit = limit
-        self.limitWasPast = limitWasPast
-        self.returnsAfterSource = returnsAfterSource
-        self.isLast = isLast
-        self.staysWhenEmpty = staysWhenEmpty
+        self.terms = terms
+    }
+
+    /// What whoever runs the loop asks for.
+    struct Terms {
+        /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
+        let limit: Int64?
+        /// Whether the limit had come before the run began: such a run is one pass that does not wait.
+        let limitWasPast: Bool
+        let returnsAfterSource: Bool
+        /// Whether it does what is left to do after the loop was ended: it makes one pass all the same.
+        var isLast = false
+        /// Whether it goes on although its mode is empty.
+        var staysWhenEmpty = false
     }
 
     /// Whether there is something to run for, blocks aside.
-    var holdsItems: Bool { staysWhenEmpty || view.holdsItems }
+    var holdsItems: Bool { terms.staysWhenEmpty || view.holdsItems }
 
     /// When, and over what contents, a run asked the kernel what is ready.
     struct Look {

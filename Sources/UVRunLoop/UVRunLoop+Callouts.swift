@@ -25,7 +25,7 @@ extension UVRunLoop {
     func fireSignalledSources(_ run: inout Run) -> Bool {
         guard mayHoldSignals else { return false }
         let mode = run.modeIndex
-        let returnsAfterSource = run.returnsAfterSource
+        let returnsAfterSource = run.terms.returnsAfterSource
         let (count, first) = withEngine { engine -> (Int, Source?) in
             let count = engine.modes[mode].signalled.count
             // One alone needs no batch.

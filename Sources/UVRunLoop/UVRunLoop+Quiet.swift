@@ -15,7 +15,8 @@ extension UVRunLoop {
     /// served: nobody observes them, and nothing else waits.
     func quiet(_ run: inout Run) -> Quiet? {
         refresh(&run)
-        guard !run.returnsAfterSource, !run.limitWasPast, run.view.observers.observed.isEmpty,
+        guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
+            run.view.observers.observed.isEmpty,
             let look = run.latestLook, look.version == run.view.version
         else { return nil }
         let arrivalCount = arrivalCount.load(ordering: .relaxed)
@@ -24,7 +25,7 @@ extension UVRunLoop {
             (engine.hasReadyPort(in: mode), engine.modes[mode].timers.soonest)
         }
         guard !isPortReady else { return nil }
-        let end = min(soonest ?? .max, run.limit ?? .max, look.end)
+        let end = min(soonest ?? .max, run.terms.limit ?? .max, look.end)
         return Quiet(look: look, end: end, arrivalCount: arrivalCount)
     }
 

@@ -35,10 +35,18 @@ extension UVRunLoop {
         returnAfterSourceHandled: Bool = false
     ) -> RunResult {
         checkThread()
-        guard let limit else { return run(mode, nil, false, returnAfterSourceHandled) }
-        guard limit > .zero else { return run(mode, .min, true, returnAfterSourceHandled) }
-        let date = remote.now.addingSaturating(limit.nanosecondsRoundedUp)
-        return run(mode, date, false, returnAfterSourceHandled)
+        var date: Int64?
+        if let limit {
+            date = limit > .zero ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
+        }
+        return run(
+            mode,
+            Run.Terms(
+                limit: date,
+                limitWasPast: date == .min,
+                returnsAfterSource: returnAfterSourceHandled
+            )
+        )
     }
 
     /// Runs in a mode until a moment of the loop's clock.
@@ -62,9 +70,15 @@ extension UVRunLoop {
         returnAfterSourceHandled: Bool = false
     ) -> RunResult {
         checkThread()
-        guard let limit else { return run(mode, nil, false, returnAfterSourceHandled) }
-        let date = limit.nanoseconds
-        return run(mode, date, date <= remote.now, returnAfterSourceHandled)
+        let date = limit?.nanoseconds
+        return run(
+            mode,
+            Run.Terms(
+                limit: date,
+                limitWasPast: date.map { $0 <= remote.now } ?? false,
+                returnsAfterSource: returnAfterSourceHandled
+            )
+        )
     }
 
     /// Runs in a mode until a source was handled, also while the mode is empty.
@@ -75,7 +89,15 @@ extension UVRunLoop {
     /// - Returns: Why the run ended.
     package func runUntilSourceHandled(in mode: Mode, until limit: Int64) -> RunResult {
         checkThread()
-        return run(mode, limit, limit <= remote.now, true, staysWhenEmpty: true)
+        return run(
+            mode,
+            Run.Terms(
+                limit: limit,
+                limitWasPast: limit <= remote.now,
+                returnsAfterSource: true,
+                staysWhenEmpty: true
+            )
+        )
     }
 
     /// The mode of the innermost run; `nil` when the loop does not run.
@@ -131,7 +153,10 @@ extension UVRunLoop {
     /// Runs nested in it end at once.
     func performQueuedWork() {
         checkThread()
-        _ = run(.default, .min, true, false, isLast: true)
+        _ = run(
+            .default,
+            Run.Terms(limit: .min, limitWasPast: true, returnsAfterSource: false, isLast: true)
+        )
     }
 
     /// Ends the loop's present sleep, or the coming one.
@@ -158,27 +183,14 @@ extension UVRunLoop {
 
     // MARK: A run
 
-    private func run(
-        _ mode: Mode,
-        _ limit: Int64?,
-        _ limitWasPast: Bool,
-        _ returnsAfterSource: Bool,
-        isLast: Bool = false,
-        staysWhenEmpty: Bool = false
-    ) -> RunResult {
+    private func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
         noteMainQueue()
-        let (driver, known) = beginning(of: mode, evenIfEmpty: staysWhenEmpty)
-        guard let driver, let start = known ?? start(mode, evenIfEmpty: staysWhenEmpty) else {
+        guard var run = runLikeALatestOne(in: mode, terms) ?? newRun(in: mode, terms) else {
             return .finished
         }
-        var run = Run(
-            start,
-            driver: consume driver,
-            limit: limit,
-            limitWasPast: limitWasPast,
-            returnsAfterSource: returnsAfterSource,
-            isLast: isLast,
-            staysWhenEmpty: staysWhenEmpty
+        require(
+            !run.driver.isInsideLibuv,
+            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
         )
         var outerMode: Mode? = mode
         let (outerReceiver, isNested) = local.withValue { local in
@@ -208,7 +220,7 @@ extension UVRunLoop {
     private func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
         defer { notify(.exit, &run) }
-        while run.isLast || !innermostRun.isStopped {
+        while run.terms.isLast || !innermostRun.isStopped {
             if let reason = runOnePass(&run) { return reason }
         }
         return .stopped
@@ -224,31 +236,25 @@ extension UVRunLoop {
     /// Whether the loop was ended for good.
     package var isEnded: Bool { innermostRun.isEnded }
 
-    /// The driver, `nil` once the loop has ended, and what an earlier run in the mode began with,
-    /// if nothing has changed since.
+    /// A run that begins with what an earlier one in the mode began with, if nothing has changed
+    /// since.
     @inline(__always)
-    private func beginning(
-        of mode: Mode,
-        evenIfEmpty: Bool
-    ) -> (driver: (any LoopDriver)?, start: RunStart?) {
+    private func runLikeALatestOne(in mode: Mode, _ terms: Run.Terms) -> Run? {
         let version = publishedVersion
-        let (driver, start) = local.withValue { local -> ((any LoopDriver)?, RunStart?) in
+        return local.withValue { local -> Run? in
             if local.earlierStart?.mode == mode { swap(&local.latestStart, &local.earlierStart) }
             guard let start = local.latestStart, start.mode == mode, start.view.version == version,
-                evenIfEmpty || start.view.holdsItems
-            else { return (local.driver, nil) }
-            return (local.driver, start)
+                terms.staysWhenEmpty || start.view.holdsItems, let driver = local.driver
+            else { return nil }
+            return Run(start, driver: driver, terms)
         }
-        require(
-            driver?.isInsideLibuv != true,
-            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
-        )
-        return (driver, start)
     }
 
-    /// Whether there is something to run the mode for, and what.
-    private func start(_ mode: Mode, evenIfEmpty: Bool) -> RunStart? {
-        guard let (index, view) = look(at: mode, evenIfEmpty: evenIfEmpty) else { return nil }
+    /// A run in a mode that is looked at first; `nil` when there is nothing to run for.
+    private func newRun(in mode: Mode, _ terms: Run.Terms) -> Run? {
+        guard let driver = local.withValue(\.driver),
+            let (index, view) = look(at: mode, evenIfEmpty: terms.staysWhenEmpty)
+        else { return nil }
         let start = RunStart(mode: mode, index: index, view: view)
         let forgotten = local.withValue { local in
             let isOther = local.latestStart.map { $0.mode != mode } ?? false
@@ -257,7 +263,7 @@ extension UVRunLoop {
             return (forgotten, exchange(&local.latestStart, with: start))
         }
         withExtendedLifetime(forgotten) {}
-        return start
+        return Run(start, driver: driver, terms)
     }
 
     private func look(
@@ -294,7 +300,7 @@ extension UVRunLoop {
         let handledSignal = fireSignalledSources(&run)
         if handledSignal { performBlocks(&run) }
 
-        if handledSignal || run.limitWasPast {
+        if handledSignal || run.terms.limitWasPast {
             look(&run)
         } else if !findReadyPort(&run) {
             notify(.beforeWaiting, &run)
@@ -349,9 +355,9 @@ extension UVRunLoop {
     /// Whether the run ends, and why: the first reason that applies.
     private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
         if innermostRun.isStopped { return .stopped }
-        if run.returnsAfterSource, handledSource { return .handledSource }
-        if run.limitWasPast { return .timedOut }
-        if let limit = run.limit, remote.now >= limit { return .timedOut }
+        if run.terms.returnsAfterSource, handledSource { return .handledSource }
+        if run.terms.limitWasPast { return .timedOut }
+        if let limit = run.terms.limit, remote.now >= limit { return .timedOut }
         noteMainQueue()
         refresh(&run)
         let isEmpty =

@@ -91,13 +91,13 @@ extension UVRunLoop {
         let (number, isCommon) = (run.modeNumber, run.view.isCommon)
         let hasBlock = withInbox { $0.holdsBlock(for: number, isCommon: isCommon) }
         if contents.hasWork || hasBlock || !run.holdsItems { return .somethingToDo }
-        let end = min(contents.soonest ?? .max, run.limit ?? .max)
+        let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)
         guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }
         let now = remote.now
         if end <= now { return .somethingToDo }
         let moment = Moment.earlier(
             contents.deadline.map(Moment.init),
-            run.limit.map { Moment(limit: $0, now: now) }
+            run.terms.limit.map { Moment(limit: $0, now: now) }
         )
         return .sleep(Sleep(moment: moment, now: now, end: end))
     }
@@ -154,7 +154,7 @@ extension UVRunLoop {
             withEngine { $0.look = number }
         }
         // A run that ends with the next source as a rule needs no second look.
-        guard !run.limitWasPast, !run.returnsAfterSource else { return isForRun }
+        guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
         let turns = max(1, found / Self.omissionsInARow)
         run.latestLook = Run.Look(
             end: remote.now + Int64(turns) * Self.timeWithoutLook,
