@@ -45,10 +45,12 @@ struct Run: ~Copyable {
     struct Terms {
         /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
         let limit: Int64?
-        /// Whether the limit had come before the run began: such a run is one pass that does not wait.
+        /// Whether the limit had come before the run began: such a run is one pass that does not
+        /// wait.
         let limitWasPast: Bool
         let returnsAfterSource: Bool
-        /// Whether it does what is left to do after the loop was ended: it makes one pass all the same.
+        /// Whether it does what is left to do after the loop was ended: it makes one pass all the
+        /// same.
         var isLast = false
         /// Whether it goes on although its mode is empty.
         var staysWhenEmpty = false

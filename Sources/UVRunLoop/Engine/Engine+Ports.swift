@@ -207,6 +207,7 @@ extension Engine {
     ///   - report: What the kernel reported, and nothing else in this look.
     ///   - mode: The mode.
     ///   - now: The time; without meaning for a mode without timers.
+    /// - Returns: What to deliver; `nil` when the source has to wait for its turn.
     mutating func takeOnly(_ report: Readiness, in mode: Int, now: Int64) -> Delivery? {
         guard !report.isUnwatched, modes[mode].ready.isEmpty,
             descriptors.registration(of: report.descriptor) == report.registration,

@@ -93,7 +93,7 @@ struct Engine: ~Copyable {
         let hasTimers = modes[mode].timerCount > 0
         return SleepView(
             version: version,
-            hasWork: !modes[mode].signalled.isEmpty || hasReadyPort(in: mode),
+            hasWork: !modes[mode].signalled.isEmpty || (mayHoldReady && hasReadyPort(in: mode)),
             hasUnwatched: mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
             soonest: hasTimers ? modes[mode].timers.soonest : nil,
             deadline: hasTimers ? deadline(in: mode) : nil

@@ -142,11 +142,11 @@ extension UVRunLoop {
             UVRunLoop.invalidate(self)
         }
 
-        /// Takes the signal, for whoever performs the source now; answers `false` if there is none
-        /// any more.
+        /// Takes the signal, for whoever performs the source now.
         ///
-        /// - Parameter clearedIn: A loop that does not count the source among the signalled ones any
+        /// - Parameter loop: A loop that does not count the source among the signalled ones any
         ///   more. Should it have been signalled anew meanwhile, the loop finds nothing to do.
+        /// - Returns: Whether there was one.
         func takeSignal(clearedIn loop: UVRunLoop? = nil) -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal(&state)

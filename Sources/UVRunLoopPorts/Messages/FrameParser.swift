@@ -37,7 +37,9 @@ struct FrameParser: Sendable {
     mutating func next(from input: inout ArraySlice<UInt8>) throws(FrameError) -> Frame? {
         var position = 0
         defer { input = input.dropFirst(position) }
-        return unsafe try next(in: input.span.bytes, from: &position)
+        return try input.lendBytes { bytes throws(FrameError) in
+            try next(in: bytes, from: &position)
+        }
     }
 
     /// The same for bytes that stay where they are.
@@ -45,6 +47,8 @@ struct FrameParser: Sendable {
     /// - Parameters:
     ///   - bytes: What has come.
     ///   - position: How many of them were used.
+    /// - Returns: The frame, or `nil` when all of the bytes were used and the frame goes on.
+    /// - Throws: What is wrong with the frame, as soon as its header is there.
     mutating func next(
         in bytes: RawSpan,
         from position: inout Int
@@ -96,7 +100,7 @@ struct FrameParser: Sendable {
         guard take(FrameHeader.size, in: bytes, from: &position, to: &partOfHeader) else {
             return nil
         }
-        let words = unsafe partOfHeader.span.bytes.words(at: 0)
+        let words = partOfHeader[...].lendBytes { $0.words(at: 0) }
         partOfHeader = []
         return try FrameHeader(words: words, side: side, maximumPayload: maximumPayload)
     }

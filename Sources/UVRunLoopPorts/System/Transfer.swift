@@ -17,6 +17,7 @@ extension Descriptor {
     ///
     /// - Parameter body: Lent what came, if something did.
     /// - Returns: What the body made of it.
+    /// - Throws: What the system says against it.
     @inline(__always)
     func read<Result>(_ body: (RawSpan) -> Result) throws(UVError) -> StreamInput<Result> {
         let number = number

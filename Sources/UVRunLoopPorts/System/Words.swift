@@ -29,6 +29,15 @@ extension RawSpan {
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// Lends the bytes as they lie in memory.
+    func lendBytes<Result, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        unsafe try body(span.bytes)
+    }
+}
+
 /// The bytes of three numbers, each with the byte of least weight first, and what follows them.
 struct WordsAndPieces: ~Copyable {
     let words: (UInt64, UInt64, UInt64)
