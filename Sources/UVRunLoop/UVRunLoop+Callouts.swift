@@ -131,7 +131,8 @@ extension UVRunLoop {
         let answer = callOut(delivery, &run)
         if isInProcess { _ = setServed(outerReceiver) }
         if delivery.isFinal { delivery.link.receiver.letGo(in: self) }
-        let isHere = withEngine { $0.endCall(of: delivery.ticket, hasMore: answer.hasMore) }
+        let (ticket, hasMore) = (delivery.ticket, answer.hasMore)
+        let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.link.endCallElsewhere(hasMore: answer.hasMore) }
         endTurn(of: delivery.link.receiver, hasMore: answer.hasMore, &run)
         return answer.wasHandled

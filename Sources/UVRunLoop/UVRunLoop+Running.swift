@@ -188,10 +188,7 @@ extension UVRunLoop {
         guard var run = runLikeALatestOne(in: mode, terms) ?? newRun(in: mode, terms) else {
             return .finished
         }
-        require(
-            !run.driver.isInsideLibuv,
-            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
-        )
+        checkDriver(run.driver)
         var outerMode: Mode? = mode
         let (outerReceiver, isNested) = local.withValue { local in
             swap(&local.mode, &outerMode)
@@ -252,9 +249,12 @@ extension UVRunLoop {
 
     /// A run in a mode that is looked at first; `nil` when there is nothing to run for.
     private func newRun(in mode: Mode, _ terms: Run.Terms) -> Run? {
-        guard let driver = local.withValue(\.driver),
-            let (index, view) = look(at: mode, evenIfEmpty: terms.staysWhenEmpty)
-        else { return nil }
+        guard let driver = local.withValue(\.driver) else { return nil }
+        // Also where there is nothing to run for.
+        checkDriver(driver)
+        guard let (index, view) = look(at: mode, evenIfEmpty: terms.staysWhenEmpty) else {
+            return nil
+        }
         let start = RunStart(mode: mode, index: index, view: view)
         let forgotten = local.withValue { local in
             let isOther = local.latestStart.map { $0.mode != mode } ?? false
@@ -264,6 +264,13 @@ extension UVRunLoop {
         }
         withExtendedLifetime(forgotten) {}
         return Run(start, driver: driver, terms)
+    }
+
+    private func checkDriver(_ driver: any LoopDriver) {
+        require(
+            !driver.isInsideLibuv,
+            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
+        )
     }
 
     private func look(

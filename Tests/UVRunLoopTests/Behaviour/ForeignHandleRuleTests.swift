@@ -14,6 +14,14 @@ import Testing
         #expect(says("cannot run the loop", result))
     }
 
+    @Test func aRunInAnEmptyModeFromACallbackTrapsToo() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { runFromACallback(in: UVRunLoop.Mode("foreign handle rules, empty")) }
+        #expect(says("cannot run the loop", result))
+    }
+
     @Test func libuvsOwnRunTrapsInACallback() async {
         let result = await #expect(
             processExitsWith: .failure,
@@ -74,10 +82,10 @@ private func lendElsewhere() {
     onAnotherThread { loop.withUVLoop { _ in } }
 }
 
-private func runFromACallback() {
+private func runFromACallback(in mode: UVRunLoop.Mode = .default) {
     let loop = UVRunLoop.current
     loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-    let timer = guestTimer(in: loop, after: 1) { _ in loop.run(mode: .default, for: .zero) }
+    let timer = guestTimer(in: loop, after: 1) { _ in loop.run(mode: mode, for: .zero) }
     loop.run(mode: .default, for: .seconds(20))
     timer.close()
 }
