@@ -74,3 +74,10 @@ struct Run: ~Copyable {
         var omissions = 0
     }
 }
+
+/// What a pass found to handle.
+enum PassEvent {
+    case port(Delivery)
+    case timers
+    case nothing
+}

@@ -396,10 +396,3 @@ extension UVRunLoop {
         mayHoldBlocks && withInbox { $0.holdsBlock(for: mode, isCommon: isCommon) }
     }
 }
-
-/// What a pass found to handle.
-enum PassEvent {
-    case port(Delivery)
-    case timers
-    case nothing
-}
