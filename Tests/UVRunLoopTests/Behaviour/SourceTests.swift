@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import UVRunLoop
 
@@ -165,8 +166,12 @@ import UVRunLoop
             let source = UVRunLoop.Source { _ in log.note("performed") }
             loop.add(source, forMode: .default)
             log.observe(loop)
-            elsewhere(after: .milliseconds(30), loop) { source.signal() }
-            elsewhere(after: .milliseconds(60), loop) { loop.stop() }
+            elsewhere(after: .milliseconds(30), loop) {
+                source.signal()
+                // Time for a loop that was woken to show it.
+                usleep(30_000)
+                loop.stop()
+            }
             #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             let story = [
                 "entry", "beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting", "exit",
