@@ -133,8 +133,8 @@ extension UVRunLoop {
         if delivery.isFinal { delivery.link.receiver.letGo(in: self) }
         let (ticket, hasMore) = (delivery.ticket, answer.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
-        if !isHere { delivery.link.endCallElsewhere(hasMore: answer.hasMore) }
-        endTurn(of: delivery.link.receiver, hasMore: answer.hasMore, &run)
+        if !isHere { delivery.link.endCallElsewhere(hasMore: hasMore) }
+        endTurn(of: delivery.link.receiver, hasMore: hasMore, &run)
         return answer.wasHandled
     }
 

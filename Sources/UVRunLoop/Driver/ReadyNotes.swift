@@ -17,6 +17,7 @@ final class ReadyNotes {
     /// Hands every note over and forgets it; the body makes no new ones.
     func takeEach(_ body: (Note) -> Void) {
         for index in 0..<notes.count { body(notes[index]) }
+        // For the one note that most looks make, this is cheaper than `removeAll`.
         while !notes.isEmpty { notes.removeLast() }
     }
 }

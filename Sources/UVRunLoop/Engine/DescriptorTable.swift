@@ -12,13 +12,15 @@ struct DescriptorTable {
     /// By descriptor, as these are small numbers: this is asked for with every event.
     private var groups: [Group?] = []
 
-    subscript(descriptor: CInt) -> Group? {
-        groups.indices.contains(Int(descriptor)) ? groups[Int(descriptor)] : nil
-    }
+    subscript(descriptor: CInt) -> Group? { knows(descriptor) ? groups[Int(descriptor)] : nil }
+
+    private func knows(_ descriptor: CInt) -> Bool { groups.indices.contains(Int(descriptor)) }
+
+    // Each reads one field, because a whole group would be copied, its list of sources retained.
 
     /// Tells the present use of a descriptor from earlier ones; `nil` when there is none.
     func registration(of descriptor: CInt) -> UInt64? {
-        groups.indices.contains(Int(descriptor)) ? groups[Int(descriptor)]?.registration : nil
+        knows(descriptor) ? groups[Int(descriptor)]?.registration : nil
     }
 
     // One by one, because whoever goes through a group's sources changes what is kept beside them.
@@ -49,9 +51,8 @@ struct DescriptorTable {
 
     /// Whether the kernel reports all of some events.
     func isArmed(_ descriptor: CInt, for events: UVRunLoop.DescriptorSource.Events) -> Bool {
-        let index = Int(descriptor)
-        guard groups.indices.contains(index) else { return false }
-        return groups[index]?.armed?.isSuperset(of: events) ?? false
+        guard knows(descriptor) else { return false }
+        return groups[Int(descriptor)]?.armed?.isSuperset(of: events) ?? false
     }
 
     mutating func setArmed(_ events: UVRunLoop.DescriptorSource.Events?, for descriptor: CInt) {

@@ -9,9 +9,6 @@ enum StreamInput<Bytes> {
     case wouldBlock
 }
 
-extension StreamInput: Equatable where Bytes: Equatable {}
-extension StreamInput: Sendable where Bytes: Sendable {}
-
 extension Descriptor {
     /// Reads once, through a buffer that all ports share; what is left comes with the next call.
     ///

@@ -35,7 +35,11 @@ struct CountProbe {
     }
 
     private static func run(_ operation: Operation, _ count: Int) {
-        if !operation.needsTime { count_stop_clocks() }
+        if operation.needsTime {
+            count_stop_clocks_but_in_sleeps()
+        } else {
+            count_stop_clocks()
+        }
         let rounds = operation.prepare(UVRunLoop.current)
         rounds(count, Round(size: .warmUp))
         rounds(count, Round(size: .single))

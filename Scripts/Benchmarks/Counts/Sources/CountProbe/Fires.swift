@@ -3,7 +3,6 @@ import UVRunLoop
 extension Operation {
     /// Fires that a loop sleeps for.
     static let fires = [
-        // So long an interval that a late fire leaves time to sleep for the next.
         Operation("repeat", "a precise fire of a repeating timer", count: 100, needsTime: true) {
             loop in
             repeatingFires(loop, tolerance: .zero)

@@ -12,8 +12,8 @@ struct Operation: Sendable {
     let count: Int
     /// Rounds are multiples of it.
     let batch: Int
-    /// Whether it waits for dates; for all others time stands still, so that nothing depends on how
-    /// fast the machine is.
+    /// Whether it waits for dates, and time passes while it sleeps; otherwise it stands still, so
+    /// that nothing depends on how fast the machine is.
     let needsTime: Bool
     /// Puts into the loop of the calling thread, which is given, what the operation works with.
     let prepare: @Sendable (UVRunLoop) -> Rounds

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <link.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,6 +77,8 @@ static int (*realClock)(clockid_t clock, struct timespec *time);
 static _Thread_local long clockReads;
 /// Nanoseconds; 0 while the clocks run.
 static atomic_long stoppedAt;
+/// Whether stopped clocks go on by what a thread has slept.
+static atomic_bool sleepsTakeTime;
 static const long billion = 1000000000;
 
 /// Where libuv's code is.
@@ -122,6 +126,33 @@ void count_stop_clocks(void) {
 }
 
 void count_advance_clocks(long nanoseconds) { atomic_fetch_add(&stoppedAt, nanoseconds); }
+
+// MARK: Sleeps
+
+void count_stop_clocks_but_in_sleeps(void) {
+    count_stop_clocks();
+    atomic_store(&sleepsTakeTime, true);
+}
+
+/// What has passed since the clocks were stopped or last put right passes now, in one step.
+static void catchUp(void) {
+    struct timespec time;
+    if (realClock && realClock(CLOCK_MONOTONIC, &time) == 0) {
+        atomic_store(&stoppedAt, time.tv_sec * billion + time.tv_nsec);
+    }
+}
+
+int epoll_pwait(
+    int epoll, struct epoll_event *events, int most, int milliseconds, const sigset_t *mask
+) {
+    int found = (int)syscall(SYS_epoll_pwait, epoll, events, most, milliseconds, mask, _NSIG / 8);
+    if (milliseconds && atomic_load_explicit(&sleepsTakeTime, memory_order_relaxed)) catchUp();
+    return found;
+}
+
+int epoll_wait(int epoll, struct epoll_event *events, int most, int milliseconds) {
+    return epoll_pwait(epoll, events, most, milliseconds, NULL);
+}
 
 // MARK: The sender's writes
 

@@ -1,8 +1,8 @@
 // MallocCount: counts what a program asks of the allocator and of the clock, and marks for other
 // counters which part of the program is to be counted.
 //
-// Linked into a program, it takes the place of malloc and its kin, of clock_gettime and of write,
-// for every library of the program. A part is counted between the begin and the end of one of the
+// Linked into a program, it takes the place of malloc and its kin, of clock_gettime, epoll_wait
+// and write, for every library of the program. A part is counted between the begin and the end of one of the
 // four functions below:
 //   - allocations and looks at the clock by itself, for the thread that runs the part;
 //   - system calls by strace: the part begins and ends with a write of its name to the descriptor
@@ -47,6 +47,11 @@ long count_bytes_held(void);
 ///
 /// What depends on how much time has passed then depends on it no more, however slow the machine.
 void count_stop_clocks(void);
+/// The same, but that a sleep of a loop's takes as long as it takes.
+///
+/// A thread that is not let run between two sleeps then finds no date passed that is still to come
+/// for others. What waits for dates in real time costs the same then, on a busy machine too.
+void count_stop_clocks_but_in_sleeps(void);
 /// Lets time pass on clocks that stand still.
 void count_advance_clocks(long nanoseconds);
 
