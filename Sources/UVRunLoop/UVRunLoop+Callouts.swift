@@ -124,7 +124,7 @@ extension UVRunLoop {
 
     /// Delivers one event of one port; answers whether it handled it.
     func serve(_ delivery: Delivery, _ run: inout Run) -> Bool {
-        if delivery.isFinal { Self.takeOut(delivery.port) }
+        if delivery.isFinal { Self.takeOut(delivery.link) }
         // Only those who send to an in-process port wait for room in it.
         let isInProcess = delivery.link.descriptor == nil
         let outerReceiver = isInProcess ? setServed(delivery.link.receiver) : nil
@@ -208,7 +208,7 @@ extension UVRunLoop.PortLink {
     /// Stays out of line so that backtraces and profiles show whose turn it was.
     @inline(never)
     fileprivate func callOut(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer {
         receiver.receive(port, events)
@@ -219,7 +219,7 @@ extension UVRunLoop.PortLink {
     /// Stays out of line so that backtraces and profiles show whose turn it was.
     @inline(never)
     fileprivate func callOutForMore(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         while mayGoOn: () -> Bool
     ) -> PortAnswer {
         receiver.receiveMore(port, while: mayGoOn)

@@ -28,8 +28,8 @@ extension UVRunLoop {
     @available(*, noasync, message: "A task may go on on another thread.")
     @discardableResult
     public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
+        if let loop = ThreadRecord.withCurrentLoop({ $0 }) { return loop }
         let record = ThreadRecord.current
-        if let loop = record.loop { return loop }
         let loop = record.identity == .main ? try prepareMain() : try make(for: record.identity)
         record.loop = loop
         return loop

@@ -57,14 +57,13 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     package static func invalidate(_ port: any PortSource) {
-        let loop = takeOut(port)
+        let loop = takeOut(port.link)
         port.link.receiver.letGo(in: loop)
     }
 
     /// Makes a port invalid, all but its handler; answers the loop that it was in.
     @discardableResult
-    static func takeOut(_ port: any PortSource) -> UVRunLoop? {
-        let link = port.link
+    static func takeOut(_ link: PortLink) -> UVRunLoop? {
         let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord?) in
             guard link.validity.exchange(false, ordering: .acquiringAndReleasing) else {
                 return (nil, nil)

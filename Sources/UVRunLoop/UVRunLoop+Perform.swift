@@ -49,7 +49,7 @@ extension UVRunLoop {
     }
 
     private func post(_ body: (inout Inbox) -> sending Bool) {
-        if withInbox(body) { contentsDidChange() }
+        if withInbox(body) { blocksDidChange() }
     }
 
     // MARK: Step 3, and after every event

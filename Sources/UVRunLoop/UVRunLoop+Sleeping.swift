@@ -84,12 +84,10 @@ extension UVRunLoop {
 
     private func outlook(_ run: inout Run) -> Outlook {
         armDescriptors(&run)
-        let mode = run.modeIndex
-        let contents = withEngine { $0.sleepView(of: mode) }
+        let contents = contents(for: &run)
         if word.isWoken || innermostRun.isStopped { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
-        let (number, isCommon) = (run.modeNumber, run.view.isCommon)
-        let hasBlock = withInbox { $0.holdsBlock(for: number, isCommon: isCommon) }
+        let hasBlock = holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
         if contents.hasWork || hasBlock || !run.holdsItems { return .somethingToDo }
         let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)
         guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }
@@ -100,6 +98,27 @@ extension UVRunLoop {
             run.terms.limit.map { Moment(limit: $0, now: now) }
         )
         return .sleep(Sleep(moment: moment, now: now, end: end))
+    }
+
+    /// What the run's mode holds, without the engine's lock when it holds no timers and the summary
+    /// says the rest.
+    ///
+    /// Whoever changes the engine publishes the summary, and marks the word after that: the mark
+    /// was there when this look's mark was removed, and the summary is seen, or it will be there
+    /// when the loop wants to fall asleep.
+    @inline(__always)
+    private func contents(for run: inout Run) -> Engine.SleepView {
+        if !run.view.holdsTimers, isQuiet(since: run.view) {
+            return Engine.SleepView(
+                version: run.view.version,
+                hasWork: false,
+                hasUnwatched: false,
+                soonest: nil,
+                deadline: nil
+            )
+        }
+        let mode = run.modeIndex
+        return withEngine { $0.sleepView(of: mode) }
     }
 
     // MARK: The kernel
@@ -188,9 +207,9 @@ extension UVRunLoop {
             count += 1
             let noted = withEngine { engine in
                 if engine.look != look { engine.look = look }
-                if mayTake {
-                    run.delivery = engine.takeOnly(report, in: mode, now: now)
-                    if run.delivery != nil { return Engine.Noted.isForRun }
+                if mayTake, let delivery = engine.takeOnly(report, in: mode, now: now) {
+                    run.delivery = delivery
+                    return Engine.Noted.isForRun
                 }
                 return engine.note(report, in: mode)
             }

@@ -30,8 +30,8 @@ public final class UVRunLoop: Sendable {
     private let publishedState = Atomic<UInt64>(0)
     /// Blocks that wait.
     private let inbox = ContendedMutex(Inbox())
-    /// How many they are, for a look without the lock.
-    private let blockCount = Atomic<Int>(0)
+    /// Whether there are any, for a look without the lock.
+    private let holdsBlock = Atomic<Bool>(false)
     /// Requests to perform that wait.
     let performs = ContendedMutex(PerformQueue())
     /// Grows with everything that ports announce by themselves.
@@ -112,13 +112,17 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         return inbox.withLock { inbox in
             let result = body(&inbox)
-            blockCount.store(inbox.count, ordering: .relaxed)
+            let holdsAny = inbox.count > 0
+            // As a rule there were some before, and senders have nothing to write.
+            if holdsBlock.load(ordering: .relaxed) != holdsAny {
+                holdsBlock.store(holdsAny, ordering: .sequentiallyConsistent)
+            }
             return result
         }
     }
 
     /// Whether a block waits, for whatever mode.
-    var mayHoldBlocks: Bool { blockCount.load(ordering: .relaxed) > 0 }
+    var mayHoldBlocks: Bool { holdsBlock.load(ordering: .sequentiallyConsistent) }
 
     private var summary: EngineSummary {
         EngineSummary(bits: publishedState.load(ordering: .acquiring))
@@ -136,10 +140,19 @@ public final class UVRunLoop: Sendable {
     /// Grows with every change of what the modes hold.
     var publishedVersion: UInt64 { summary.version }
 
-    /// To be called after the contents were changed under a lock: a sleeping loop adjusts to it.
+    /// Whether a view still holds, and there is nothing to serve or to watch, in whatever mode.
+    func isQuiet(since view: Engine.View) -> Bool { summary == .quiet(version: view.version) }
+
+    /// To be called after the engine was changed: a sleeping loop adjusts to it.
     func contentsDidChange() {
         checkProcess()
-        if word.noteChangeMadeUnderLock() { remote.kick() }
+        if word.noteChange() { remote.kick() }
+    }
+
+    /// To be called after a block came: a sleeping loop adjusts to it.
+    func blocksDidChange() {
+        checkProcess()
+        if word.noteChangeUnlessMarked() { remote.kick() }
     }
 
     /// To be called after a port was added, or has come to wait for something else.

@@ -3,9 +3,8 @@ import Synchronization
 /// The word by which a loop and those who wake it agree, so that no wake-up is lost and none costs
 /// a system call while the loop is awake.
 ///
-/// Whoever has something for the loop first stores it under a lock that the loop takes when it
-/// looks at its contents, then marks the word, and kicks the loop only if it was asleep and
-/// unmarked. The loop removes the mark before it looks at its contents and falls asleep only if
+/// Whoever has something for the loop first stores it where the loop looks, then marks the word,
+/// and kicks the loop only if it was asleep and unmarked. The loop removes the mark before it looks at its contents and falls asleep only if
 /// the word is still unmarked. Everything is in this one word and nothing in fences, so that the
 /// thread sanitizer sees it too.
 package final class WakeWord: Sendable {
@@ -28,13 +27,13 @@ package final class WakeWord: Sendable {
         mark(Self.changed)
     }
 
-    /// The same after a change that was made under a lock which the loop's look at its contents
-    /// takes.
+    /// The same without touching a word that is marked already, after a change which a sequentially
+    /// consistent store has told of.
     ///
-    /// An unseen mark then speaks for this change too: the look that removes the mark comes after
-    /// it, and after this change, because it waits for the lock.
-    package func noteChangeMadeUnderLock() -> Bool {
-        if word.load(ordering: .relaxed) & Self.changed != 0 { return false }
+    /// A mark that is still there then speaks for this change too: the look that removes it comes
+    /// later in the one order of all such operations, and finds what was stored.
+    package func noteChangeUnlessMarked() -> Bool {
+        if word.load(ordering: .sequentiallyConsistent) & Self.changed != 0 { return false }
         return mark(Self.changed)
     }
 
@@ -53,7 +52,7 @@ package final class WakeWord: Sendable {
 
     /// Removes the mark, right before the contents are looked at.
     package func beginLook() {
-        word.bitwiseAnd(~Self.changed, ordering: .acquiringAndReleasing)
+        word.bitwiseAnd(~Self.changed, ordering: .sequentiallyConsistent)
     }
 
     /// Forgets a wake-up; answers whether there was one.

@@ -157,6 +157,16 @@ struct EngineSummary: Equatable {
 
     init(bits: UInt64) { self.bits = bits }
 
+    /// Nothing to serve, and nothing to watch.
+    static func quiet(version: UInt64) -> EngineSummary {
+        EngineSummary(
+            version: version,
+            mayHoldSignals: false,
+            mayHoldReady: false,
+            mayHoldUnwatched: false
+        )
+    }
+
     init(version: UInt64, mayHoldSignals: Bool, mayHoldReady: Bool, mayHoldUnwatched: Bool) {
         bits =
             version << 3 | (mayHoldSignals ? 1 : 0) | (mayHoldReady ? 2 : 0)

@@ -133,7 +133,7 @@ private final class ChildReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
     func receive(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer {
         guard let source = port as? UVRunLoop.ChildSource, let body = handler.current,

@@ -150,7 +150,7 @@ private final class DescriptorReceiver: PortReceiver {
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
-    func receive(_ port: any UVRunLoop.PortSource, _ events: Events) -> PortAnswer {
+    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> PortAnswer {
         guard let source = port as? UVRunLoop.DescriptorSource, let body = handler.current else {
             return PortAnswer(wasHandled: false)
         }

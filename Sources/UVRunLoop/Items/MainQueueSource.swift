@@ -29,9 +29,10 @@ private final class MainQueueServer: PortReceiver {
 
     /// Counts as a handled source, as with CFRunLoop.
     func receive(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer {
+        guard let port = port as? MainQueueSource else { return PortAnswer(wasHandled: false) }
         // The queue is serial: inside of one of its blocks nothing can come from it, and a nested
         // run that has nothing else to wait for would wait for ever.
         port.link.setKeepsModes(false)

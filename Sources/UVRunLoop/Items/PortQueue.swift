@@ -39,7 +39,7 @@ final class PortQueue: PortReceiver {
     var isReady: Bool { inbox.count > 0 }
 
     func receive(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer {
         var isFirst = true
@@ -48,7 +48,7 @@ final class PortQueue: PortReceiver {
 
     /// Delivers message after message, with the batch and the handler at hand: neither is looked
     /// up for each.
-    func receiveMore(_ port: any UVRunLoop.PortSource, while mayGoOn: () -> Bool) -> PortAnswer {
+    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> PortAnswer {
         guard let port = port as? UVRunLoop.Port, let body = handler.current else {
             return PortAnswer(wasHandled: false)
         }

@@ -126,7 +126,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///     announced.
     /// - Returns: What the pass is to make of it.
     func receive(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer
 
@@ -137,7 +137,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///   - port: The source.
     ///   - mayGoOn: To be asked before each event.
     /// - Returns: What the pass is to make of it.
-    func receiveMore(_ port: any UVRunLoop.PortSource, while mayGoOn: () -> Bool) -> PortAnswer
+    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> PortAnswer
 
     /// Told when other ports are served, the port has no more, the run ends, or a handler runs the
     /// loop again.
@@ -156,7 +156,7 @@ extension PortReceiver {
     package var isReady: Bool { false }
 
     package func receiveMore(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         while mayGoOn: () -> Bool
     ) -> PortAnswer {
         var answer = PortAnswer(wasHandled: true, hasMore: true)

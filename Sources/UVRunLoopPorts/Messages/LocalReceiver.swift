@@ -35,7 +35,7 @@ final class LocalReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
     func receive(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer {
         guard let port = port as? MessagePort.Local else { return PortAnswer(wasHandled: false) }

@@ -187,7 +187,7 @@ private final class RoomBell: UVRunLoop.PortSource {
         func checkHome(is thread: ThreadIdentity) {}
 
         func receive(
-            _ port: any UVRunLoop.PortSource,
+            _ port: any AnyObject & Sendable,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> PortAnswer {
             PortAnswer(wasHandled: true)

@@ -118,7 +118,7 @@ final class RemoteReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) {}
 
     func receive(
-        _ port: any UVRunLoop.PortSource,
+        _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> PortAnswer {
         guard let port = port as? MessagePort.Remote else { return PortAnswer(wasHandled: false) }

@@ -93,7 +93,7 @@ extension ReplyBell {
         func checkHome(is thread: ThreadIdentity) {}
 
         func receive(
-            _ port: any UVRunLoop.PortSource,
+            _ port: any AnyObject & Sendable,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> PortAnswer {
             guard let bell = port as? ReplyBell else { return PortAnswer(wasHandled: false) }

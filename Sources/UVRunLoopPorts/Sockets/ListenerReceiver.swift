@@ -43,7 +43,7 @@ final class ListenerReceiver: SocketReceiver {
 
     var wanted: Events { state.withLock { $0.pacing.isAccepting ? .readable : [] } }
 
-    func receive(_ port: any UVRunLoop.PortSource, _ events: Events) -> PortAnswer {
+    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> PortAnswer {
         guard let port = port as? UVRunLoop.SocketPort else { return PortAnswer(wasHandled: false) }
         if !port.isValid || events.contains(.hangUp) {
             return end(port, SocketError(.refusedBySystem))

@@ -18,7 +18,7 @@ final class StreamReceiver: SocketReceiver {
 
     var wanted: Events { state.withLock { $0.wanted } }
 
-    func receive(_ port: any UVRunLoop.PortSource, _ events: Events) -> PortAnswer {
+    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> PortAnswer {
         guard let port = port as? UVRunLoop.SocketPort else { return PortAnswer(wasHandled: false) }
         guard port.isValid || events != .hangUp else { return refuse(port) }
         let now = port.link.loop?.now ?? .now
