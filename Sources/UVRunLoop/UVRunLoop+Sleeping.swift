@@ -84,7 +84,7 @@ extension UVRunLoop {
 
     private func outlook(_ run: inout Run) -> Outlook {
         armDescriptors(&run)
-        let contents = contents(for: &run)
+        let contents = contents(for: run)
         if word.isWoken || innermostRun.isStopped { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
         let hasBlock = holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
@@ -107,7 +107,7 @@ extension UVRunLoop {
     /// was there when this look's mark was removed, and the summary is seen, or it will be there
     /// when the loop wants to fall asleep.
     @inline(__always)
-    private func contents(for run: inout Run) -> Engine.SleepView {
+    private func contents(for run: borrowing Run) -> Engine.SleepView {
         if !run.view.holdsTimers, isQuiet(since: run.view) {
             return Engine.SleepView(
                 version: run.view.version,

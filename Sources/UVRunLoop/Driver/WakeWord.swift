@@ -4,9 +4,9 @@ import Synchronization
 /// a system call while the loop is awake.
 ///
 /// Whoever has something for the loop first stores it where the loop looks, then marks the word,
-/// and kicks the loop only if it was asleep and unmarked. The loop removes the mark before it looks at its contents and falls asleep only if
-/// the word is still unmarked. Everything is in this one word and nothing in fences, so that the
-/// thread sanitizer sees it too.
+/// and kicks the loop only if it was asleep and unmarked. The loop removes the mark before it looks
+/// at its contents and falls asleep only if the word is still unmarked. Nothing is in fences, so
+/// that the thread sanitizer sees it too.
 package final class WakeWord: Sendable {
     private static let asleep: UInt8 = 1
     /// The contents have changed: look at them again.

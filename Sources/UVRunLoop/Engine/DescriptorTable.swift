@@ -16,7 +16,7 @@ struct DescriptorTable {
 
     private func knows(_ descriptor: CInt) -> Bool { groups.indices.contains(Int(descriptor)) }
 
-    // Each reads one field, because a whole group would be copied, its list of sources retained.
+    // This and `isArmed` read one field: with a whole group its list of sources would be retained.
 
     /// Tells the present use of a descriptor from earlier ones; `nil` when there is none.
     func registration(of descriptor: CInt) -> UInt64? {

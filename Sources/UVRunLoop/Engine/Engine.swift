@@ -157,6 +157,12 @@ struct EngineSummary: Equatable {
 
     init(bits: UInt64) { self.bits = bits }
 
+    init(version: UInt64, mayHoldSignals: Bool, mayHoldReady: Bool, mayHoldUnwatched: Bool) {
+        bits =
+            version << 3 | (mayHoldSignals ? 1 : 0) | (mayHoldReady ? 2 : 0)
+            | (mayHoldUnwatched ? 4 : 0)
+    }
+
     /// Nothing to serve, and nothing to watch.
     static func quiet(version: UInt64) -> EngineSummary {
         EngineSummary(
@@ -165,12 +171,6 @@ struct EngineSummary: Equatable {
             mayHoldReady: false,
             mayHoldUnwatched: false
         )
-    }
-
-    init(version: UInt64, mayHoldSignals: Bool, mayHoldReady: Bool, mayHoldUnwatched: Bool) {
-        bits =
-            version << 3 | (mayHoldSignals ? 1 : 0) | (mayHoldReady ? 2 : 0)
-            | (mayHoldUnwatched ? 4 : 0)
     }
 
     var version: UInt64 { bits >> 3 }

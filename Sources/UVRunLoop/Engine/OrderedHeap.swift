@@ -112,8 +112,8 @@ struct OrderedHeap {
 
     /// Which of the children that begin at a position comes first.
     ///
-    /// Among four of different ranks which comes first is chosen without a jump, which no
-    /// processor can predict: it saved a tenth of the time to fire one of 10,000 timers.
+    /// Among four of different ranks it is chosen without a jump, because no processor can predict
+    /// that one: this saved a tenth of the time to fire one of 10,000 timers.
     @inline(__always)
     private static func firstChild(
         from start: Int,

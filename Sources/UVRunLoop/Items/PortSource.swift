@@ -121,7 +121,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// Handles one event, on the loop's thread.
     ///
     /// - Parameters:
-    ///   - port: The source.
+    ///   - port: The source, of a type that the receiver knows.
     ///   - events: What the kernel reported; empty for what ``UVRunLoop/PortLink/noteReady()``
     ///     announced.
     /// - Returns: What the pass is to make of it.
@@ -134,7 +134,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// one.
     ///
     /// - Parameters:
-    ///   - port: The source.
+    ///   - port: The source, of a type that the receiver knows.
     ///   - mayGoOn: To be asked before each event.
     /// - Returns: What the pass is to make of it.
     func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> PortAnswer

@@ -1,4 +1,3 @@
-import Synchronization
 import UVRunLoop
 
 /// What stands behind a remote port: the one connection, used by all threads that send.
@@ -49,8 +48,6 @@ final class RemoteConnection: Sendable {
 
     let socket: SharedSocket
     private let state: Guarded<State>
-    /// Whether the state has an end, for those who need not know which.
-    private let hasEnded = Atomic<Bool>(false)
     private let didEnd: @Sendable () -> Void
     /// A forked child inherits a copy of the object; the connection stays its parent's.
     private let owner = Process.id
@@ -63,7 +60,7 @@ final class RemoteConnection: Sendable {
         self.didEnd = didEnd
     }
 
-    var isOpen: Bool { !hasEnded.load(ordering: .acquiring) }
+    var isOpen: Bool { state.withLock { $0.end == nil } }
 
     // MARK: Sending
 
@@ -316,7 +313,6 @@ final class RemoteConnection: Sendable {
         let (bells, earlier) = state.withLock { state -> ([ReplyBell], MessagePortError?) in
             if let end = state.end { return ([], end) }
             state.end = reason
-            hasEnded.store(true, ordering: .releasing)
             for index in state.waits.indices { state.waits[index].fail(reason) }
             state.outbox.removeAll()
             return (exchange(&state.bells, with: []), nil)

@@ -101,6 +101,12 @@ __attribute__((constructor)) static void findClock(void) {
     dl_iterate_phdr(findLibuv, NULL);
 }
 
+static int askRealClock(clockid_t clock, struct timespec *time) {
+    return realClock ? realClock(clock, time) : (int)syscall(SYS_clock_gettime, clock, time);
+}
+
+static long nanoseconds(struct timespec time) { return time.tv_sec * billion + time.tv_nsec; }
+
 int clock_gettime(clockid_t clock, struct timespec *time) {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
     if (caller < libuvBegin || caller >= libuvEnd) clockReads += 1;
@@ -109,21 +115,24 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
         *time = (struct timespec){stopped / billion, stopped % billion};
         return 0;
     }
-    return realClock ? realClock(clock, time) : (int)syscall(SYS_clock_gettime, clock, time);
+    return askRealClock(clock, time);
 }
 
 /// libuv's way to ask for the time, which it does not use itself.
 uint64_t uv_hrtime(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)(time.tv_sec * billion + time.tv_nsec);
+    return (uint64_t)nanoseconds(time);
 }
 
-void count_stop_clocks(void) {
+/// Has the stopped clocks show the present time.
+static void catchUp(void) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    atomic_store(&stoppedAt, time.tv_sec * billion + time.tv_nsec);
+    askRealClock(CLOCK_MONOTONIC, &time);
+    atomic_store(&stoppedAt, nanoseconds(time));
 }
+
+void count_stop_clocks(void) { catchUp(); }
 
 void count_advance_clocks(long nanoseconds) { atomic_fetch_add(&stoppedAt, nanoseconds); }
 
@@ -132,14 +141,6 @@ void count_advance_clocks(long nanoseconds) { atomic_fetch_add(&stoppedAt, nanos
 void count_stop_clocks_but_in_sleeps(void) {
     count_stop_clocks();
     atomic_store(&sleepsTakeTime, true);
-}
-
-/// What has passed since the clocks were stopped or last put right passes now, in one step.
-static void catchUp(void) {
-    struct timespec time;
-    if (realClock && realClock(CLOCK_MONOTONIC, &time) == 0) {
-        atomic_store(&stoppedAt, time.tv_sec * billion + time.tv_nsec);
-    }
 }
 
 int epoll_pwait(

@@ -2,8 +2,8 @@
 // counters which part of the program is to be counted.
 //
 // Linked into a program, it takes the place of malloc and its kin, of clock_gettime, epoll_wait
-// and write, for every library of the program. A part is counted between the begin and the end of one of the
-// four functions below:
+// and write, for every library of the program. A part is counted between the begin and the end of
+// one of the four functions below:
 //   - allocations and looks at the clock by itself, for the thread that runs the part;
 //   - system calls by strace: the part begins and ends with a write of its name to the descriptor
 //     -1, which does nothing but show in a trace;
