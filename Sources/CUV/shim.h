@@ -2,6 +2,7 @@
 #define CUV_SHIM_H
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -132,8 +133,9 @@ struct cuv_thread {
     void *record;
     uint64_t identity;
     uint64_t generation;
+    void *home;
     void *loop;
-    uint64_t loop_number;
+    uintptr_t loop_place;
 };
 
 // The calling thread's. Unlike a thread-specific key's value it stays to the very end of the thread, after all
@@ -186,6 +188,40 @@ static inline void cuv_condition_init(pthread_cond_t *condition) {
 static inline int cuv_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
     struct timespec moment = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     return -pthread_cond_timedwait(condition, mutex, &moment);
+}
+
+// Sleeps while a word has a value, for so many nanoseconds at most; returns 1 when they have passed, otherwise 0.
+static inline int cuv_futex_wait(const void *_Nonnull word, uint32_t value, int64_t nanoseconds) {
+    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    int saved = errno;
+    long status = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
+    int is_timed_out = status != 0 && errno == ETIMEDOUT;
+    errno = saved;
+    return is_timed_out;
+}
+
+// Wakes one thread that sleeps on a word.
+static inline void cuv_futex_wake(const void *_Nonnull word) {
+    int saved = errno;
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    errno = saved;
+}
+
+// Sleeps for 20 microseconds at least.
+static inline void cuv_nap(void) {
+    struct timespec time = {.tv_nsec = 20000};
+    int saved = errno;
+    nanosleep(&time, NULL);
+    errno = saved;
+}
+
+// Tells the processor that this is a loop which waits for another one.
+static inline void cuv_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
 }
 
 enum {

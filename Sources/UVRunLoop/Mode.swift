@@ -3,7 +3,8 @@ extension UVRunLoop {
     ///
     /// A run is always in one mode and serves only what that mode holds. Modes are values: two
     /// with the same name are the same mode, and any string makes one. A name is remembered for as
-    /// long as the process lives, so names should come from a limited set.
+    /// long as the process lives, so names should come from a limited set; a loop that never hears
+    /// of a name keeps nothing for it.
     ///
     /// See *Run Loop Modes* in Apple's guide.
     ///
@@ -19,7 +20,7 @@ extension UVRunLoop {
         /// - Parameter rawValue: The name; any string will do.
         public init(rawValue: String) {
             self.rawValue = rawValue
-            number = Self.number(of: rawValue)
+            number = ModeNames.number(of: rawValue)
         }
 
         /// Makes the mode of a name.
@@ -52,20 +53,10 @@ extension UVRunLoop {
         public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
         private static let commonName = "kCFRunLoopCommonModes"
-        private static let commonNumber = 0
-        private static let numbers = Guarded<[String: Int]>([commonName: commonNumber])
+        private static let commonNumber = ModeNames.number(of: commonName)
 
         /// Whether it is ``common``, without a look at that.
         var isCommonName: Bool { number == Self.commonNumber }
-
-        private static func number(of name: String) -> Int {
-            numbers.withLock { numbers in
-                if let number = numbers[name] { return number }
-                let number = numbers.count
-                numbers[name] = number
-                return number
-            }
-        }
     }
 }
 

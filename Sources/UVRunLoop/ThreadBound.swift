@@ -8,14 +8,16 @@
 package struct ThreadBound<Body>: @unchecked Sendable {
     @usableFromInline let handler: Body
     /// `nil` for a handler that may run on any thread.
-    @usableFromInline
-    package let home: ThreadIdentity?
+    @usableFromInline let owner: HomeThread?
+
+    /// The thread it belongs to; `nil` for a handler that may run on any.
+    package var home: ThreadIdentity? { owner?.identity }
 
     /// Binds a handler to the calling thread.
     @inlinable
     package init(_ handler: Body) {
         self.handler = handler
-        home = .current
+        owner = .current
     }
 
     /// Keeps a handler that is `Sendable` by its type.
@@ -25,13 +27,13 @@ package struct ThreadBound<Body>: @unchecked Sendable {
     @inlinable
     package init(sendable handler: Body) {
         self.handler = handler
-        home = nil
+        owner = nil
     }
 
     /// The handler, for a call on the thread it belongs to.
     @inlinable
     package var value: Body {
-        require(home == nil || home == .current, Self.rule)
+        require(owner == nil || owner?.isCurrent == true, Self.rule)
         return handler
     }
 

@@ -14,7 +14,7 @@ extension UVRunLoop {
     }
 
     private func tellObservers(_ activity: Activities, _ view: borrowing Engine.View) {
-        view.observers.forEach(toldOf: activity) { $0.observer.callOut($0.call, activity) }
+        view.observers.forEach(toldOf: activity) { $0.callOut(activity) }
     }
 
     // MARK: Step 4
@@ -77,8 +77,10 @@ extension UVRunLoop {
     func fireDueTimers(_ run: inout Run) {
         let mode = run.modeIndex
         let now = remote.now
-        let batch = withEngine { $0.beginBatch(in: mode, now: now) }
-        var next = withEngine { $0.takeNext(of: batch, in: mode) }
+        var next = withEngine { engine in
+            engine.modes[mode].timers.beginBatch(now: now)
+            return takeNext(in: mode, &engine)
+        }
         while let firing = next {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
             firing.timer.callOut(firing.call)
@@ -86,28 +88,39 @@ extension UVRunLoop {
             // The end of one call and the beginning of the next share a lock.
             let (end, following) = withEngine { engine in
                 let end = endCall(of: firing.timer, now: now, &engine)
-                return (end, engine.takeNext(of: batch, in: mode))
+                return (end, takeNext(in: mode, &engine))
             }
             end.finish(firing.timer)
             next = following
         }
-        withEngine { $0.modes[mode].timers.endBatch() }
+        let displaced = withEngine { $0.endBatch(in: mode) }
+        withExtendedLifetime(displaced) {}
+    }
+
+    private func takeNext(in mode: Int, _ engine: inout Engine) -> Firing? {
+        engine.takeNext(in: mode) {
+            remote.now
+        } isHere: { timer in
+            timer.residence.place == place
+        }
     }
 
     /// Ends a timer's call in the loop where it began.
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
-        guard timer.residence.loop == number else {
+        guard timer.residence.place == place else {
             engine.noteEnd(of: timer)
             return .elsewhere
         }
         if engine.endCall(timer, now: now) { return .goesOn }
+        let last = timer.becomeInvalid()
         timer.residence.leave()
-        return .isDone(timer.takeCall())
+        return .isDone(last)
     }
 
     /// Calls a timer by hand, in its loop or in none.
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
+        require(timer.home == nil || timer.home?.isCurrent == true, ThreadBound<Void>.rule)
         let (loop, call) = timer.whereverItIs { loop, engine -> (UVRunLoop?, TimerCall?) in
             loop.checkThread()
             engine.beginCall(timer)
@@ -116,7 +129,6 @@ extension UVRunLoop {
             timer.core.callWillBegin(forDate: false)
             return (nil, timer.core.call)
         }
-        require(timer.home == nil || timer.home == .current, ThreadBound<Void>.rule)
         timer.callOut(call)
         guard let loop else { return TimerCallEnd.elsewhere.finish(timer) }
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)

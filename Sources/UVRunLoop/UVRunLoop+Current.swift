@@ -30,7 +30,7 @@ extension UVRunLoop {
     public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
         if let loop = ThreadRecord.withCurrentLoop({ $0 }) { return loop }
         let record = ThreadRecord.current
-        let loop = record.identity == .main ? try prepareMain() : try make(for: record.identity)
+        let loop = record.identity == .main ? try prepareMain() : try make(for: record.home)
         record.loop = loop
         return loop
     }
@@ -53,19 +53,13 @@ extension UVRunLoop {
         }
     }
 
-    /// The loop of the main thread, which whoever asks first makes.
-    ///
-    /// A forked child makes its own.
-    private static let mainLoop = Guarded<UVRunLoop?>(nil)
-
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
-        try mainLoop.withLock { loop throws(RunLoopError) in
-            if let loop, loop.generation == ThreadIdentity.generation { return loop }
+        if let loop = existingMain { return loop }
+        return try mainThread.current.lock.withLock { _ throws(RunLoopError) in
+            if let loop = existingMain { return loop }
             let made = try make(for: .main, isMain: true)
-            // A parent's loop stays where it is: letting go of it must not touch what the parent
-            // still uses.
-            if let inherited = loop { Inherited.keep(inherited) }
-            loop = made
+            // A parent's loop is never released: that must not touch what the parent still uses.
+            MainLoop.loop = made
             awaitMainQueue()
             return made
         }
@@ -73,17 +67,24 @@ extension UVRunLoop {
 
     /// The main thread's loop, if somebody has asked for it in this process.
     static var existingMain: UVRunLoop? {
-        mainLoop.withLock { $0?.generation == ThreadIdentity.generation ? $0 : nil }
+        MainLoop.loop.flatMap { $0.generation == ThreadIdentity.generation ? $0 : nil }
     }
 
+    /// Guards the making of the main thread's loop, which whoever asks first makes.
+    private final class Making: Sendable {
+        let lock = Guarded<Void>(())
+    }
+
+    private static let mainThread = PerProcess { Making() }
+
     private static func make(
-        for thread: ThreadIdentity,
+        for home: HomeThread,
         isMain: Bool = false
     ) throws(RunLoopError) -> UVRunLoop {
         let word = WakeWord()
         do {
             let driver = try UVDriver(word: word)
-            return UVRunLoop(thread: thread, word: word, driver: driver, isMain: isMain)
+            return UVRunLoop(home: home, word: word, driver: driver, isMain: isMain)
         } catch {
             throw RunLoopError(error)
         }
@@ -119,7 +120,7 @@ extension UVRunLoop {
     ) rethrows -> Result {
         let record = ThreadRecord.current
         let word = WakeWord()
-        let loop = UVRunLoop(thread: record.identity, word: word, driver: try makeDriver(word))
+        let loop = UVRunLoop(home: record.home, word: word, driver: try makeDriver(word))
         let outer = record.loop
         record.loop = loop
         defer {
@@ -133,11 +134,4 @@ extension UVRunLoop {
     package static func makeUVDriver(_ word: WakeWord) throws(UVError) -> any LoopDriver {
         try UVDriver(word: word)
     }
-}
-
-/// Loops of a parent process, kept for ever because nothing of theirs may be closed here.
-private enum Inherited {
-    private static let loops = Guarded<[UVRunLoop]>([])
-
-    static func keep(_ loop: UVRunLoop) { loops.withLock { $0.append(loop) } }
 }

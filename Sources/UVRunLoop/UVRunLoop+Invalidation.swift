@@ -4,32 +4,34 @@ extension UVRunLoop {
     // order everywhere.
 
     static func invalidate(_ timer: Timer) {
-        var call: TimerCall?
+        var last: TimerCall?
+        // Invalid before it leaves: from then on another loop may claim it.
         timer.whereverItIs { _, engine in
+            last = timer.becomeInvalid()
             engine.remove(timer)
             timer.residence.leave()
-            call = timer.takeCall()
         } nowhere: {
-            call = timer.takeCall()
+            last = timer.becomeInvalid()
         } afterwards: { loop in
             loop.contentsDidChange()
-            if loop.hasToLetGo(of: timer.home), let call = call.take() { loop.discard(call) }
         }
+        withExtendedLifetime(last) {}
+        timer.releaseCallAtHome()
     }
 
     static func invalidate(_ observer: Observer) {
-        let (loop, record, call) = observer.state.withLock {
-            state -> (UVRunLoop?, ObserverRecord?, ObserverCall?) in
+        let (isFirst, loop, record) = observer.state.withLock {
+            state -> (Bool, UVRunLoop?, ObserverRecord?) in
             guard observer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
-                return (nil, nil, nil)
+                return (false, nil, nil)
             }
             let loop = exchange(&state.loop, with: nil)
             let record = loop?.withEngine { $0.removeObserver(state.ticket) } ?? nil
-            return (loop, record, state.call.take())
+            return (true, loop, record)
         }
-        guard let loop else { return }
-        if loop.hasToLetGo(of: observer.home), let call { loop.discard(call) }
-        loop.observerDidLeave()
+        guard isFirst else { return }
+        observer.handler.release()
+        loop?.observerDidLeave()
         withExtendedLifetime(record) {}
     }
 
@@ -47,8 +49,7 @@ extension UVRunLoop {
             left.forEach { source.cancel?(link.loop, $0) }
             link.loop.contentsDidChange()
         }
-        let atHome = links.lazy.map(\.link.loop).first { source.handler.isAtHome(in: $0) }
-        source.handler.letGo(with: atHome)
+        source.handler.release()
     }
 
     /// Takes a port-based source out of its loop for good.

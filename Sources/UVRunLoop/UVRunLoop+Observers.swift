@@ -12,16 +12,14 @@ extension UVRunLoop {
     ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
     ///     included.
     public func add(_ observer: Observer, forMode mode: Mode) {
-        require(observer.home == nil || observer.home == thread, ThreadBound<Void>.rule)
+        observer.handler.checkHome(is: thread)
         observer.state.withLock { state in
-            guard observer.isValid, let call = state.call else { return }
+            guard observer.isValid else { return }
             checkOwner(state.loop, "observer")
             withEngine { engine in
                 guard !engine.isClosed else { return }
                 if state.loop == nil {
-                    state.ticket = engine.observers.insert(
-                        ObserverRecord(observer: observer, call: call)
-                    )
+                    state.ticket = engine.observers.insert(ObserverRecord(observer: observer))
                     state.loop = self
                 }
                 engine.add(state.ticket, observerTo: mode)

@@ -44,8 +44,8 @@ extension UVRunLoop {
     @available(*, noasync, message: "A task may go on on another thread.")
     public func performLocally(inModes modes: [Mode] = [.default], _ block: @escaping () -> Void) {
         checkThread()
-        let bound = ThreadBound(block)
-        perform(inModes: modes) { bound.value() }
+        let bound = HomeBound(ThreadBound(block))
+        perform(inModes: modes) { bound.current?() }
     }
 
     private func post(_ body: (inout Inbox) -> sending Bool) {

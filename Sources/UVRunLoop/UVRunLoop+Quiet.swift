@@ -6,8 +6,10 @@ extension UVRunLoop {
     struct Quiet {
         /// The look at the kernel that the passes left out would have relied on.
         fileprivate(set) var look: Run.Look
-        /// When a look, a timer or the limit of the run is due.
+        /// When a look or the limit of the run is due.
         fileprivate let end: Int64
+        /// The mode, if it has timers: their dates may be changed at any time.
+        fileprivate let modeWithTimers: Int?
         fileprivate let arrivalCount: UInt64
     }
 
@@ -21,12 +23,13 @@ extension UVRunLoop {
         else { return nil }
         let arrivalCount = arrivalCount.load(ordering: .relaxed)
         let mode = run.modeIndex
-        let (isPortReady, soonest) = withEngine { engine in
-            (engine.hasReadyPort(in: mode), engine.modes[mode].timers.soonest)
-        }
-        guard !isPortReady else { return nil }
-        let end = min(soonest ?? .max, run.terms.limit ?? .max, look.end)
-        return Quiet(look: look, end: end, arrivalCount: arrivalCount)
+        guard !withEngine({ $0.hasReadyPort(in: mode) }) else { return nil }
+        return Quiet(
+            look: look,
+            end: min(run.terms.limit ?? .max, look.end),
+            modeWithTimers: run.view.holdsTimers ? mode : nil,
+            arrivalCount: arrivalCount
+        )
     }
 
     /// Whether it is still quiet, for one more pass that is left out.
@@ -35,9 +38,14 @@ extension UVRunLoop {
             publishedVersion == quiet.look.version,
             quiet.look.number == lookCount.load(ordering: .relaxed),
             quiet.look.omissions < quiet.look.mostOmissions,
-            quiet.arrivalCount == arrivalCount.load(ordering: .relaxed),
-            remote.now < quiet.end
+            quiet.arrivalCount == arrivalCount.load(ordering: .relaxed)
         else { return false }
+        let now = remote.now
+        guard now < quiet.end else { return false }
+        if let mode = quiet.modeWithTimers {
+            let soonest = withEngine { $0.modes[mode].timers.soonest }
+            guard soonest.map({ now < $0 }) ?? true else { return false }
+        }
         quiet.look.omissions += 1
         return true
     }

@@ -184,6 +184,7 @@ extension UVRunLoop {
     // MARK: A run
 
     private func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
+        home.doReleases()
         noteMainQueue()
         guard var run = runLikeALatestOne(in: mode, terms) ?? newRun(in: mode, terms) else {
             return .finished
@@ -299,7 +300,7 @@ extension UVRunLoop {
     /// - Returns: Why the run ends, if it does.
     private func runOnePass(_ run: inout Run) -> RunResult? {
         passCount.store(passCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        discarded.letGo()
+        home.doReleases()
         if word.forgetWakeUp() { run.forgotWakeUp = true }
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)

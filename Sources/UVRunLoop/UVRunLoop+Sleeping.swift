@@ -48,6 +48,7 @@ extension UVRunLoop {
         var hasLooked = false
         while true {
             word.beginLook()
+            home.doReleases()
             noteMainQueue()
             switch outlook(&run) {
             case .changed: continue
@@ -139,7 +140,7 @@ extension UVRunLoop {
     @inline(__always)
     private func armDescriptors(_ run: inout Run) {
         refresh(&run)
-        if run.view.holdsPorts, mayHoldUnwatched { carryOutOrders(&run) }
+        if mayHoldUnwatched { carryOutOrders(&run) }
     }
 
     private func carryOutOrders(_ run: inout Run) {

@@ -13,7 +13,7 @@ extension UVRunLoop {
             for timer in remains.timers { timer.didLeave(now: now) }
             return remains
         }
-        LoopRegistry.remove(self)
+        anchor.detach()
         let blocks = withInbox { $0.close() }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {
@@ -30,7 +30,7 @@ extension UVRunLoop {
         }
         forgetStarts()
         driver?.close()
-        discarded.close()
+        home.doReleases()
         // Released last and here: a block's captures may use the loop, which accepts nothing any
         // more.
         withExtendedLifetime((blocks, requests)) {}

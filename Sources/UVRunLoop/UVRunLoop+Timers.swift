@@ -13,10 +13,10 @@ extension UVRunLoop {
     ///     included.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.
     public func add(_ timer: Timer, forMode mode: Mode) {
-        require(timer.home == nil || timer.home == thread, ThreadBound<Void>.rule)
+        require(timer.home == nil || timer.home?.identity == thread, ThreadBound<Void>.rule)
         withEngine { engine in
             guard !engine.isClosed else { return }
-            let claim = timer.residence.claim(for: number)
+            let claim = timer.residence.claim(for: place)
             require(
                 claim != .elsewhere,
                 "This timer is in another run loop. Remove it from all modes of that one first."
@@ -44,7 +44,7 @@ extension UVRunLoop {
     public func remove(_ timer: Timer, forMode mode: Mode) {
         let now = remote.now
         withEngine { engine in
-            guard timer.residence.loop == number else { return }
+            guard timer.residence.place == place else { return }
             if !engine.remove(timer, from: mode) { timer.didLeave(now: now) }
         }
         contentsDidChange()
@@ -60,7 +60,7 @@ extension UVRunLoop {
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ timer: Timer, forMode mode: Mode) -> Bool {
         withEngine { engine in
-            timer.residence.loop == number && engine.contains(timer, in: mode)
+            timer.residence.place == place && engine.contains(timer, in: mode)
         }
     }
 }
@@ -82,15 +82,15 @@ extension UVRunLoop.Timer {
         afterwards: (UVRunLoop) -> Void = { _ in }
     ) -> Result {
         while true {
-            let number = residence.loop
-            guard number != .none else {
+            let place = residence.place
+            guard place != .nowhere else {
                 if let result = residence.whileNowhere(nowhere) { return result }
                 continue
             }
-            let result = ThreadRecord.withLoop(number) { loop -> Result? in
+            let result = ThreadRecord.withLoop(at: place) { loop -> Result? in
                 let result = loop.withEngine { engine -> Result? in
                     // It may have left before the lock was taken.
-                    residence.loop == number ? inLoop(loop, &engine) : nil
+                    residence.place == place ? inLoop(loop, &engine) : nil
                 }
                 if result != nil { afterwards(loop) }
                 return result
@@ -110,9 +110,26 @@ extension UVRunLoop.Timer {
         residence.leave()
     }
 
-    /// Makes the timer invalid, under its lock; answers what it called, unless it was so already.
-    func takeCall() -> TimerCall? {
+    /// Makes the timer invalid, under its lock.
+    ///
+    /// - Returns: What it called, for the caller to release after the lock; `nil` when that is for
+    ///   another thread.
+    func becomeInvalid() -> TimerCall? {
         validity.store(false, ordering: .releasing)
-        return core.call.take()
+        return isCallElsewhere ? nil : core.call.take()
+    }
+
+    /// Whether only another thread may touch what the timer calls.
+    private var isCallElsewhere: Bool { home?.isCurrent == false }
+
+    /// Has what an invalid timer called released by its home thread, if that is another one.
+    func releaseCallAtHome() {
+        guard isCallElsewhere, let home else { return }
+        if !home.post({ self.releaseCall() }) { releaseCall() }
+    }
+
+    private func releaseCall() {
+        let last = whereverItIs { core.call.take() }
+        withExtendedLifetime(last) {}
     }
 }

@@ -17,23 +17,24 @@ import Synchronization
 public final class UVRunLoop: Sendable {
     /// Whose loop it is.
     let thread: ThreadIdentity
-    /// Tells it from every other loop.
-    let number = LoopNumber.next()
+    let home: HomeThread
+    /// Stands for it in the timers that it holds.
+    let anchor = LoopAnchor.take()
     /// In which of a family of forked processes it was made.
     let generation = ThreadIdentity.generation
     /// Whether it is ``main``, which serves the main dispatch queue.
     let isMain: Bool
 
     /// What the loop knows, for any thread.
-    private let engine: ContendedMutex<Engine>
+    private let engine: Guarded<Engine>
     /// The engine's summary, for a look without the lock.
     private let publishedState = Atomic<UInt64>(0)
     /// Blocks that wait.
-    private let inbox = ContendedMutex(Inbox())
+    private let inbox = Guarded(Inbox())
     /// Whether there are any, for a look without the lock.
     private let holdsBlock = Atomic<Bool>(false)
     /// Requests to perform that wait.
-    let performs = ContendedMutex(PerformQueue())
+    let performs = Guarded(PerformQueue())
     /// Grows with everything that ports announce by themselves.
     let arrivalCount = Atomic<UInt64>(0)
     /// Grows with everything that the kernel is to be asked anew.
@@ -52,8 +53,6 @@ public final class UVRunLoop: Sendable {
     let passCount = Atomic<UInt64>(0)
     /// How often the loop's driver looked, as the loop's thread counts.
     let lookCount = Atomic<Int64>(0)
-    /// Handlers that other threads were the last to hold.
-    let discarded = Discarded()
     /// What only the loop's thread touches.
     let local: LoopBound<LocalState>
 
@@ -76,19 +75,25 @@ public final class UVRunLoop: Sendable {
     }
 
     init(
-        thread: ThreadIdentity,
+        home: HomeThread,
         word: WakeWord,
         driver: any LoopDriver,
         isMain: Bool = false
     ) {
-        self.thread = thread
+        self.home = home
+        thread = home.identity
         self.isMain = isMain
         self.word = word
         remote = driver.remote
-        engine = ContendedMutex(Engine())
+        engine = Guarded(Engine())
         local = LoopBound(LocalState(driver: driver), owner: thread)
-        LoopRegistry.insert(self)
+        anchor.attach(self)
+        // Also where another thread made it.
+        home.setLoop(self)
     }
+
+    /// What the timers it holds say of where they are.
+    var place: Residence.Place { Residence.Place(anchor) }
 
     // MARK: Behind the locks
 
@@ -179,11 +184,11 @@ public final class UVRunLoop: Sendable {
         )
     }
 
-    func checkProcess() { Self.checkProcess(generation == ThreadIdentity.generation) }
+    func checkProcess() {
+        Self.checkProcess(isCurrent: generation == ThreadIdentity.generation)
+    }
 
-    static func checkProcess(of number: LoopNumber) { checkProcess(number.isOfThisProcess) }
-
-    private static func checkProcess(_ isThisOne: Bool) {
+    static func checkProcess(isCurrent isThisOne: Bool) {
         require(
             isThisOne,
             "This run loop belongs to the process that forked this one. Use UVRunLoop.current, which is a new one."

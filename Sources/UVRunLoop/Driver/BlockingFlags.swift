@@ -31,10 +31,16 @@ enum BlockingFlags {
         var descriptors: [FileNumber: Set<CInt>] = [:]
     }
 
-    private static let state = Guarded(State())
+    /// This process's; what a parent process has changed is its own to give back.
+    private final class Shared: Sendable {
+        let state = Guarded(State())
+    }
+
+    private static let shared = PerProcess { Shared() }
 
     static func take(_ descriptor: CInt) {
-        state.withLock { state in
+        if StandardDescriptors.all.contains(descriptor) { return }
+        shared.current.state.withLock { state in
             if state.uses[descriptor] != nil {
                 state.uses[descriptor]?.count += 1
                 return
@@ -52,19 +58,42 @@ enum BlockingFlags {
         }
     }
 
-    static func giveBack(_ descriptor: CInt) {
-        state.withLock { state in
+    /// Ends one use of a descriptor.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor.
+    ///   - isSameFile: Whether it still is the file that was taken. Its owner may have closed it
+    ///     too early, and the number may be another file's; `nil` when nothing is known.
+    static func giveBack(_ descriptor: CInt, isSameFile: Bool? = nil) {
+        shared.current.state.withLock { state in
             state.uses[descriptor]?.count -= 1
             guard let use = state.uses[descriptor], use.count == 0 else { return }
             let others = state.descriptors[use.file, default: []].subtracting([descriptor])
             state.uses[descriptor] = nil
             state.descriptors[use.file] = others.isEmpty ? nil : others
-            guard use.wasBlocking else { return }
+            guard use.wasBlocking, isSameFile ?? (FileNumber(descriptor) == use.file) else {
+                return
+            }
             if let heir = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
                 state.uses[heir]?.wasBlocking = true
             } else {
                 makeBlocking(descriptor)
             }
+        }
+    }
+
+    /// Has libuv initialise a `uv_poll`, and takes the flag off a standard descriptor again.
+    ///
+    /// Later it could not be done for sure: a signal may end the process at any time. libuv needs
+    /// the flag for nothing, and one read of what is ready does not block.
+    static func keepingStandard(_ descriptor: CInt, _ initialise: () -> CInt) -> CInt {
+        guard StandardDescriptors.all.contains(descriptor) else { return initialise() }
+        // Under the lock, so that another loop's thread does not take libuv's flag for the file's.
+        return shared.current.state.withLock { _ in
+            let flags = fcntl(descriptor, F_GETFL)
+            let status = initialise()
+            if flags >= 0, flags & O_NONBLOCK == 0 { makeBlocking(descriptor) }
+            return status
         }
     }
 

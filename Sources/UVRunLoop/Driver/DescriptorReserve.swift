@@ -12,12 +12,30 @@ enum DescriptorReserve {
     private static let countForLibuv = 2
     private static let hasLoop = Atomic<Bool>(false)
 
-    static func ensure() throws(UVError) {
+    /// Checks that enough descriptors are left.
+    ///
+    /// - Returns: The standard descriptors that are closed in this process, now open. Close them
+    ///   when libuv has opened its own, so that a program that watches 0 does not get one of those.
+    static func ensure() throws(UVError) -> [CInt] {
         let isFirst = !hasLoop.load(ordering: .relaxed)
         let count = countForALoop + (isFirst ? countForLibuv : 0)
         var opened: [CInt] = []
+        var standard: [CInt] = []
         defer { for descriptor in opened { close(descriptor) } }
-        for _ in 0..<count { opened.append(try accepted(cuv_epoll_create())) }
+        do {
+            while opened.count < count {
+                let descriptor = try accepted(cuv_epoll_create())
+                if StandardDescriptors.all.contains(descriptor) {
+                    standard.append(descriptor)
+                } else {
+                    opened.append(descriptor)
+                }
+            }
+        } catch {
+            for descriptor in standard { close(descriptor) }
+            throw error
+        }
+        return standard
     }
 
     /// To be called when a loop was made: libuv has then what it needs once.

@@ -8,7 +8,7 @@ struct FineTimer: ~Copyable {
     private let poll: UVHandle<uv_poll_t>
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
-        let descriptor = try accepted(cuv_timer_create())
+        let descriptor = try StandardDescriptors.avoided(by: accepted(cuv_timer_create()))
         do {
             unsafe poll = try UVHandle { raw in unsafe uv_poll_init(loop, raw, descriptor) }
         } catch {

@@ -1,6 +1,5 @@
 import CUV
 import Glibc
-import Synchronization
 
 /// One signal that this process waits for: from when its first source is made until its last one is
 /// invalidated.
@@ -79,7 +78,6 @@ private final class SignalRegistry: Sendable {
     }
 
     private let entries = Guarded<[CInt: Entry]>([:])
-    private let generation = ThreadIdentity.generation
 
     func take(_ signal: CInt) throws(UVError) -> SignalWatch {
         try entries.withLock { entries throws(UVError) -> SignalWatch in
@@ -102,26 +100,12 @@ private final class SignalRegistry: Sendable {
         }
     }
 
-    private static let place = unsafe Atomic<Unmanaged<SignalRegistry>?>(nil)
+    private static let registry = PerProcess { SignalRegistry() }
 
     /// The registry of this process.
-    ///
-    /// A forked child makes one of its own: another thread may have held the lock of its parent's.
     static var current: SignalRegistry {
-        ThreadIdentity.watchForks()
         SignalState.watchForks()
-        while true {
-            let found = unsafe place.load(ordering: .acquiring)
-            let registry = unsafe found?.takeUnretainedValue()
-            if let registry, registry.generation == ThreadIdentity.generation { return registry }
-            let made = unsafe Unmanaged.passRetained(SignalRegistry())
-            let (isPlaced, _) = unsafe place.compareExchange(
-                expected: found,
-                desired: made,
-                ordering: .acquiringAndReleasing
-            )
-            if !isPlaced { unsafe made.release() }
-        }
+        return registry.current
     }
 }
 

@@ -4,22 +4,27 @@ import Glibc
 /// What the library knows about one thread, kept in a slot of the thread's own.
 final class ThreadRecord {
     let identity: ThreadIdentity
+    /// The thread for those who are to have something released by it.
+    let home: HomeThread
     /// The thread's loop, once it was asked for; set by that thread.
     var loop: UVRunLoop? {
         didSet {
             let thread = unsafe Self.slot
             unsafe thread.pointee.loop = loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-            unsafe thread.pointee.loop_number = loop?.number.value ?? LoopNumber.none.value
+            unsafe thread.pointee.loop_place = loop?.place.bits ?? Residence.Place.nowhere.bits
+            home.setLoop(loop)
         }
     }
+    /// The object that started the thread, while its loop goes on.
+    var starter: UVRunLoop.Thread?
     private let generation: UInt64
     private var destructorRounds = 0
     /// The system has said that the thread ends, before it called any destructor.
     private var endIsAnnounced = false
 
-    private init(identity: ThreadIdentity, loop: UVRunLoop? = nil) {
+    private init(identity: ThreadIdentity) {
         self.identity = identity
-        self.loop = loop
+        home = identity == .main ? .main : HomeThread(identity)
         generation = ThreadIdentity.generation
     }
 
@@ -47,8 +52,9 @@ final class ThreadRecord {
             record: pointer,
             identity: record.identity.number,
             generation: record.generation,
+            home: unsafe Unmanaged.passUnretained(record.home).toOpaque(),
             loop: nil,
-            loop_number: LoopNumber.none.value
+            loop_place: Residence.Place.nowhere.bits
         )
         unsafe askForDestructor(pointer)
         unsafe askForAnnouncement(pointer)
@@ -64,6 +70,22 @@ final class ThreadRecord {
         return unsafe ThreadIdentity(number: thread.pointee.identity)
     }
 
+    /// Whether a number is the calling thread's; a thread without a record has none.
+    static func isCurrent(_ identity: ThreadIdentity) -> Bool {
+        let thread = unsafe slot
+        return unsafe thread.pointee.generation == ThreadIdentity.generation
+            && thread.pointee.record != nil && thread.pointee.identity == identity.number
+    }
+
+    /// The calling thread's home, without a look at the record: each handler asks for it.
+    static var currentHome: HomeThread {
+        let thread = unsafe slot
+        guard unsafe thread.pointee.generation == ThreadIdentity.generation,
+            let home = unsafe thread.pointee.home
+        else { return current.home }
+        return unsafe Unmanaged<HomeThread>.fromOpaque(home).takeUnretainedValue()
+    }
+
     /// Lends the calling thread's loop, if it has one: it lives as long as the thread does.
     static func withCurrentLoop<Result>(_ body: (UVRunLoop?) -> Result) -> Result {
         let thread = unsafe slot
@@ -75,13 +97,13 @@ final class ThreadRecord {
 
     /// Lends a loop, the calling thread's most quickly; `nil` when its thread has ended.
     static func withLoop<Result: Sendable>(
-        _ number: LoopNumber,
+        at place: Residence.Place,
         _ body: (UVRunLoop) -> Result?
     ) -> Result? {
         let thread = unsafe slot
-        guard unsafe thread.pointee.loop_number == number.value,
+        guard unsafe thread.pointee.loop_place == place.bits,
             let loop = unsafe thread.pointee.loop
-        else { return LoopRegistry.loop(number).flatMap(body) }
+        else { return place.loop.flatMap(body) }
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
     }
 
@@ -140,28 +162,31 @@ final class ThreadRecord {
         let isLast = record.destructorRounds == teardownRound || !record.endIsAnnounced
         guard isLast else { return unsafe askForDestructor(pointer) }
         record.loop?.tearDown()
-        unsafe Graveyard.bury(pointer)
+        record.home.close()
+        unsafe Graveyard.shared.current.bury(pointer)
     }
 }
 
 /// Keeps the records of ending threads until the threads are gone.
-private enum Graveyard {
+private final class Graveyard: Sendable {
     private struct Grave {
         let thread: pid_t
         /// A retained record; a number, because nobody may touch it but to release it.
         let record: UInt
     }
 
-    private static let graves = Guarded<[Grave]>([])
+    static let shared = PerProcess { Graveyard() }
+
+    private let graves = Guarded<[Grave]>([])
     private static let looksPerEnd = 8
 
     /// Takes over a thread's record, and releases those whose threads are gone by now.
-    static func bury(_ pointer: UnsafeMutableRawPointer) {
+    func bury(_ pointer: UnsafeMutableRawPointer) {
         let grave = Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
         let gone = graves.withLock { graves in
             // A few at a time, in turn: a thread's end costs the same however many others are
             // ending.
-            let looked = Array(graves.prefix(looksPerEnd))
+            let looked = Array(graves.prefix(Self.looksPerEnd))
             graves.removeFirst(looked.count)
             var gone: [Grave] = []
             for grave in looked {

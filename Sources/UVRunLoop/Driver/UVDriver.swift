@@ -1,4 +1,5 @@
 import CUV
+import Glibc
 
 /// Drives a loop on libuv: one `uv_loop_t`, in which no handler of the loop's ever runs.
 ///
@@ -38,7 +39,8 @@ final class UVDriver: LoopDriver {
     var remote: any LoopRemote { uvRemote }
 
     init(word: WakeWord) throws(UVError) {
-        try DescriptorReserve.ensure()
+        let standard = try DescriptorReserve.ensure()
+        defer { for descriptor in standard { Glibc.close(descriptor) } }
         self.word = word
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let status = unsafe uv_loop_init(loop)
@@ -172,6 +174,7 @@ final class UVDriver: LoopDriver {
                 do {
                     try start(order, &descriptors)
                     try watches[order.descriptor]?.arm(order.events ?? [], epoll: descriptors.epoll)
+                    descriptors.noteWatched(order.descriptor)
                 } catch {
                     giveUp(order, &descriptors, refused)
                 }
@@ -216,9 +219,13 @@ final class UVDriver: LoopDriver {
         uvRemote.withDescriptors { descriptors in
             guard let watch = watches[order.descriptor], watch.registration == order.registration
             else { return }
-            guard let events = order.events else { return watch.pause(epoll: descriptors.epoll) }
+            guard let events = order.events else {
+                watch.pause()
+                return descriptors.pause(order.descriptor)
+            }
             do {
                 try watch.arm(events, epoll: descriptors.epoll)
+                descriptors.noteWatched(order.descriptor)
             } catch {
                 isCarriedOut = false
             }

@@ -75,6 +75,8 @@ struct WatchedDescriptors {
     private var descriptors: Set<CInt> = []
     /// Released, and still known to libuv.
     private var released: Set<CInt> = []
+    /// Those that the set does not hold at present.
+    private var paused: Set<CInt> = []
 
     mutating func take(_ descriptor: CInt) {
         released.remove(descriptor)
@@ -84,9 +86,36 @@ struct WatchedDescriptors {
     mutating func release(_ descriptor: CInt) {
         guard descriptors.remove(descriptor) != nil else { return }
         released.insert(descriptor)
-        // The kernel may have dropped a closed descriptor on its own: any answer is fine.
+        let wasPaused = paused.remove(descriptor) != nil
+        let isWatched = cuv_epoll_delete(epoll, descriptor) == 0
+        // Without one, it was closed: the number is free, or that of a file which is not watched.
+        if !isWatched, !wasPaused { requireNoGhost(of: descriptor) }
+        BlockingFlags.giveBack(descriptor, isSameFile: wasPaused ? nil : isWatched)
+    }
+
+    /// Has the kernel report nothing of a descriptor, errors and hang-ups included, which no mask
+    /// holds back.
+    mutating func pause(_ descriptor: CInt) {
+        // Whatever the kernel answers, it reports nothing more.
         _ = cuv_epoll_delete(epoll, descriptor)
-        BlockingFlags.giveBack(descriptor)
+        if descriptors.contains(descriptor) { paused.insert(descriptor) }
+    }
+
+    mutating func noteWatched(_ descriptor: CInt) { paused.remove(descriptor) }
+
+    /// Traps when the kernel goes on reporting a closed descriptor.
+    ///
+    /// It does as long as a duplicate of the descriptor is open, and it can be told to stop only by
+    /// way of the number that is gone. libuv would spin for ever at the next event.
+    private func requireNoGhost(of descriptor: CInt) {
+        require(
+            !EpollSet.holds(descriptor, epoll: epoll),
+            """
+            Descriptor \(descriptor) was closed before its source was invalidated or removed, and a duplicate of it is \
+            still open: the kernel goes on reporting it to the run loop, and cannot be told to stop. Invalidate a \
+            source before you close its descriptor.
+            """
+        )
     }
 
     mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }

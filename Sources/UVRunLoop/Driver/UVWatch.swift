@@ -32,7 +32,9 @@ final class UVWatch {
         self.registration = registration
         self.notes = notes
         let created = try unsafe UVHandle<uv_poll_t> { raw in
-            unsafe uv_poll_init(loop, raw, descriptor)
+            BlockingFlags.keepingStandard(descriptor) {
+                unsafe uv_poll_init(loop, raw, descriptor)
+            }
         }
         unsafe created.unreference()
         unsafe created.setData(Unmanaged.passUnretained(self).toOpaque())
@@ -81,12 +83,8 @@ final class UVWatch {
         try accepted(cuv_epoll_add(epoll, descriptor, mask))
     }
 
-    /// Has the kernel report nothing, errors and hang-ups included, which no mask holds back.
-    func pause(epoll: CInt) {
-        wanted = []
-        // Whatever the kernel answers, it reports nothing more.
-        _ = cuv_epoll_delete(epoll, descriptor)
-    }
+    /// Nothing is to be reported any more.
+    func pause() { wanted = [] }
 
     private var kernelMask: UInt32 {
         var mask: CInt = 0

@@ -1,11 +1,10 @@
 /// What a loop keeps about an observer.
 struct ObserverRecord: ItemRecord {
     let observer: UVRunLoop.Observer
-    let call: ObserverCall
     var attachment = Attachment()
 
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
-        mode.observers.insert(observer, call)
+        mode.observers.insert(observer)
         return 0
     }
 

@@ -21,7 +21,8 @@ extension Engine {
 
     /// Adds a timer to a mode, or to every common one.
     mutating func add(_ timer: UVRunLoop.Timer, to mode: UVRunLoop.Mode) {
-        timer.core.serial = nextSerial()
+        // In a mode it has its turn among equal dates, which another mode does not change.
+        if !timerModes.isInAnyMode(timer) { timer.core.serial = nextSerial() }
         noteChange()
         guard mode.isCommonName else { return join(timer, modes.makeIndex(of: mode)) }
         timerModes.setCommon(true, timer)
@@ -63,6 +64,7 @@ extension Engine {
 
     private mutating func leave(_ timer: UVRunLoop.Timer, _ mode: Int) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
+        if timer.isValid { modes[mode].timers.keepTurn(of: membership.place) }
         // Whoever asked for this holds the timer.
         modes[mode].timerDidLeave(membership.place)
     }
@@ -82,6 +84,7 @@ extension Engine {
     // MARK: Dates
 
     mutating func setDate(_ date: Int64, of timer: UVRunLoop.Timer) {
+        keepTurns(of: timer)
         unschedule(timer)
         timer.core.restart(at: date)
         timer.core.serial = nextSerial()
@@ -89,6 +92,7 @@ extension Engine {
     }
 
     mutating func setTolerance(_ tolerance: Int64, of timer: UVRunLoop.Timer) {
+        keepTurns(of: timer)
         unschedule(timer)
         timer.core.tolerance = tolerance
         schedule(timer)
@@ -102,6 +106,11 @@ extension Engine {
     mutating func schedule(_ timer: UVRunLoop.Timer) {
         guard !timer.core.isBeingCalled else { return }
         timerModes.forEach(of: timer) { queue(timer, $0.place, in: Int($0.mode)) }
+    }
+
+    /// Has a timer that is queued anew keep its turns in the batches that hold it.
+    private mutating func keepTurns(of timer: UVRunLoop.Timer) {
+        timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.keepTurn(of: $0.place) }
     }
 
     private mutating func unschedule(_ timer: UVRunLoop.Timer) {
@@ -120,15 +129,30 @@ extension Engine {
 
     // MARK: Firing
 
-    mutating func beginBatch(in mode: Int, now: Int64) -> TimerBatch {
-        let serial = nextSerial()
-        return modes[mode].timers.beginBatch(now: now, serial: serial)
-    }
+    /// Ends the mode's innermost batch.
+    ///
+    /// - Returns: What it held, for the caller to release.
+    mutating func endBatch(in mode: Int) -> [UVRunLoop.Timer] { modes[mode].timers.endBatch() }
 
-    mutating func takeNext(of batch: TimerBatch, in mode: Int) -> Firing? {
-        guard let timer = modes[mode].timers.takeNext(of: batch) else { return nil }
+    /// Takes the next timer of the mode's innermost batch.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - clock: The present time.
+    ///   - isHere: Whether a timer that was in this loop still is.
+    /// - Returns: The timer; `nil` when the batch is done.
+    @inline(__always)
+    mutating func takeNext(
+        in mode: Int,
+        _ clock: () -> Int64,
+        isHere: (UVRunLoop.Timer) -> Bool
+    ) -> Firing? {
+        let next =
+            modes[mode].timers.hasDisplaced
+            ? takeNextOrDisplaced(in: mode, clock, isHere) : modes[mode].timers.takeNext()
+        guard let (timer, now) = next else { return nil }
         beginCall(timer, forDate: true)
-        let missed = timer.core.series.fire(at: batch.now)
+        let missed = timer.core.series.fire(at: now)
         return Firing(
             timer: timer,
             call: timer.core.call,
@@ -137,9 +161,23 @@ extension Engine {
         )
     }
 
+    private mutating func takeNextOrDisplaced(
+        in mode: Int,
+        _ clock: () -> Int64,
+        _ isHere: (UVRunLoop.Timer) -> Bool
+    ) -> (member: UVRunLoop.Timer, now: Int64)? {
+        let timerModes = timerModes
+        return modes[mode].timers.takeNextOrDisplaced(clock) { timer in
+            isHere(timer) ? timerModes.place(of: timer, in: mode) : nil
+        }
+    }
+
     /// Takes a timer out of its queues while its handler runs.
     mutating func beginCall(_ timer: UVRunLoop.Timer, forDate: Bool = false) {
-        if !forDate || timer.core.hasOtherModes { unschedule(timer) }
+        if !forDate || timer.core.hasOtherModes {
+            keepTurns(of: timer)
+            unschedule(timer)
+        }
         timer.core.callWillBegin(forDate: forDate)
         firing.append(timer)
     }
@@ -175,5 +213,3 @@ extension Engine {
         }
     }
 }
-
-typealias TimerBatch = TimerQueue<UVRunLoop.Timer>.Batch

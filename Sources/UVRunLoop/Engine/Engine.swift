@@ -130,8 +130,11 @@ struct Engine: ~Copyable {
         firing = []
         signalledCount = 0
         var remains = Remains()
-        remains.timers = allTimers
-        for timer in remains.timers { remove(timer) }
+        // One that is in several modes is met several times, and belongs to others once it has left.
+        for timer in allTimers where timer.core.isCommon || timerModes.isInAnyMode(timer) {
+            remove(timer)
+            remains.timers.append(timer)
+        }
         for ticket in observers.tickets {
             if let (record, _) = observers.removeEverywhere(ticket, in: &modes) {
                 remains.observers.append(record)

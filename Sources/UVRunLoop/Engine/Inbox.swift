@@ -38,20 +38,19 @@ struct Inbox: ~Copyable {
 
     fileprivate struct Shared {
         var block: Block
-        var modes: [Int]
+        /// The queues that have an entry for it.
+        var queues: [Int]
     }
 
     private struct Queue {
-        /// Whose queue it is; `nil` before the first block.
-        private(set) var mode: UVRunLoop.Mode?
+        let mode: UVRunLoop.Mode
         var entries: [Entry] = []
         /// Entries whose blocks have not run through another mode.
         var live = 0
         var holdsShared = false
 
         @inline(__always)
-        mutating func append(_ entry: Entry, _ mode: UVRunLoop.Mode) {
-            if self.mode == nil { self.mode = mode }
+        mutating func append(_ entry: Entry) {
             entries.append(entry)
             live += 1
         }
@@ -69,6 +68,7 @@ struct Inbox: ~Copyable {
     }
 
     private var queues: [Queue] = []
+    private var numbers = ModeNumbers()
     private var shared = SlotMap<Shared>()
     private var serial: UInt64 = 0
     private(set) var isClosed = false
@@ -92,29 +92,38 @@ struct Inbox: ~Copyable {
         }
         if let mode = modes.first, modes.count == 1 { return post(block, to: mode) }
         guard !isClosed else { return false }
-        let ticket = shared.insert(Shared(block: block, modes: modes.map(\.number)))
+        let ticket = shared.insert(Shared(block: block, queues: modes.map { queue(of: $0) }))
         for mode in modes {
-            append(.shared(ticket), to: mode)
-            queues[mode.number].holdsShared = true
-            queues[mode.number].compact { [shared] in $0.isLive(in: shared) }
+            let queue = append(.shared(ticket), to: mode)
+            queues[queue].holdsShared = true
+            queues[queue].compact { [shared] in $0.isLive(in: shared) }
         }
         count += 1
         serial += 1
         return true
     }
 
+    @discardableResult
     @inline(__always)
-    private mutating func append(_ content: Entry.Content, to mode: UVRunLoop.Mode) {
-        if queues.count <= mode.number { makeQueue(for: mode) }
-        queues[mode.number].append(Entry(serial: serial, content: content), mode)
+    private mutating func append(_ content: Entry.Content, to mode: UVRunLoop.Mode) -> Int {
+        let index = queue(of: mode)
+        queues[index].append(Entry(serial: serial, content: content))
+        return index
     }
 
-    private mutating func makeQueue(for mode: UVRunLoop.Mode) {
-        while queues.count <= mode.number { queues.append(Queue()) }
+    /// Where the mode's queue is, from now on at the latest.
+    @inline(__always)
+    private mutating func queue(of mode: UVRunLoop.Mode) -> Int {
+        numbers.index(of: mode.number) ?? makeQueue(for: mode)
+    }
+
+    private mutating func makeQueue(for mode: UVRunLoop.Mode) -> Int {
+        queues.append(Queue(mode: mode))
+        return numbers.insert(mode.number)
     }
 
     /// The modes that blocks were ever queued for.
-    var knownModes: [UVRunLoop.Mode] { queues.compactMap(\.mode) }
+    var knownModes: [UVRunLoop.Mode] { queues.map(\.mode) }
 
     /// Whether a block waits that may run in the mode of a number.
     func holdsBlock(for mode: Int, isCommon: Bool) -> Bool {
@@ -122,7 +131,7 @@ struct Inbox: ~Copyable {
     }
 
     private func live(_ number: Int) -> Int {
-        number < queues.count ? queues[number].live : 0
+        numbers.index(of: number).map { queues[$0].live } ?? 0
     }
 
     /// Takes every block that may run in the mode, oldest first.
@@ -133,10 +142,14 @@ struct Inbox: ~Copyable {
     ///   - batch: An empty array, whose storage the queue takes over for what comes next.
     mutating func take(for mode: Int, isCommon: Bool, into batch: inout [Entry]) {
         let common = UVRunLoop.Mode.common.number
-        if live(mode) > 0 { takeQueue(mode, into: &batch) }
-        guard isCommon, live(common) > 0 else { return }
+        if let queue = numbers.index(of: mode), queues[queue].live > 0 {
+            takeQueue(queue, into: &batch)
+        }
+        guard isCommon, let queue = numbers.index(of: common), queues[queue].live > 0 else {
+            return
+        }
         var commonBatch: [Entry] = []
-        takeQueue(common, into: &commonBatch)
+        takeQueue(queue, into: &commonBatch)
         if batch.isEmpty {
             swap(&batch, &commonBatch)
         } else {
@@ -145,27 +158,27 @@ struct Inbox: ~Copyable {
         }
     }
 
-    private mutating func takeQueue(_ number: Int, into batch: inout [Entry]) {
-        swap(&queues[number].entries, &batch)
-        guard queues[number].holdsShared else {
+    private mutating func takeQueue(_ index: Int, into batch: inout [Entry]) {
+        swap(&queues[index].entries, &batch)
+        guard queues[index].holdsShared else {
             count -= batch.count
-            queues[number].live = 0
+            queues[index].live = 0
             return
         }
-        queues[number].holdsShared = false
-        batch = batch.compactMap { take($0, from: number) }
+        queues[index].holdsShared = false
+        batch = batch.compactMap { take($0, from: index) }
     }
 
     /// Takes one entry, with the block itself where the entry stands for a shared one.
-    private mutating func take(_ entry: Entry, from number: Int) -> Entry? {
+    private mutating func take(_ entry: Entry, from index: Int) -> Entry? {
         switch entry.content {
         case .block:
-            queues[number].live -= 1
+            queues[index].live -= 1
             count -= 1
             return entry
         case .shared(let ticket):
             guard let found = shared.remove(ticket) else { return nil }
-            for mode in found.modes { queues[mode].live -= 1 }
+            for queue in found.queues { queues[queue].live -= 1 }
             count -= 1
             return Entry(serial: entry.serial, content: .block(found.block))
         }

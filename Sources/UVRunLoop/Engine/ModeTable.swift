@@ -38,10 +38,8 @@ struct ModeContents {
 /// The modes that a loop knows, reached by a small index.
 struct ModeTable {
     private var contents: [ModeContents] = []
-    private var indices: [Int32] = []
+    private var numbers = ModeNumbers()
     private(set) var common: [Int] = []
-
-    private static let unknown: Int32 = -1
 
     init() {
         insertCommon(.default)
@@ -53,18 +51,13 @@ struct ModeTable {
     }
 
     /// Where the mode's contents are, if the loop knows the mode.
-    func index(of mode: UVRunLoop.Mode) -> Int? {
-        guard mode.number < indices.count, indices[mode.number] != Self.unknown else { return nil }
-        return Int(indices[mode.number])
-    }
+    func index(of mode: UVRunLoop.Mode) -> Int? { numbers.index(of: mode.number) }
 
     /// Where the mode's contents are, from now on at the latest.
     mutating func makeIndex(of mode: UVRunLoop.Mode) -> Int {
         if let index = index(of: mode) { return index }
-        while indices.count <= mode.number { indices.append(Self.unknown) }
-        indices[mode.number] = Int32(contents.count)
         contents.append(ModeContents(mode: mode))
-        return contents.count - 1
+        return numbers.insert(mode.number)
     }
 
     /// Makes a mode one of the common ones; answers where it is, or `nil` if it was one already.

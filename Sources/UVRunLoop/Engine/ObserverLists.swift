@@ -1,21 +1,9 @@
-/// One observer as one mode knows it.
-final class ObserverEntry: Sendable {
-    let observer: UVRunLoop.Observer
-    /// Kept here too, so that it lasts for a call without being asked for.
-    let call: ObserverCall
-
-    init(_ observer: UVRunLoop.Observer, _ call: ObserverCall) {
-        self.observer = observer
-        self.call = call
-    }
-}
-
 /// The observers of one mode, one list per activity, each in the order of its calls.
 ///
 /// The lists lie one behind the other in one array: most passes of most loops have nobody to tell,
 /// and those that have tell them several times.
 struct ObserverLists {
-    private var entries: [ObserverEntry] = []
+    private var entries: [UVRunLoop.Observer] = []
     /// Where each list begins; the last one is where the last list ends.
     private var bounds = InlineArray<7, Int>(repeating: 0)
     /// The activities that somebody is told of; of the others nothing more is asked.
@@ -25,16 +13,18 @@ struct ObserverLists {
     ///
     /// The lists stay as they are meanwhile: observers that join are not in them.
     @inline(__always)
-    borrowing func forEach(toldOf activity: UVRunLoop.Activities, _ body: (ObserverEntry) -> Void) {
+    borrowing func forEach(
+        toldOf activity: UVRunLoop.Activities,
+        _ body: (UVRunLoop.Observer) -> Void
+    ) {
         let list = Self.index(of: activity)
         entries.forEachUnretained(in: bounds[list]..<bounds[list + 1], body)
     }
 
-    mutating func insert(_ observer: UVRunLoop.Observer, _ call: ObserverCall) {
-        let entry = ObserverEntry(observer, call)
+    mutating func insert(_ observer: UVRunLoop.Observer) {
         for (list, activity) in Self.activities.enumerated()
         where observer.activities.contains(activity) {
-            entries.insert(entry, at: firstIndex(in: list, after: observer.order))
+            entries.insert(observer, at: firstIndex(in: list, after: observer.order))
             for later in list + 1..<bounds.count { bounds[later] += 1 }
             observed.insert(activity)
         }
@@ -44,7 +34,7 @@ struct ObserverLists {
         for (list, activity) in Self.activities.enumerated()
         where observer.activities.contains(activity) {
             let range = bounds[list]..<bounds[list + 1]
-            guard let index = entries[range].firstIndex(where: { $0.observer === observer })
+            guard let index = entries[range].firstIndex(where: { $0 === observer })
             else { continue }
             entries.remove(at: index)
             for later in list + 1..<bounds.count { bounds[later] -= 1 }
@@ -59,7 +49,7 @@ struct ObserverLists {
         var high = bounds[list + 1]
         while low < high {
             let middle = low + (high - low) / 2
-            if entries[middle].observer.order <= order { low = middle + 1 } else { high = middle }
+            if entries[middle].order <= order { low = middle + 1 } else { high = middle }
         }
         return low
     }

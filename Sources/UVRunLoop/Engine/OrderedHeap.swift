@@ -9,6 +9,8 @@ struct OrderedHeap {
     struct Entry {
         var rank: Int64
         var place: Place
+        /// What the owner of the heap wants to know again.
+        var mark: UInt32
     }
 
     private var entries: [Entry] = []
@@ -27,11 +29,24 @@ struct OrderedHeap {
         Int(place) < positions.count && positions[Int(place)] != Self.absent
     }
 
+    func entry(of place: Place) -> Entry? {
+        contains(place) ? entries[Int(positions[Int(place)])] : nil
+    }
+
+    mutating func changeMarks(_ change: (UInt32) -> UInt32) {
+        for index in entries.indices { entries[index].mark = change(entries[index].mark) }
+    }
+
     /// - Precondition: The place is not in the queue.
-    mutating func insert(_ place: Place, rank: Int64, _ turns: borrowing some Turns) {
+    mutating func insert(
+        _ place: Place,
+        rank: Int64,
+        mark: UInt32 = 0,
+        _ turns: borrowing some Turns
+    ) {
         assert(!contains(place), "Bug in UVRunLoop: a place was queued twice.")
         while positions.count <= Int(place) { positions.appendCompactly(Self.absent) }
-        let entry = Entry(rank: rank, place: place)
+        let entry = Entry(rank: rank, place: place, mark: mark)
         entries.appendCompactly(entry)
         // The only one, as a signalled source mostly is, has nobody to pass.
         guard entries.count > 1 else {

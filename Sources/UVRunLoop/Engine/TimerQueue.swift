@@ -26,16 +26,19 @@ struct TimerQueue<Member: TimerQueueMember> {
     private var windows = OrderedHeap()
     /// Timers that are due but came too late for the batch that is being fired.
     private var latecomers = OrderedHeap()
+    /// The rounds of firing that are under way: each began in a handler of the one before it.
+    private var batches: [Batch] = []
+    private var batchCount: UInt32 = 0
 
     /// Queues a timer.
     ///
     /// - Precondition: It is not queued.
     mutating func schedule(_ place: Place, date: Int64, latest: Int64) {
         if latest > date {
-            tolerant.insert(place, rank: date, places)
-            windows.insert(place, rank: latest, places)
+            tolerant.insert(place, rank: date, mark: batchCount, places)
+            windows.insert(place, rank: latest, mark: batchCount, places)
         } else {
-            strict.insert(place, rank: date, places)
+            strict.insert(place, rank: date, mark: batchCount, places)
         }
     }
 
@@ -69,45 +72,159 @@ struct TimerQueue<Member: TimerQueueMember> {
 
     // MARK: Batches
 
-    /// What belongs to one round of firing: dates up to `now`, of timers scheduled before it began.
-    struct Batch {
-        var now: Int64
-        var serial: UInt64
+    /// One round of firing: the timers that were queued and due when it began.
+    ///
+    /// They stay queued until their turns come. One that is queued anew before its turn, because
+    /// it got another date or left the mode and came back, keeps the turn.
+    private struct Batch {
+        let now: Int64
+        /// Who was queued before it began has a smaller mark.
+        var number: UInt32
+        /// The turns of those that are not where they were, in order.
+        var displaced: [Displaced] = []
+        /// Those before this one have had their turns.
+        var nextDisplaced = 0
+
+        func holds(_ entry: OrderedHeap.Entry) -> Bool { entry.rank <= now && entry.mark < number }
+
+        mutating func insert(_ turn: Displaced) {
+            var (low, high) = (nextDisplaced, displaced.count)
+            while low < high {
+                let middle = low + (high - low) / 2
+                if displaced[middle].turn < turn.turn { low = middle + 1 } else { high = middle }
+            }
+            displaced.insert(turn, at: low)
+        }
     }
 
-    mutating func beginBatch(now: Int64, serial: UInt64) -> Batch {
+    /// A timer that keeps its turn in a batch although it is queued elsewhere, or not at all.
+    struct Displaced {
+        let member: Member
+        fileprivate let turn: Turn
+    }
+
+    mutating func beginBatch(now: Int64) {
         // A nested round has none of its own yet: what was too late for the outer one is in time
         // for this.
         admitLatecomers()
-        return Batch(now: now, serial: serial)
+        if batchCount == .max { renumberBatches() }
+        batchCount += 1
+        batches.append(Batch(now: now, number: batchCount))
     }
 
-    mutating func endBatch() { admitLatecomers() }
+    /// Ends the innermost batch.
+    ///
+    /// - Returns: What it held, for the caller to release.
+    mutating func endBatch() -> [Member] {
+        admitLatecomers()
+        guard let batch = batches.popLast(), !batch.displaced.isEmpty else { return [] }
+        return batch.displaced.map(\.member)
+    }
 
     private mutating func admitLatecomers() {
         while let entry = latecomers.first {
             latecomers.remove(entry.place, places)
             if windows.contains(entry.place) {
-                tolerant.insert(entry.place, rank: entry.rank, places)
+                tolerant.insert(entry.place, rank: entry.rank, mark: entry.mark, places)
             } else {
-                strict.insert(entry.place, rank: entry.rank, places)
+                strict.insert(entry.place, rank: entry.rank, mark: entry.mark, places)
             }
         }
     }
 
-    /// Takes the next due timer of the batch out of the queue.
-    mutating func takeNext(of batch: Batch) -> Member? {
-        while let entry = firstByDate, entry.rank <= batch.now {
-            guard let member = places[entry.place] else { return nil }
-            if member.serial < batch.serial {
-                unschedule(entry.place)
-                return member
-            }
+    /// Begins the numbers of batches anew, with the same timers in those that are under way.
+    mutating func renumberBatches() {
+        let numbers = batches.map(\.number)
+        let renumber = { (mark: UInt32) in UInt32(numbers.count { $0 <= mark }) }
+        strict.changeMarks(renumber)
+        tolerant.changeMarks(renumber)
+        latecomers.changeMarks(renumber)
+        for index in batches.indices { batches[index].number = UInt32(index + 1) }
+        batchCount = UInt32(batches.count)
+    }
+
+    /// Whether a timer of the innermost batch keeps a turn that the queue does not know of.
+    var hasDisplaced: Bool {
+        batches.last.map { $0.nextDisplaced < $0.displaced.count } ?? false
+    }
+
+    /// Takes the next timer of the innermost batch out of the queue.
+    ///
+    /// - Returns: The timer, and the time for which it is due.
+    mutating func takeNext() -> (member: Member, now: Int64)? {
+        guard let batch = batches.indices.last, let entry = nextQueued(of: batch),
+            let member = take(entry.place, for: batch)
+        else { return nil }
+        return (member, batches[batch].now)
+    }
+
+    /// The same where some timers of the batch keep their turns although they are queued elsewhere:
+    /// each of them is taken if it is still here, and due at this moment.
+    ///
+    /// - Parameters:
+    ///   - clock: The present time; asked for a timer whose date was changed.
+    ///   - place: Where a timer is in this queue; `nil` for one that has left it.
+    /// - Returns: The timer, and the time for which it is due.
+    mutating func takeNextOrDisplaced(
+        _ clock: () -> Int64,
+        place: (Member) -> Place?
+    ) -> (member: Member, now: Int64)? {
+        guard let batch = batches.indices.last else { return nil }
+        let entry = nextQueued(of: batch)
+        while let displaced = nextDisplaced(of: batch, before: entry) {
+            batches[batch].nextDisplaced += 1
+            // One that is being called is not queued.
+            guard let place = place(displaced.member), let entry = queued(place) else { continue }
+            let now = clock()
+            if entry.rank <= now, let member = take(place, for: batch) { return (member, now) }
+        }
+        return takeNext()
+    }
+
+    /// The first queued timer of the batch; those that come before it and are too late for the
+    /// batch are put aside.
+    private mutating func nextQueued(of batch: Int) -> OrderedHeap.Entry? {
+        let (now, number) = (batches[batch].now, batches[batch].number)
+        while let entry = firstByDate, entry.rank <= now {
+            if entry.mark < number { return entry }
             strict.remove(entry.place, places)
             tolerant.remove(entry.place, places)
-            latecomers.insert(entry.place, rank: entry.rank, places)
+            latecomers.insert(entry.place, rank: entry.rank, mark: entry.mark, places)
         }
         return nil
+    }
+
+    @inline(__always)
+    private func nextDisplaced(of batch: Int, before entry: OrderedHeap.Entry?) -> Displaced? {
+        guard batches[batch].nextDisplaced < batches[batch].displaced.count else { return nil }
+        let displaced = batches[batch].displaced[batches[batch].nextDisplaced]
+        guard let entry, let member = places[entry.place] else { return displaced }
+        return displaced.turn < Turn(rank: entry.rank, serial: member.serial) ? displaced : nil
+    }
+
+    private mutating func take(_ place: Place, for batch: Int) -> Member? {
+        let member = places[place]
+        if batch > 0 { keepTurn(of: place, inBatchesBefore: batch) }
+        unschedule(place)
+        return member
+    }
+
+    /// Has a timer that is about to leave its place in the queue keep its turn in the batches that
+    /// hold it.
+    mutating func keepTurn(of place: Place) {
+        if !batches.isEmpty { keepTurn(of: place, inBatchesBefore: batches.count) }
+    }
+
+    private mutating func keepTurn(of place: Place, inBatchesBefore end: Int) {
+        guard let entry = queued(place), let member = places[place] else { return }
+        let turn = Turn(rank: entry.rank, serial: member.serial)
+        for batch in 0..<end where batches[batch].holds(entry) {
+            batches[batch].insert(Displaced(member: member, turn: turn))
+        }
+    }
+
+    private func queued(_ place: Place) -> OrderedHeap.Entry? {
+        strict.entry(of: place) ?? tolerant.entry(of: place) ?? latecomers.entry(of: place)
     }
 
     private var firstByDate: OrderedHeap.Entry? {

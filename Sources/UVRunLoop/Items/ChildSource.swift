@@ -146,7 +146,7 @@ private final class ChildReceiver: PortReceiver {
 
     func letGo(in loop: UVRunLoop?) {
         child.end()
-        handler.letGo(with: loop)
+        handler.release()
     }
 
     func loopDidEnd(_ port: any UVRunLoop.PortSource) { UVRunLoop.invalidate(port) }

@@ -9,6 +9,17 @@ extension UVRunLoop {
     /// that may serve one of them until the last has left its loop, the descriptor is in
     /// non-blocking mode, **for everyone who shares the open file**, other processes included.
     ///
+    /// The standard descriptors 0, 1 and 2 are different, because whoever starts the program
+    /// chooses them and goes on using them:
+    ///
+    /// - Their mode is left as it is, so that a shell finds its terminal unchanged however the
+    ///   program ends. If it is blocking, let one source read, once per call, with `read(2)`:
+    ///   `readLine()` waits for a whole line, and what it has buffered makes no source ready.
+    /// - They may lead to a file or to `/dev/null`, which the kernel does not watch because they
+    ///   are always ready. The source is then served in every pass, and the loop does not sleep,
+    ///   until a source for `.readable` alone has read the file to its end: it gets `.hangUp`, as
+    ///   from a pipe without a writer. Other sources are served until they are invalidated.
+    ///
     /// Invalidate, or remove, a source before you close its descriptor: the number may be somebody
     /// else's right afterwards.
     ///
@@ -55,12 +66,13 @@ extension UVRunLoop {
         /// it.
         ///
         /// - Parameters:
-        ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like.
+        ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like; or a
+        ///     standard descriptor, whatever it leads to.
         ///   - events: The conditions to wait for.
         ///   - order: The turn among sources that become ready at the same time; lower ones first.
         ///   - handler: Called on the loop's thread with the conditions that hold.
         /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be
-        ///   watched.
+        ///   watched: a directory, or a file that the program has opened itself.
         public convenience init(
             _ descriptor: CInt,
             events: Events,
@@ -75,12 +87,13 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         ///
         /// - Parameters:
-        ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like.
+        ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like; or a
+        ///     standard descriptor, whatever it leads to.
         ///   - events: The conditions to wait for.
         ///   - order: The turn among sources that become ready at the same time; lower ones first.
         ///   - sendableHandler: Called on the loop's thread with the conditions that hold.
         /// - Throws: ``RunLoopError`` when the descriptor is closed or of a kind that cannot be
-        ///   watched.
+        ///   watched: a directory, or a file that the program has opened itself.
         @_disfavoredOverload
         public convenience init(
             _ descriptor: CInt,
@@ -97,17 +110,18 @@ extension UVRunLoop {
             _ order: Int,
             _ handler: ThreadBound<(DescriptorSource, Events) -> Void>
         ) throws(RunLoopError) {
+            let standIn: FileStandIn?
             do {
-                try DescriptorProbe.check(descriptor)
+                standIn = try DescriptorProbe.check(descriptor, for: events)
             } catch {
                 throw RunLoopError(error)
             }
             self.descriptor = descriptor
             link = PortLink(
-                descriptor: descriptor,
+                descriptor: standIn?.descriptor ?? descriptor,
                 events: events,
                 order: order,
-                receiver: DescriptorReceiver(handler)
+                receiver: DescriptorReceiver(handler, standIn)
             )
         }
 
@@ -143,9 +157,13 @@ private final class DescriptorReceiver: PortReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     private let handler: Handler<(UVRunLoop.DescriptorSource, Events) -> Void>
+    /// Watched instead of a file; it lives as long as the source.
+    private let standIn: FileStandIn?
 
-    init(_ body: ThreadBound<(UVRunLoop.DescriptorSource, Events) -> Void>) {
+    init(_ body: ThreadBound<(UVRunLoop.DescriptorSource, Events) -> Void>, _ standIn: FileStandIn?)
+    {
         handler = Handler(body)
+        self.standIn = standIn
     }
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
@@ -155,8 +173,9 @@ private final class DescriptorReceiver: PortReceiver {
             return PortAnswer(wasHandled: false)
         }
         body(source, events)
+        standIn?.hangUpAtEnd()
         return PortAnswer(wasHandled: true)
     }
 
-    func letGo(in loop: UVRunLoop?) { handler.letGo(with: loop) }
+    func letGo(in loop: UVRunLoop?) { handler.release() }
 }

@@ -16,13 +16,10 @@ extension UVRunLoop {
         struct State {
             var loop: UVRunLoop?
             var ticket = Ticket.none
-            /// `nil` once it was let go.
-            var call: ObserverCall?
         }
 
-        let state: Guarded<State>
-        /// The thread that the handler belongs to; `nil` when it may be called on any.
-        let home: ThreadIdentity?
+        let state = Guarded(State())
+        let handler: HomeBound<ObserverCall>
         let validity = Atomic<Bool>(true)
         /// Whether the handler is on the stack.
         ///
@@ -78,14 +75,13 @@ extension UVRunLoop {
             _ activities: Activities,
             _ repeats: Bool,
             _ order: Int,
-            home: ThreadIdentity?,
+            home: HomeThread?,
             _ handler: @escaping (Observer, Activities) -> Void
         ) {
             self.activities = activities
             self.repeats = repeats
             self.order = order
-            self.home = home
-            state = Guarded(State(call: ObserverCall(body: handler)))
+            self.handler = HomeBound(ObserverCall(body: handler), home: home)
         }
 
         /// Whether the observer may still be called: not invalidated, and not a one-shot that was
@@ -103,8 +99,10 @@ extension UVRunLoop {
 
         /// Calls the handler, unless the observer is invalid or being called.
         @inline(__always)
-        func callOut(_ call: borrowing ObserverCall, _ activity: Activities) {
-            guard isValid, !isCalled.load(ordering: .relaxed) else { return }
+        func callOut(_ activity: Activities) {
+            guard isValid, !isCalled.load(ordering: .relaxed),
+                let call = handler.uncheckedCurrent
+            else { return }
             isCalled.store(true, ordering: .relaxed)
             callOutToObserver(self, activity, call)
             isCalled.store(false, ordering: .relaxed)

@@ -91,7 +91,7 @@ final class PortQueue: PortReceiver {
         let dropped = inbox.close()
         let undelivered = batch.withLock { exchange(&$0, with: Batch(isClosed: true)) }
         inbox.undelivered.value = 0
-        handler.letGo(with: loop)
+        handler.release()
         withExtendedLifetime((dropped, undelivered)) {}
     }
 

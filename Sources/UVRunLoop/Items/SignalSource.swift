@@ -149,7 +149,7 @@ private final class SignalReceiver: PortReceiver {
 
     func letGo(in loop: UVRunLoop?) {
         listener.end()
-        handler.letGo(with: loop)
+        handler.release()
     }
 
     func loopDidEnd(_ port: any UVRunLoop.PortSource) { UVRunLoop.invalidate(port) }

@@ -24,7 +24,7 @@ extension UVRunLoop {
         let validity = Atomic<Bool>(true)
         let residence = Residence()
         /// The thread that the handler belongs to; `nil` when it may be called on any.
-        let home: ThreadIdentity?
+        let home: HomeThread?
         let missed = Atomic<Int>(0)
         /// What another layer keeps with the timer.
         package let companion: (any AnyObject & Sendable)?
@@ -153,7 +153,7 @@ extension UVRunLoop {
                 date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
                 interval,
                 .zero,
-                home: handler.home,
+                home: handler.owner,
                 handler.value,
                 companion: companion
             )
@@ -163,7 +163,7 @@ extension UVRunLoop {
             date: Int64,
             _ interval: Duration?,
             _ tolerance: Duration,
-            home: ThreadIdentity?,
+            home: HomeThread?,
             _ handler: @escaping (Timer) -> Void,
             companion: (any AnyObject & Sendable)? = nil
         ) {
@@ -175,6 +175,8 @@ extension UVRunLoop {
             self.home = home
             self.companion = companion
         }
+
+        deinit { HomeThread.release(&core.call, at: home) }
 
         /// Nanoseconds between fires.
         ///

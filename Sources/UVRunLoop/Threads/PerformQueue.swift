@@ -12,21 +12,17 @@ struct PerformQueue: ~Copyable {
         let target: Target?
         /// Who waits for the end of it.
         let waiter: (any PerformWaiter)?
-        /// Whether it captured what only the loop's thread may release.
-        let isBound: Bool
 
         init(
             _ modes: [UVRunLoop.Mode],
             target: Target?,
             waiter: (any PerformWaiter)? = nil,
-            isBound: Bool = false,
             _ body: @escaping Block
         ) {
             self.body = body
             self.modes = modes
             self.target = target
             self.waiter = waiter
-            self.isBound = isBound
         }
     }
 
@@ -85,7 +81,8 @@ struct PerformQueue: ~Copyable {
     }
 
     private var requests = SlotMap<Request>()
-    private var lines: [Line?] = []
+    private var lines: [Line] = []
+    private var numbers = ModeNumbers()
     private var byTarget: [ObjectIdentifier: [Int: Set<Ticket>]] = [:]
     /// Whose requests are being performed, innermost last.
     private var performing: [any PerformWaiter] = []
@@ -105,10 +102,10 @@ struct PerformQueue: ~Copyable {
         count += 1
         var joined: [UVRunLoop.Mode] = []
         for mode in content.modes {
-            makeLine(for: mode)
-            if lines[mode.number]?.live == 0 { joined.append(mode) }
-            lines[mode.number]?.entries.append(Entry(serial: serial, ticket: ticket))
-            lines[mode.number]?.live += 1
+            let line = line(of: mode)
+            if lines[line].live == 0 { joined.append(mode) }
+            lines[line].entries.append(Entry(serial: serial, ticket: ticket))
+            lines[line].live += 1
         }
         return (ticket, joined)
     }
@@ -145,9 +142,11 @@ struct PerformQueue: ~Copyable {
         return ticket
     }
 
-    private mutating func makeLine(for mode: UVRunLoop.Mode) {
-        while lines.count <= mode.number { lines.append(nil) }
-        if lines[mode.number] == nil { lines[mode.number] = Line(mode: mode) }
+    /// Where the mode's line is, from now on at the latest.
+    private mutating func line(of mode: UVRunLoop.Mode) -> Int {
+        if let index = numbers.index(of: mode.number) { return index }
+        lines.append(Line(mode: mode))
+        return numbers.insert(mode.number)
     }
 
     // MARK: Out
@@ -186,15 +185,14 @@ struct PerformQueue: ~Copyable {
     }
 
     private mutating func firstEntry(in number: Int) -> Entry? {
-        guard number < lines.count, var line = lines[number].take() else { return nil }
-        defer { lines[number] = line }
-        while line.first < line.entries.count {
-            let entry = line.entries[line.first]
+        guard let index = numbers.index(of: number) else { return nil }
+        while lines[index].first < lines[index].entries.count {
+            let entry = lines[index].entries[lines[index].first]
             if requests.holds(entry.ticket) { return entry }
-            line.first += 1
+            lines[index].first += 1
         }
-        line.entries.removeAll(keepingCapacity: true)
-        line.first = 0
+        lines[index].entries.removeAll(keepingCapacity: true)
+        lines[index].first = 0
         return nil
     }
 
@@ -206,9 +204,10 @@ struct PerformQueue: ~Copyable {
         guard request.timer == nil else { return taken }
         count -= 1
         for mode in request.content.modes {
-            lines[mode.number]?.live -= 1
-            if lines[mode.number]?.live == 0 { taken.left.append(mode) }
-            lines[mode.number]?.compact { [requests] in requests.holds($0.ticket) }
+            let line = line(of: mode)
+            lines[line].live -= 1
+            if lines[line].live == 0 { taken.left.append(mode) }
+            lines[line].compact { [requests] in requests.holds($0.ticket) }
         }
         return taken
     }
@@ -231,7 +230,8 @@ struct PerformQueue: ~Copyable {
         let taken = remains.sorted { $0.serial < $1.serial }
             .map { Taken(content: $0.content, timer: $0.timer) }
         let result = (taken, performing, source)
-        (lines, byTarget, performing, source, count) = ([], [:], [], nil, 0)
+        (lines, numbers, byTarget) = ([], ModeNumbers(), [:])
+        (performing, source, count) = ([], nil, 0)
         return result
     }
 
@@ -246,11 +246,10 @@ struct PerformQueue: ~Copyable {
     func modesToKeep(leaving modes: [UVRunLoop.Mode]) -> [UVRunLoop.Mode] {
         guard count > 0 else { return [] }
         guard !modes.contains(.common) else {
-            return lines.compactMap { line in line.flatMap { $0.live > 0 ? $0.mode : nil } }
+            return lines.filter { $0.live > 0 }.map(\.mode)
         }
-        let number = UVRunLoop.Mode.common.number
-        let isCommonWaitedFor = number < lines.count && (lines[number]?.live ?? 0) > 0
-        return isCommonWaitedFor ? [.common] : []
+        let common = numbers.index(of: UVRunLoop.Mode.common.number)
+        return common.map { lines[$0].live > 0 } == true ? [.common] : []
     }
 
     /// The requests of a target, or those of them whose keys have a hash, and their keys.

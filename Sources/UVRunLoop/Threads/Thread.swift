@@ -57,8 +57,7 @@ extension UVRunLoop {
                 system.join()
                 throw error
             }
-            Running.threads.withLock { $0[runLoop.thread] = self }
-            start.isKnown.open()
+            start.begin(with: self)
         }
 
         /// The calling thread, if it was started by this class and still runs.
@@ -66,8 +65,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         @available(*, noasync, message: "A task may go on on another thread.")
         public static var current: Thread? {
-            let thread = ThreadIdentity.current
-            return Running.threads.withLock { $0[thread] }
+            ThreadRecord.current.starter
         }
 
         // MARK: The end
@@ -133,18 +131,15 @@ extension UVRunLoop {
     }
 }
 
-/// The threads that run, each kept by itself.
-private enum Running {
-    static let threads = Guarded<[ThreadIdentity: UVRunLoop.Thread]>([:])
-}
-
 /// What a thread and whoever starts it tell each other.
 private final class Start: Sendable {
     private let name: String?
     private let setUp: Guarded<(@Sendable () -> Void)?>
     private let loop = Guarded<Result<UVRunLoop, RunLoopError>?>(nil)
     private let hasLoop = Latch()
-    let isKnown = Latch()
+    /// The thread's object, until the thread takes it.
+    private let thread = Guarded<UVRunLoop.Thread?>(nil)
+    private let isKnown = Latch()
 
     init(name: String?, setUp: (@Sendable () -> Void)?) {
         self.name = name
@@ -159,6 +154,12 @@ private final class Start: Sendable {
         return try result.get()
     }
 
+    /// Has the thread go on, which keeps its object from now on.
+    func begin(with thread: UVRunLoop.Thread) {
+        self.thread.withLock { $0 = thread }
+        isKnown.open()
+    }
+
     /// What the thread does.
     func main() {
         if let name { PosixThread.nameCurrent(name) }
@@ -167,9 +168,11 @@ private final class Start: Sendable {
         hasLoop.open()
         guard case .success(let loop) = result else { return }
         isKnown.wait()
+        let record = ThreadRecord.current
+        record.starter = thread.withLock { exchange(&$0, with: nil) }
         callSetUp()
         run(loop)
-        let last = Running.threads.withLock { $0.removeValue(forKey: loop.thread) }
+        let last = exchange(&record.starter, with: nil)
         withExtendedLifetime(last) {}
     }
 

@@ -137,12 +137,11 @@ extension UVRunLoop {
         _ block: @escaping () -> Void
     ) -> PerformRequest {
         checkThread()
-        let bound = ThreadBound(block)
+        let bound = HomeBound(ThreadBound(block))
         let content = PerformQueue.Content(
             Self.checked(modes),
-            target: target.map { PerformQueue.Target(bound: $0, key: key) },
-            isBound: true
-        ) { bound.value() }
+            target: target.map { PerformQueue.Target(bound: $0, key: key) }
+        ) { bound.current?() }
         return PerformRequest(enqueue(content, after: delay), in: self)
     }
 
@@ -212,6 +211,6 @@ extension PerformQueue.Target {
 
     /// Keeps an object that need not be `Sendable`.
     fileprivate init(bound object: AnyObject, key: (any Hashable & Sendable)?) {
-        self.init(identity: ObjectIdentifier(object), object: ThreadBound(object), key: key)
+        self.init(identity: ObjectIdentifier(object), object: HomeBound(ThreadBound(object)), key: key)
     }
 }

@@ -118,7 +118,6 @@ extension UVRunLoop {
 
     private func drop(_ taken: PerformQueue.Taken, _ reason: PerformError) {
         taken.timer?.invalidate()
-        if taken.content.isBound, !isOnOwnThread { discard(taken.content) }
         taken.content.waiter?.giveUp(reason)
     }
 

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// An object of which each process has its own.
+///
+/// A forked child does not use its parent's: another thread may have been changing it, or held its
+/// lock, when the process was forked. The child makes a new one when it first asks, and leaves the
+/// parent's where it is.
+@safe
+struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+    private final class Holder: Sendable {
+        let generation = ThreadIdentity.generation
+        let object: Object
+
+        init(_ object: Object) { self.object = object }
+    }
+
+    private let place = unsafe Atomic<Unmanaged<Holder>?>(nil)
+    private let make: @Sendable () -> Object
+
+    init(_ make: @escaping @Sendable () -> Object) { self.make = make }
+
+    /// This process's object.
+    ///
+    /// > Threading: Any thread. Takes no lock.
+    var current: Object {
+        let found = unsafe place.load(ordering: .acquiring)
+        if let found = unsafe found {
+            let holder = unsafe found._withUnsafeGuaranteedRef { $0 }
+            if holder.generation == ThreadIdentity.generation { return holder.object }
+        }
+        return makeCurrent()
+    }
+
+    @inline(never)
+    private func makeCurrent() -> Object {
+        ThreadIdentity.watchForks()
+        while true {
+            let found = unsafe place.load(ordering: .acquiring)
+            let holder = unsafe found?.takeUnretainedValue()
+            if let holder, holder.generation == ThreadIdentity.generation { return holder.object }
+            let made = unsafe Unmanaged.passRetained(Holder(make()))
+            let (isPlaced, _) = unsafe place.compareExchange(
+                expected: found,
+                desired: made,
+                ordering: .acquiringAndReleasing
+            )
+            if !isPlaced { unsafe made.release() }
+        }
+    }
+}
