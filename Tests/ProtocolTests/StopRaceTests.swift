@@ -5,7 +5,9 @@ import Testing
 @testable import UVRunLoop
 
 /// Stops from another thread while runs begin and end: each ends one run, never none.
-@Suite(.timeLimit(.minutes(5))) struct StopRaceTests {
+///
+/// One test at a time: the two threads of each must run at the same time for a stop to come between.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct StopRaceTests {
     @Test func aStopBesideANestedRunEndsThatRunOrTheOuterOne() {
         let runs = RunWord()
         let course = Course()
@@ -72,7 +74,11 @@ private final class Course: Sendable {
 
     func awaitRounds(_ count: Int) {
         let end = rounds.load(ordering: .acquiring) + count
-        while rounds.load(ordering: .acquiring) < end { sched_yield() }
+        var patience = 1_000
+        while rounds.load(ordering: .acquiring) < end {
+            patience -= 1
+            if patience < 0 { sched_yield() }
+        }
     }
 
     /// Stops again and again, each time when an outer run is on and the stop before is done with.
@@ -87,9 +93,12 @@ private final class Course: Sendable {
             for _ in 0..<(number % 61) { _ = rounds.load(ordering: .relaxed) }
             stop()
             let end = rounds.load(ordering: .acquiring) + 3
+            var patience = 1_000
             while ends.load(ordering: .acquiring) == before {
                 guard rounds.load(ordering: .acquiring) >= end else {
-                    sched_yield()
+                    // On one core the other thread has to come first.
+                    patience -= 1
+                    if patience < 0 { sched_yield() }
                     continue
                 }
                 if ends.load(ordering: .acquiring) == before { lost += 1 }
