@@ -58,6 +58,7 @@ let package = Package(
             name: "UVRunLoopTests",
             dependencies: ["UVRunLoop", "DispatchProbe", "TaskProbe"]
         ),
+        .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop"]),
         .testTarget(
             name: "UVRunLoopPortsTests",
             dependencies: ["UVRunLoop", "UVRunLoopPorts"]

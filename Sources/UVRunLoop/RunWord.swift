@@ -58,13 +58,12 @@ final class RunWord: Sendable {
         return Value(bits: word.exchange(Value.running.bits, ordering: .acquiringAndReleasing))
     }
 
-    /// Puts the outer run's word back; answers whether the run was stopped.
+    /// Takes a run off: puts the outer run's word back; returns whether the run was stopped.
     ///
-    /// A stop that comes between the look and the store is gone with the run, as if it had come
-    /// after it.
+    /// One exchange, because a stop may come at any moment: before it, the stop is this run's;
+    /// after it, the outer run's.
     func end(restoring outer: Value) -> Bool {
-        let isStopped = Value(bits: word.load(ordering: .acquiring)).isStopped
-        word.store(outer.bits, ordering: .releasing)
-        return isStopped
+        let word = word.exchange(outer.bits, ordering: .acquiringAndReleasing)
+        return Value(bits: word).isStopped
     }
 }
