@@ -49,19 +49,19 @@ final class TimerNotes: Sendable {
 
 /// What a timer carries for its handler, which is the one that keeps it: it goes with the handler.
 final class UserInfo: Sendable {
-    private let value: ThreadBound<Any?>
+    private let value: HomeBound<Any?>
 
     /// Binds the value to the calling thread.
-    init(_ value: Any?) { self.value = ThreadBound(value) }
+    init(_ value: Any?) { self.value = HomeBound(ThreadBound(value)) }
 
     /// Keeps a value that may go from thread to thread.
-    init(sendable value: (any Sendable)?) { self.value = ThreadBound(sendable: value) }
+    init(sendable value: (any Sendable)?) { self.value = HomeBound(ThreadBound(sendable: value)) }
 
     var current: Any? {
         require(
-            value.home == nil || value.home == .current,
+            value.home?.isCurrent ?? true,
             "This timer's userInfo is not Sendable, so it belongs to the thread that made the timer. Ask for it there."
         )
-        return value.value
+        return value.current ?? nil
     }
 }

@@ -85,7 +85,7 @@ final class LocalReceiver: PortReceiver {
         // The name goes first: who finds it finds a listener.
         claim.release()
         _ = consume last
-        handler.letGo(with: loop)
+        handler.release()
     }
 
     func loopDidEnd(_ port: any UVRunLoop.PortSource) {

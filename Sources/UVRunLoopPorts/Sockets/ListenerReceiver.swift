@@ -112,7 +112,7 @@ final class ListenerReceiver: SocketReceiver {
         let handler = withOwned { $0.handler }
         UVRunLoop.invalidate(port)
         guard let handler else { return PortAnswer(wasHandled: false) }
-        handler.value(port, .failed(error))
+        handler.current?(port, .failed(error))
         return PortAnswer(wasHandled: true)
     }
 
@@ -126,7 +126,7 @@ final class ListenerReceiver: SocketReceiver {
 
     private func call(_ port: UVRunLoop.SocketPort, _ event: UVRunLoop.SocketPort.Event) -> Bool {
         guard let handler = withOwned({ $0.handler }) else { return false }
-        handler.value(port, event)
+        handler.current?(port, event)
         return true
     }
 }

@@ -79,7 +79,7 @@ extension UVRunLoop.SocketPort {
         do {
             let receiver = try ListenerReceiver(at: address, raw, options)
             let number = receiver.withDescriptor { $0.number } ?? -1
-            _ = receiver.setHandler(handler)
+            _ = receiver.setHandler(Handler(handler))
             self.init(.listener(receiver), number, events: .readable, order: order)
             receiver.tally.setListener(link)
         } catch {
@@ -178,7 +178,7 @@ extension UVRunLoop.SocketPort {
         _ handler: ThreadBound<Body>,
         _ order: Int
     ) {
-        _ = receiver.setHandler(handler)
+        _ = receiver.setHandler(Handler(handler))
         self.init(.stream(receiver), number, events: receiver.wanted, order: order)
     }
 

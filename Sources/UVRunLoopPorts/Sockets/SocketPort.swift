@@ -120,9 +120,7 @@ extension UVRunLoop {
                 link.loop == nil,
                 "A port's handler is set before the port is added to a loop. Remove the port first."
             )
-            if let earlier = role.receiver.setHandler(handler) {
-                Handler(earlier).letGo(with: nil)
-            }
+            role.receiver.setHandler(Handler(handler))?.release()
         }
 
         // MARK: Addresses

@@ -14,7 +14,7 @@ protocol SocketReceiver: PortReceiver {
 
 /// What a port owns until it is invalid, whatever its socket is.
 struct SocketBelongings: ~Copyable, Sendable {
-    typealias BoundHandler = ThreadBound<UVRunLoop.SocketPort.Body>
+    typealias BoundHandler = Handler<UVRunLoop.SocketPort.Body>
 
     var handler: BoundHandler?
     var alarm: PortAlarm?
@@ -69,7 +69,7 @@ extension SocketReceiver {
         let alarm = withOwned { exchange(&$0.alarm, with: nil) }
         let handler = withOwned { exchange(&$0.handler, with: nil) }
         alarm?.cancel()
-        if let handler { Handler(handler).letGo(with: loop) }
+        handler?.release()
     }
 
     func loopDidEnd(_ port: any UVRunLoop.PortSource) {
@@ -89,7 +89,7 @@ private enum HandlerHome: Sendable {
             self = .missing
             return
         }
-        self = handler.home.map { .only($0) } ?? .any
+        self = handler.home.map { .only($0.identity) } ?? .any
     }
 
     func check(_ thread: ThreadIdentity) {

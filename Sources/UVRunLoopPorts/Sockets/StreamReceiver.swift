@@ -27,7 +27,7 @@ final class StreamReceiver: SocketReceiver {
             renewAlarm(at: outcome.nextLook, for: port)
         }
         if case .failed = outcome.event { UVRunLoop.invalidate(port) }
-        if let event = outcome.event { outcome.handler?.value(port, event) }
+        if let event = outcome.event { outcome.handler?.current?(port, event) }
         if outcome.isOver { UVRunLoop.invalidate(port) }
         // Not before the call, during which the kernel's word would not count: most handlers answer
         // the peer's end by invalidating the port, and then there is nothing to ask.
@@ -41,7 +41,7 @@ final class StreamReceiver: SocketReceiver {
         guard let handler = withOwned({ $0.handler }) else {
             return PortAnswer(wasHandled: false)
         }
-        handler.value(port, .failed(UVRunLoop.SocketError(.refusedBySystem)))
+        handler.current?(port, .failed(UVRunLoop.SocketError(.refusedBySystem)))
         return PortAnswer(wasHandled: true)
     }
 

@@ -19,7 +19,7 @@ struct StreamState: ~Copyable, Sendable {
         /// When to look again, though the kernel may have nothing to tell.
         var nextLook: UVRunLoop.Instant?
         var hasAlarm = false
-        var handler: ThreadBound<UVRunLoop.SocketPort.Body>?
+        var handler: Handler<UVRunLoop.SocketPort.Body>?
     }
 
     /// What has to follow a change that was made from outside.

@@ -24,8 +24,8 @@ import Testing
     @Test func aOneShotIsHandedOutWhenItsCallEnds() {
         var engine = Engine()
         let timer = engine.addTimer(at: 10)
-        let batch = engine.beginBatch(in: 0, now: 10)
-        let firing = engine.takeNext(of: batch, in: 0)
+        engine.modes[0].timers.beginBatch(now: 10)
+        let firing = engine.takeNext(at: 10)
         #expect(firing?.timer === timer)
         let during = (engine.modes[0].timerCount, engine.soonestDate(in: .default))
         #expect(during == (1, 10))
@@ -39,17 +39,17 @@ import Testing
         var engine = Engine()
         let first = engine.addTimer(at: 1, every: 1)
         let second = engine.addTimer(at: 2, every: 1)
-        let outer = engine.beginBatch(in: 0, now: 5)
-        let firing = engine.takeNext(of: outer, in: 0)
+        engine.modes[0].timers.beginBatch(now: 5)
+        let firing = engine.takeNext(at: 5)
         #expect(firing?.timer === first)
         let inner = engine.fire(now: 50)
         #expect(
             inner.map(\.timer).map(ObjectIdentifier.init) == [second].map(ObjectIdentifier.init)
         )
-        let nothing = engine.takeNext(of: outer, in: 0)
+        let nothing = engine.takeNext(at: 5)
         #expect(nothing == nil)
         _ = engine.endCall(first, now: 50)
-        engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         let dates = (first.core.series.date, second.core.series.date)
         #expect(dates == (51, 51))
         let deadline = engine.deadline(in: 0)
@@ -81,36 +81,151 @@ import Testing
         #expect(fired.map(\.missed) == [2])
     }
 
-    @Test func aTimerSetBackWithinABatchWaitsForTheNext() {
+    @Test func aTimerThatIsSetToADueDateWithinABatchKeepsItsTurn() {
+        var engine = Engine()
+        let timers = (1...3).map { engine.addTimer(at: $0, every: 100) }
+        engine.modes[0].timers.beginBatch(now: 10)
+        let first = engine.takeNext(at: 10)
+        #expect(first?.timer === timers[0])
+        engine.setDate(10, of: timers[1])
+        _ = engine.endCall(timers[0], now: 10)
+        let second = engine.takeNext(at: 10)
+        #expect(second?.timer === timers[1])
+        _ = engine.endCall(timers[1], now: 10)
+        let third = engine.takeNext(at: 10)
+        #expect(third?.timer === timers[2])
+        _ = engine.endCall(timers[2], now: 10)
+        let rest = engine.takeNext(at: 10)
+        #expect(rest == nil)
+        let held = engine.endBatch(in: 0)
+        #expect(held.count == 1)
+    }
+
+    @Test func aTimerThatIsSetToALaterDateWithinABatchIsNotFiredByIt() {
         var engine = Engine()
         let first = engine.addTimer(at: 1, every: 100)
         let second = engine.addTimer(at: 2, every: 100)
-        let batch = engine.beginBatch(in: 0, now: 10)
-        let firing = engine.takeNext(of: batch, in: 0)
+        engine.modes[0].timers.beginBatch(now: 10)
+        let firing = engine.takeNext(at: 10)
         #expect(firing?.timer === first)
-        engine.setDate(3, of: second)
-        let none = engine.takeNext(of: batch, in: 0)
+        engine.setDate(11, of: second)
+        let none = engine.takeNext(at: 10)
         #expect(none == nil)
         _ = engine.endCall(first, now: 10)
-        engine.modes[0].timers.endBatch()
-        let fired = engine.fire(now: 10)
+        _ = engine.endBatch(in: 0)
+        let fired = engine.fire(now: 11)
         #expect(
             fired.map(\.timer).map(ObjectIdentifier.init) == [second].map(ObjectIdentifier.init)
         )
+    }
+
+    /// It was not due when the batch began.
+    @Test func aTimerThatBecomesDueWithinABatchWaitsForTheNext() {
+        var engine = Engine()
+        let first = engine.addTimer(at: 1, every: 100)
+        let second = engine.addTimer(at: 50, every: 100)
+        engine.modes[0].timers.beginBatch(now: 10)
+        let firing = engine.takeNext(at: 10)
+        #expect(firing?.timer === first)
+        engine.setDate(10, of: second)
+        let none = engine.takeNext(at: 10)
+        #expect(none == nil)
+        _ = engine.endCall(first, now: 10)
+        _ = engine.endBatch(in: 0)
+    }
+
+    @Test func aTimerThatLeavesAndComesBackWithinABatchKeepsItsTurn() {
+        var engine = Engine()
+        let timers = (1...3).map { engine.addTimer(at: $0, every: 100) }
+        engine.modes[0].timers.beginBatch(now: 10)
+        let first = engine.takeNext(at: 10)
+        #expect(first?.timer === timers[0])
+        for timer in timers[1...] { _ = engine.remove(timer, from: .default) }
+        engine.add(timers[1], to: .default)
+        _ = engine.endCall(timers[0], now: 10)
+        let second = engine.takeNext(at: 10)
+        #expect(second?.timer === timers[1])
+        _ = engine.endCall(timers[1], now: 10)
+        let rest = engine.takeNext(at: 10)
+        #expect(rest == nil)
+        _ = engine.endBatch(in: 0)
+    }
+
+    @Test func aTimerIsLeftAloneByAModeThatHasIt() {
+        var engine = Engine()
+        let timers = (1...5).map { _ in engine.addTimer(at: 7) }
+        let serials = timers.map(\.serial)
+        engine.add(timers[0], to: .default)
+        engine.add(timers[2], to: .common)
+        engine.add(timers[3], to: other)
+        #expect(timers.map(\.serial) == serials)
+        engine.modes[0].timers.beginBatch(now: 7)
+        var fired: [UVRunLoop.Timer] = []
+        while let firing = engine.takeNext(at: 7) {
+            fired.append(firing.timer)
+            engine.add(timers[4], to: .default)
+            _ = engine.endCall(firing.timer, now: 7)
+        }
+        _ = engine.endBatch(in: 0)
+        #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
+    }
+
+    @Test func batchesAreNumberedAnewWithTheSameTimersInThem() {
+        var engine = Engine()
+        let timers = (1...4).map { engine.addTimer(at: $0, every: 100) }
+        engine.modes[0].timers.beginBatch(now: 10)
+        let first = engine.takeNext(at: 10)
+        #expect(first?.timer === timers[0])
+        let late = engine.addTimer(at: 5)
+        engine.modes[0].timers.beginBatch(now: 10)
+        engine.modes[0].timers.renumberBatches()
+        let second = engine.takeNext(at: 10)
+        #expect(second?.timer === timers[1])
+        _ = engine.endCall(timers[1], now: 10)
+        let inner = (0..<3).compactMap { _ in
+            let firing = engine.takeNext(at: 10)
+            if let timer = firing?.timer { _ = engine.endCall(timer, now: 10) }
+            return firing?.timer
+        }
+        #expect(
+            inner.map(ObjectIdentifier.init)
+                == [timers[2], timers[3], late].map(ObjectIdentifier.init)
+        )
+        _ = engine.endBatch(in: 0)
+        _ = engine.addTimer(at: 6)
+        engine.modes[0].timers.renumberBatches()
+        let none = engine.takeNext(at: 10)
+        #expect(none == nil)
+        _ = engine.endBatch(in: 0)
+    }
+
+    @Test func anEngineThatIsClosedHandsEachTimerOutOnce() {
+        var engine = Engine()
+        let timer = engine.addTimer(at: 7)
+        engine.add(timer, to: other)
+        let unplaced = engine.addTimer(at: 7)
+        engine.add(unplaced, to: .common)
+        _ = engine.remove(unplaced, from: .default)
+        let remains = engine.close()
+        #expect(
+            Set(remains.timers.map(ObjectIdentifier.init))
+                == Set([timer, unplaced].map(ObjectIdentifier.init))
+        )
+        #expect(remains.timers.count == 2)
     }
 
     /// The date stays the same, and with it the timer's turn.
     @Test func aToleranceSetWithinABatchChangesNoTurn() {
         var engine = Engine()
         let timers = (1...3).map { engine.addTimer(at: $0, every: 100) }
-        let batch = engine.beginBatch(in: 0, now: 10)
+        engine.modes[0].timers.beginBatch(now: 10)
         var fired: [UVRunLoop.Timer] = []
-        while let firing = engine.takeNext(of: batch, in: 0) {
+        while let firing = engine.takeNext(at: 10) {
             fired.append(firing.timer)
             if firing.timer === timers[0] { engine.setTolerance(50, of: timers[1]) }
             _ = engine.endCall(firing.timer, now: 10)
         }
-        engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
@@ -118,9 +233,9 @@ import Testing
     @Test func aTimerFiredByHandWithinABatchKeepsItsTurn() {
         var engine = Engine()
         let timers = (1...3).map { engine.addTimer(at: $0, every: 100) }
-        let batch = engine.beginBatch(in: 0, now: 10)
+        engine.modes[0].timers.beginBatch(now: 10)
         var fired: [UVRunLoop.Timer] = []
-        while let firing = engine.takeNext(of: batch, in: 0) {
+        while let firing = engine.takeNext(at: 10) {
             fired.append(firing.timer)
             if firing.timer === timers[0] {
                 engine.beginCall(timers[1])
@@ -128,7 +243,7 @@ import Testing
             }
             _ = engine.endCall(firing.timer, now: 10)
         }
-        engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
@@ -149,8 +264,8 @@ import Testing
     @Test func aModeThatATimerJoinsDuringItsCallQueuesItAfterwards() {
         var engine = Engine()
         let timer = engine.addTimer(at: 10, every: 10)
-        let batch = engine.beginBatch(in: 0, now: 12)
-        let firing = engine.takeNext(of: batch, in: 0)
+        engine.modes[0].timers.beginBatch(now: 12)
+        let firing = engine.takeNext(at: 12)
         #expect(firing?.timer === timer)
         engine.add(timer, to: other)
         let index = engine.modes.makeIndex(of: other)
@@ -257,13 +372,17 @@ extension Engine {
 
     /// Fires everything that is due, by handlers that take no time.
     fileprivate mutating func fire(now: Int64, in mode: Int = 0) -> [Firing] {
-        let batch = beginBatch(in: mode, now: now)
+        modes[mode].timers.beginBatch(now: now)
         var fired: [Firing] = []
-        while let firing = takeNext(of: batch, in: mode) {
+        while let firing = takeNext(in: mode, at: now) {
             fired.append(firing)
             _ = endCall(firing.timer, now: now)
         }
-        modes[mode].timers.endBatch()
+        _ = endBatch(in: mode)
         return fired
+    }
+
+    mutating func takeNext(in mode: Int = 0, at now: Int64) -> Firing? {
+        takeNext(in: mode, { now }, isHere: { _ in true })
     }
 }

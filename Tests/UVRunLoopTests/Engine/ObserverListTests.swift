@@ -64,7 +64,7 @@ import Testing
         let before = lists
         before.forEach(toldOf: .entry) { entry in
             lists.insert(self.observer())
-            lists.remove(entry.observer)
+            lists.remove(entry)
             told += 1
         }
         #expect(told == 1)
@@ -94,13 +94,9 @@ import Testing
 }
 
 extension ObserverLists {
-    fileprivate mutating func insert(_ observer: UVRunLoop.Observer) {
-        insert(observer, ObserverCall { _, _ in })
-    }
-
     fileprivate subscript(activity: UVRunLoop.Activities) -> [UVRunLoop.Observer] {
         var observers: [UVRunLoop.Observer] = []
-        forEach(toldOf: activity) { observers.append($0.observer) }
+        forEach(toldOf: activity) { observers.append($0) }
         return observers
     }
 }

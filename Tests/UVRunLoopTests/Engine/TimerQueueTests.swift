@@ -184,9 +184,9 @@ private struct Timers {
         now: Int64,
         _ handler: (inout Timers, String) -> Void = { _, _ in }
     ) -> [String] {
-        let batch = queue.beginBatch(now: now, serial: nextSerial())
+        queue.beginBatch(now: now)
         var names: [String] = []
-        while let member = queue.takeNext(of: batch) {
+        while let member = queue.takeNext()?.member {
             let found = members.first { $0.value.serial == member.serial }
             guard let place = found?.key else {
                 names.append("a stranger")
@@ -197,7 +197,7 @@ private struct Timers {
             names.append(member.name)
             handler(&self, member.name)
         }
-        queue.endBatch()
+        _ = queue.endBatch()
         return names
     }
 }
