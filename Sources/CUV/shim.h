@@ -2,6 +2,7 @@
 #define CUV_SHIM_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -82,6 +83,19 @@ static inline int64_t cuv_coarse_time(void) {
 static inline int cuv_unread_bytes(int descriptor) {
     int count = 0;
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -errno;
+}
+
+// The flags of a descriptor's open file, O_NONBLOCK among them.
+static inline int cuv_file_flags(int descriptor) {
+    int flags;
+    do { flags = fcntl(descriptor, F_GETFL); } while (flags < 0 && errno == EINTR);
+    return flags >= 0 ? flags : -errno;
+}
+
+static inline int cuv_set_file_flags(int descriptor, int flags) {
+    int status;
+    do { status = fcntl(descriptor, F_SETFL, flags); } while (status < 0 && errno == EINTR);
+    return status >= 0 ? 0 : -errno;
 }
 
 // The condition of a descriptor at this moment, as poll(2)'s revents, or a negated errno.

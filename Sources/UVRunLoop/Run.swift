@@ -32,6 +32,8 @@ struct Run: ~Copyable {
     var busyReceiver: (any PortReceiver)?
     /// The latest look at the kernel; `nil` before the first.
     var latestLook: Look?
+    /// No look is left out in a run's first pass.
+    var isInFirstPass = true
 
     init(_ start: RunStart, driver: any LoopDriver, _ terms: Terms) {
         modeNumber = start.mode.number

@@ -321,6 +321,7 @@ extension UVRunLoop {
         // Runs nested in a handler have written their own.
         servedPort.store(handledPort, ordering: .relaxed)
         performBlocks(&run)
+        run.isInFirstPass = false
         return decide(&run, handledSource: handledSignal || handledPort)
     }
 

@@ -12,9 +12,9 @@ enum BlockingFlags {
         var device: dev_t
         var inode: ino_t
 
-        init?(_ descriptor: CInt) {
+        init(of descriptor: CInt) throws(UVError) {
             var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+            guard unsafe fstat(descriptor, &status) == 0 else { throw UVError(rawValue: -errno) }
             device = status.st_dev
             inode = status.st_ino
         }
@@ -38,21 +38,24 @@ enum BlockingFlags {
 
     private static let shared = PerProcess { Shared() }
 
-    static func take(_ descriptor: CInt) {
+    /// Begins a use of a descriptor.
+    ///
+    /// - Throws: What the system says of a descriptor whose flags cannot be read or set.
+    static func take(_ descriptor: CInt) throws(UVError) {
         if StandardDescriptors.all.contains(descriptor) { return }
-        shared.current.state.withLock { state in
+        try shared.current.state.withLock { state throws(UVError) in
             if state.uses[descriptor] != nil {
                 state.uses[descriptor]?.count += 1
                 return
             }
-            let flags = fcntl(descriptor, F_GETFL)
+            let flags = try accepted(cuv_file_flags(descriptor))
             // A file that is in that mode already, and not by our doing, has nothing to be given
             // back: nothing is kept for the many sockets of a server.
             if flags & O_NONBLOCK != 0, state.descriptors.isEmpty { return }
-            guard flags >= 0, let file = FileNumber(descriptor) else { return }
+            let file = try FileNumber(of: descriptor)
             let wasBlocking = flags & O_NONBLOCK == 0
             if !wasBlocking, state.descriptors[file] == nil { return }
-            if wasBlocking { _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
+            if wasBlocking { try accepted(cuv_set_file_flags(descriptor, flags | O_NONBLOCK)) }
             state.uses[descriptor] = Use(count: 1, wasBlocking: wasBlocking, file: file)
             state.descriptors[file, default: []].insert(descriptor)
         }
@@ -71,7 +74,7 @@ enum BlockingFlags {
             let others = state.descriptors[use.file, default: []].subtracting([descriptor])
             state.uses[descriptor] = nil
             state.descriptors[use.file] = others.isEmpty ? nil : others
-            guard use.wasBlocking, isSameFile ?? (FileNumber(descriptor) == use.file) else {
+            guard use.wasBlocking, isSameFile ?? ((try? FileNumber(of: descriptor)) == use.file) else {
                 return
             }
             if let heir = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
@@ -90,15 +93,16 @@ enum BlockingFlags {
         guard StandardDescriptors.all.contains(descriptor) else { return initialise() }
         // Under the lock, so that another loop's thread does not take libuv's flag for the file's.
         return shared.current.state.withLock { _ in
-            let flags = fcntl(descriptor, F_GETFL)
+            let flags = cuv_file_flags(descriptor)
+            guard flags >= 0 else { return flags }
             let status = initialise()
-            if flags >= 0, flags & O_NONBLOCK == 0 { makeBlocking(descriptor) }
+            if flags & O_NONBLOCK == 0 { makeBlocking(descriptor) }
             return status
         }
     }
 
     private static func makeBlocking(_ descriptor: CInt) {
-        let flags = fcntl(descriptor, F_GETFL)
-        if flags >= 0 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
+        let flags = cuv_file_flags(descriptor)
+        if flags >= 0 { _ = cuv_set_file_flags(descriptor, flags & ~O_NONBLOCK) }
     }
 }

@@ -202,7 +202,7 @@ final class UVDriver: LoopDriver {
             forget(descriptor)
         }
         if watches[descriptor] == nil {
-            descriptors.take(descriptor)
+            try descriptors.take(descriptor)
             watches[descriptor] = try unsafe UVWatch(
                 descriptor,
                 registration: order.registration,

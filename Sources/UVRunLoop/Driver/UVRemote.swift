@@ -78,9 +78,10 @@ struct WatchedDescriptors {
     /// Those that the set does not hold at present.
     private var paused: Set<CInt> = []
 
-    mutating func take(_ descriptor: CInt) {
+    mutating func take(_ descriptor: CInt) throws(UVError) {
+        if !descriptors.contains(descriptor) { try BlockingFlags.take(descriptor) }
         released.remove(descriptor)
-        if descriptors.insert(descriptor).inserted { BlockingFlags.take(descriptor) }
+        descriptors.insert(descriptor)
     }
 
     mutating func release(_ descriptor: CInt) {

@@ -142,7 +142,7 @@ final class ManualRemote: LoopRemote {
 
     func take(_ descriptor: CInt) {
         if state.withLock({ $0.taken.insert(descriptor).inserted }) {
-            BlockingFlags.take(descriptor)
+            try? BlockingFlags.take(descriptor)
         }
     }
 
