@@ -23,6 +23,7 @@ let package = Package(
             dependencies: [
                 .product(name: "UVRunLoop", package: "UVRunLoop"),
                 .product(name: "UVRunLoopPorts", package: "UVRunLoop"),
+                .product(name: "UVRunLoopFoundation", package: "UVRunLoop"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

@@ -1,5 +1,6 @@
 import CoreFoundation
 import UVRunLoop
+import UVRunLoopFoundation
 
 extension Call {
     /// What hands work to a loop that runs, or wakes it.
@@ -27,7 +28,7 @@ extension Call {
             cfHanding("wakeUp()") { served in
                 { _, _ in CFRunLoopWakeUp(served.loop) }
             },
-        ] + signals
+        ] + signals + [ownMessages]
     }
 
     private static var signals: [Call] {
@@ -70,6 +71,22 @@ extension Call {
                 )
             },
         ]
+    }
+
+    /// Messages of threads to their own loops, sent and taken back.
+    private static var ownMessages: Call {
+        Call("perform(_:target:…) and cancelPerform, own loops") { threads in
+            let targets = (0..<threads).map { _ in Target() }
+            return Workload { thread, _ in
+                let (loop, target) = (UVRunLoop.current, targets[thread])
+                loop.perform(Target.act, target: target, order: 0, modes: [.default])
+                loop.cancelPerformSelectors(withTarget: target)
+            }
+        }
+    }
+
+    private final class Target: Sendable {
+        func act() {}
     }
 
     /// A call on one loop, which has done what was handed to it when the measurement ends.

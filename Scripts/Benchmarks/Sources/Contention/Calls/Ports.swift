@@ -11,7 +11,8 @@ extension Call {
             port("Port.send, waiting for room", capacity: 1_024),
             remoteSend,
             remoteLookup,
-            replies,
+            ownServers,
+            localPorts,
         ]
     }
 
@@ -70,7 +71,7 @@ extension Call {
     }
 
     /// Servers and clients in pairs, which share nothing but what the process has.
-    private static var replies: Call {
+    private static var ownServers: Call {
         Call("MessagePort.Remote.send, own servers") { threads in
             let servers = (0..<threads).map { _ in MessageServer() }
             let remotes = servers.map { $0.connect() }
@@ -80,6 +81,25 @@ extension Call {
                 finish: { for (server, remote) in zip(servers, remotes) { server.drain(remote) } },
                 cleanUp: { servers.forEach { $0.end() } }
             )
+        }
+    }
+}
+
+extension Call {
+    /// Names of their own, taken and given back.
+    private static var localPorts: Call {
+        Call("MessagePort.local(named:) and invalidate()") { _ in
+            Workload { thread, _ in
+                do {
+                    let port = try UVRunLoop.MessagePort.local(
+                        named: "contention-\(getpid())-own-\(thread)",
+                        sendableHandler: { _, _ in nil }
+                    )
+                    port.invalidate()
+                } catch {
+                    fail("A message port could not be made: \(error)")
+                }
+            }
         }
     }
 }
