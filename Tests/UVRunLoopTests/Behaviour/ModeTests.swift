@@ -21,6 +21,14 @@ import UVRunLoop
         }
     }
 
+    @Test func predefinedModesHaveTheirCocoaNames() {
+        #expect(UVRunLoop.Mode.default.rawValue == "kCFRunLoopDefaultMode")
+        #expect(UVRunLoop.Mode.common.rawValue == "kCFRunLoopCommonModes")
+        #expect(UVRunLoop.Mode.connectionReply.rawValue == "NSConnectionReplyMode")
+        #expect(UVRunLoop.Mode.modalPanel.rawValue == "NSModalPanelRunLoopMode")
+        #expect(UVRunLoop.Mode.eventTracking.rawValue == "NSEventTrackingRunLoopMode")
+    }
+
     @Test(arguments: DriverKind.allCases, predefinedModes)
     func everyPredefinedModeRunsItsOwnItemsOnly(kind: DriverKind, mode: UVRunLoop.Mode) {
         withLoop(kind) { loop, log in

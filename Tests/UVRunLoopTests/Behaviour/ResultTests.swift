@@ -168,6 +168,20 @@ import UVRunLoop
         }
     }
 
+    @Test(arguments: DriverKind.allCases)
+    func aLimitEndsARunInAModeOfOnesOwn(kind: DriverKind) {
+        withLoop(kind) { loop, _ in
+            let mode = UVRunLoop.Mode(rawValue: "limited")
+            loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: mode)
+            let start = loop.now
+            // A run that ignored its limit would go on for an hour.
+            let result = withHangGuard { loop.run(mode: mode, for: .milliseconds(2)) }
+            #expect(result == .timedOut)
+            #expect(start.duration(to: loop.now) >= .milliseconds(2))
+            #expect(start.duration(to: loop.now) < .seconds(3600))
+        }
+    }
+
     @Test(arguments: DriverKind.allCases, pastLimits)
     func aLimitInThePastMeansExactlyOnePass(kind: DriverKind, limit: Duration) {
         withLoop(kind) { loop, log in
