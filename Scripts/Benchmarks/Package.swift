@@ -18,6 +18,15 @@ let package = Package(
                 .product(name: "UVRunLoopPorts", package: "UVRunLoop"),
             ]
         ),
+        .executableTarget(
+            name: "Contention",
+            dependencies: [
+                .product(name: "UVRunLoop", package: "UVRunLoop"),
+                .product(name: "UVRunLoopPorts", package: "UVRunLoop"),
+                .product(name: "UVRunLoopFoundation", package: "UVRunLoop"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .target(name: "Results"),
         .target(name: "Report", dependencies: ["Results"]),
         .testTarget(name: "ReportTests", dependencies: ["Report", "Results"]),

@@ -4,7 +4,7 @@ import UVRunLoop
 @testable import Guide
 
 /// Listings 3-3 to 3-9: a custom input source, from its definition to its end.
-@Suite struct CustomSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct CustomSourceTests {
     @Test func otherThreadsLeaveCommandsInTheBufferOfTheSource() throws {
         #expect(try lines(of: "3-3") == ["2 commands wait"])
     }

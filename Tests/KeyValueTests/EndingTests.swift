@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite struct EndingTests {
+@Suite(.timeLimit(.minutes(5))) struct EndingTests {
     @Test func whatWasSavedIsThereAgain() throws {
         let folder = TemporaryFolder()
         do {

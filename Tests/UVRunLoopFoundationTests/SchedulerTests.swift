@@ -3,7 +3,7 @@ import Testing
 import UVRunLoopFoundation
 
 /// The scheduler types, used through a protocol of Combine's shape.
-@Suite struct SchedulerTests {
+@Suite(.timeLimit(.minutes(5))) struct SchedulerTests {
     typealias Time = UVRunLoop.SchedulerTimeType
 
     @Test func timeIsMeasuredInSeconds() {

@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Modes filter what a run may deliver; what they filter out is kept.
-@Suite struct ModeTests {
+@Suite(.timeLimit(.minutes(5))) struct ModeTests {
     // MARK: Names
 
     @Test func modesCompareByValue() {
@@ -19,6 +19,14 @@ import UVRunLoop
         for mode in predefinedModes + [.common] {
             #expect(UVRunLoop.Mode(rawValue: mode.rawValue) == mode)
         }
+    }
+
+    @Test func predefinedModesHaveTheirCocoaNames() {
+        #expect(UVRunLoop.Mode.default.rawValue == "kCFRunLoopDefaultMode")
+        #expect(UVRunLoop.Mode.common.rawValue == "kCFRunLoopCommonModes")
+        #expect(UVRunLoop.Mode.connectionReply.rawValue == "NSConnectionReplyMode")
+        #expect(UVRunLoop.Mode.modalPanel.rawValue == "NSModalPanelRunLoopMode")
+        #expect(UVRunLoop.Mode.eventTracking.rawValue == "NSEventTrackingRunLoopMode")
     }
 
     @Test(arguments: DriverKind.allCases, predefinedModes)

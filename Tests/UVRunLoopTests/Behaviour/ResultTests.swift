@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Why a run returned, and what its limit means.
-@Suite struct ResultTests {
+@Suite(.timeLimit(.minutes(5))) struct ResultTests {
     @Test func resultsHaveTheRawValuesOfCoreFoundation() {
         #expect(UVRunLoop.RunResult.finished.rawValue == 1)
         #expect(UVRunLoop.RunResult.stopped.rawValue == 2)
@@ -165,6 +165,20 @@ import UVRunLoop
             let date = loop.now + limit
             #expect(loop.run(mode: .default, until: date) == .timedOut)
             #expect(loop.now >= date)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aLimitEndsARunInAModeOfOnesOwn(kind: DriverKind) {
+        withLoop(kind) { loop, _ in
+            let mode = UVRunLoop.Mode(rawValue: "limited")
+            loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: mode)
+            let start = loop.now
+            // A run that ignored its limit would go on for an hour.
+            let result = withHangGuard { loop.run(mode: mode, for: .milliseconds(2)) }
+            #expect(result == .timedOut)
+            #expect(start.duration(to: loop.now) >= .milliseconds(2))
+            #expect(start.duration(to: loop.now) < .seconds(3600))
         }
     }
 

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// What ends a sleep, what makes it zero long, and what does neither.
-@Suite struct WakingTests {
+@Suite(.timeLimit(.minutes(5))) struct WakingTests {
     // MARK: Wake-ups
 
     @Test(arguments: DriverKind.allCases)
@@ -144,6 +144,56 @@ import UVRunLoop
             let result = loop.run(mode: .default, for: .seconds(5))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
+    // MARK: Sources from other threads
+
+    @Test(arguments: DriverKind.allCases)
+    func aSourceAddedByAnotherThreadGivesOneMorePass(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            stop(loop, inPass: 2)
+            let source = UVRunLoop.Source(sendablePerform: { _ in })
+            duringSleep(of: loop) { onAnotherThread { loop.add(source, forMode: .default) } }
+            let result = loop.run(mode: .default, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aModeMadeCommonByAnotherThreadGivesOneMorePassWhenASourceJoins(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let mode = UVRunLoop.Mode(rawValue: "widened")
+            loop.add(UVRunLoop.Source(sendablePerform: { _ in }), forMode: .common)
+            addFarTimer(to: loop, in: mode)
+            log.observe(loop, in: mode)
+            stop(loop, inPass: 2, of: mode)
+            duringSleep(of: loop, in: mode) { onAnotherThread { loop.addCommonMode(mode) } }
+            let result = loop.run(mode: mode, for: .seconds(5))
+            #expect(result == .stopped)
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aModeMadeCommonByAnotherThreadGivesNoPassWhenNoSourceJoins(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let mode = UVRunLoop.Mode(rawValue: "widened")
+            let start = loop.now
+            let timer = UVRunLoop.Timer(at: start + .milliseconds(20)) { _ in log.note("timer") }
+            loop.add(timer, forMode: .common)
+            addFarTimer(to: loop, in: mode)
+            log.observe(loop, in: mode)
+            duringSleep(of: loop, in: mode) { onAnotherThread { loop.addCommonMode(mode) } }
+            stop(loop, inPass: 2, of: mode)
+            loop.run(mode: mode, for: .seconds(5))
+            #expect(
+                log.entries == ["entry"] + sleepingPass + ["timer"] + sleepingPass + ["exit"]
+            )
+            #expect(start.duration(to: loop.now) >= .milliseconds(20))
         }
     }
 
@@ -298,6 +348,7 @@ private func atFirst(
 private func duringSleep(
     _ number: Int = 1,
     of loop: UVRunLoop,
+    in mode: UVRunLoop.Mode = .default,
     _ action: @escaping @Sendable () -> Void
 ) {
     var sleeps = 0
@@ -305,15 +356,15 @@ private func duringSleep(
         sleeps += 1
         if sleeps == number { elsewhere(after: .milliseconds(5), loop, action) }
     }
-    loop.add(observer, forMode: .default)
+    loop.add(observer, forMode: mode)
 }
 
 /// Stops the run from the `beforeTimers` notification of its pass with that number.
-private func stop(_ loop: UVRunLoop, inPass number: Int) {
+private func stop(_ loop: UVRunLoop, inPass number: Int, of mode: UVRunLoop.Mode = .default) {
     var passes = 0
     let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
         passes += 1
         if passes == number { loop.stop() }
     }
-    loop.add(observer, forMode: .default)
+    loop.add(observer, forMode: mode)
 }

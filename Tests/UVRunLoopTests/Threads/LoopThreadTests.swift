@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Threads that are there for their loops: how they start, what they keep, how they are joined.
-@Suite struct LoopThreadTests {
+@Suite(.timeLimit(.minutes(5))) struct LoopThreadTests {
     @Test func itsLoopIsThereAtOnceAndRuns() throws {
         let thread = try UVRunLoop.Thread(name: "worker")
         let log = EventLog()

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The requests made of a loop, without a loop.
-@Suite struct PerformQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct PerformQueueTests {
     // MARK: Order
 
     @Test func requestsLeaveInTheOrderInWhichTheyCame() {

@@ -23,6 +23,8 @@ struct Stress: ParsableCommand {
     var hours: Double?
     @Option(help: "How many threads have loops.")
     var threads = 4
+    @Option(help: "How many threads without loops act on those.")
+    var outsiders = 1
     @Option(help: "Where all choices come from. (default: another number each time)")
     var seed: UInt64?
     @Option(help: ArgumentHelp("Only this kind of load; may be given again.", valueName: "kind"))
@@ -33,6 +35,8 @@ struct Stress: ParsableCommand {
     var patience = 60.0
     @Option(help: ArgumentHelp("Have something go wrong on purpose.", valueName: "fault"))
     var inject: Fault?
+    @Option(help: ArgumentHelp("So many blocks from eight threads instead.", valueName: "count"))
+    var posts: Int?
     @Flag(help: "List the kinds of load.")
     var kinds = false
     @Flag(help: "List what can be made to go wrong.")
@@ -60,8 +64,14 @@ struct Stress: ParsableCommand {
             throw ValidationError("The time has to be more than nothing, and at most a million.")
         }
         guard 1...1_000 ~= threads else { throw ValidationError("1 to 1000 threads are possible.") }
+        guard 0...1_000 ~= outsiders else {
+            throw ValidationError("0 to 1000 threads without loops are possible.")
+        }
         guard 0.5...86_400 ~= patience else {
             throw ValidationError("The patience has to be from half a second to a day.")
+        }
+        guard posts.map({ $0 >= 8 }) ?? true else {
+            throw ValidationError("There have to be 8 posts at least.")
         }
         guard !chosenKinds.isEmpty else { throw ValidationError("No kind of load is left.") }
     }
@@ -78,15 +88,17 @@ struct Stress: ParsableCommand {
         let settings = Settings(
             seed: seed ?? UInt64.random(in: 1...999_999_999),
             threads: threads,
+            outsiders: outsiders,
             time: Int64(time * 1e9),
             kinds: chosenKinds,
             patience: Int64(patience * 1e9),
             fault: inject
         )
         raiseDescriptorLimit()
+        if let posts { return PostFlood(count: posts, senders: 8).main() }
         Output.say(
             """
-            stress: seed \(settings.seed), \(threads) threads, \(Text.decimal(time, 1)) s: \
+            stress: seed \(settings.seed), \(threads) threads, \(outsiders) outsiders, \(Text.decimal(time, 1)) s: \
             \(settings.kinds.map(\.name).joined(separator: " "))
             """
         )

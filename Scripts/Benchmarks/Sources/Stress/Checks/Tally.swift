@@ -12,6 +12,8 @@ enum Operation: Int, CaseIterable, Sendable {
     case itemsAdded, itemsRemoved, toysCalled
     case interruptsTold
     case threadsEnded, threadsRefused
+    case capturesReleased
+    case childrenEnded
     case passes, waits
 
     /// What it is called in the summary, after a number.
@@ -43,6 +45,8 @@ enum Operation: Int, CaseIterable, Sendable {
         case .interruptsTold: "told"
         case .threadsEnded: "started and ended"
         case .threadsRefused: "refused by the system"
+        case .capturesReleased: "released at home"
+        case .childrenEnded: "ended well"
         case .passes: "passes observed"
         case .waits: "waits observed"
         }
@@ -61,6 +65,8 @@ enum Operation: Int, CaseIterable, Sendable {
         case .itemsAdded, .itemsRemoved, .toysCalled: .changes
         case .interruptsTold: .interrupts
         case .threadsEnded, .threadsRefused: .threads
+        case .capturesReleased: .captures
+        case .childrenEnded: .forks
         case .passes, .waits: nil
         }
     }

@@ -62,7 +62,9 @@ final class Chapter: Sendable {
 
     /// Takes down that a thread has come to a gate; the last one opens it.
     func arrive(at gate: Gate) {
-        guard arrivals[gate.rawValue].add() == desks.count else { return }
+        // Outsiders send too, and wait for nothing.
+        let expected = desks.count + (gate == .sent ? settings.outsiders : 0)
+        guard arrivals[gate.rawValue].add() == expected else { return }
         if gate == .done { return whenDone() }
         for desk in desks { desk.open(gate) }
     }
@@ -103,7 +105,7 @@ extension Chapter.Plan {
 
     /// Whether a pass that does not wait has a reason that a thread sees itself.
     var explainsPasses: Bool {
-        isGentle && !kinds.contains(.changes) && !kinds.contains(.interrupts)
+        isGentle && kinds.allSatisfy { ![.changes, .interrupts, .captures].contains($0) }
     }
 }
 

@@ -7,6 +7,7 @@ final class Conductor {
     private let settings: Settings
     private let loop = UVRunLoop.main
     private let homes: [WorkerHome]
+    private let outsiders: [Outsider]
     private var addresses: [WorkerHome.Address] = []
     private var threads: [PosixThread] = []
     private var stopSources: [UVRunLoop.SignalSource] = []
@@ -23,6 +24,7 @@ final class Conductor {
     init(_ settings: Settings) {
         self.settings = settings
         homes = (0..<settings.threads).map { _ in WorkerHome() }
+        outsiders = (0..<settings.outsiders).map { Outsider($0, settings, Tally()) }
     }
 
     /// Makes as many chapters as there is time for.
@@ -67,6 +69,12 @@ final class Conductor {
         let timer = UVRunLoop.Timer(after: .milliseconds(20)) { [loop] _ in loop.stop() }
         loop.add(timer, forMode: .default)
         loop.run(mode: .default, for: nil)
+        guard settings.kinds.contains(.forks) else { return }
+        // On a thread of its own, whose loop is as new as a child's.
+        PosixThread {
+            let failed = ChildProgram.run()
+            demand(failed == 0, "loops to work before there is any load", "check \(failed) fail")
+        }.join()
     }
 
     private func makeWatchdog() -> Watchdog {
@@ -80,11 +88,12 @@ final class Conductor {
     // MARK: Workers
 
     private func startWorkers() {
+        for outsider in outsiders { outsider.start() }
         for (index, home) in homes.enumerated() {
             threads.append(
-                PosixThread { [settings] in
+                PosixThread { [settings, outsiders] in
                     stress_name_thread("worker \(index)")
-                    Worker(index, settings, home).main()
+                    Worker(index, settings, home, outsiders).main()
                 }
             )
         }
@@ -99,6 +108,7 @@ final class Conductor {
         var lateness = Lateness()
         for home in homes { lateness.add(home.awaitResult()) }
         for thread in threads { thread.join() }
+        for outsider in outsiders { outsider.end() }
         chapter.withLock { $0 = nil }
         return lateness
     }
@@ -125,6 +135,7 @@ final class Conductor {
         for desk in desks {
             desk.loop.perform { [worker = desk.worker] in worker.value.begin(chapter) }
         }
+        for outsider in outsiders { outsider.play(chapter) }
         endInTime(chapter)
     }
 

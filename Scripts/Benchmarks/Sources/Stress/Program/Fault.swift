@@ -48,6 +48,9 @@ enum Fault: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     case losesInterrupt = "loses-interrupt"
 
+    case keepsCapture = "keeps-capture"
+    case losesChild = "loses-child"
+
     case dropsQueuedWork = "drops-queued-work"
     case keepsThings = "keeps-things"
     case leaksDescriptor = "leaks-descriptor"
@@ -68,6 +71,8 @@ enum Fault: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .hidesSource, .skipsStep, .skipsWait: [.nested, .signals]
         case .misplacesItem, .miscountsModes: [.changes]
         case .losesInterrupt: [.interrupts]
+        case .keepsCapture: [.captures]
+        case .losesChild: [.forks]
         case .dropsQueuedWork, .keepsThings, .leaksDescriptor, .leaksMemory: [.threads]
         }
     }

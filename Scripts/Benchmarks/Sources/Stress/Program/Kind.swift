@@ -2,7 +2,9 @@ import ArgumentParser
 
 /// A kind of load.
 enum Kind: Int, CaseIterable, Sendable {
-    case timers, blocks, signals, descriptors, ports, performs, nested, changes, interrupts, threads
+    case timers, blocks, signals, descriptors, ports, performs, nested, changes, interrupts,
+        threads,
+        captures, forks
 
     /// What it is called on the command line and in the summary.
     var name: String { "\(self)" }
@@ -20,6 +22,8 @@ enum Kind: Int, CaseIterable, Sendable {
         case .changes: "items added to and removed from other threads' loops"
         case .interrupts: "signals sent to the process, of which every loop is told"
         case .threads: "threads with loops, started, used and stopped"
+        case .captures: "items that other threads invalidate, and where their captures are released"
+        case .forks: "child processes forked while everything goes on, which use loops too"
         }
     }
 }

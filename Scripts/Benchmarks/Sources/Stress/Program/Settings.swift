@@ -4,6 +4,8 @@ struct Settings: Sendable {
     let seed: UInt64
     /// How many threads have loops that are put under load.
     let threads: Int
+    /// How many threads without loops act on those of others.
+    let outsiders: Int
     /// For how long, in nanoseconds.
     let time: Int64
     let kinds: [Kind]

@@ -11,6 +11,7 @@ final class Worker {
     let loop: UVRunLoop
     var lateness = Lateness()
     private let home: WorkerHome
+    private let outsiders: [Outsider]
 
     /// What of the present chapter the thread has.
     private(set) var chapter: Chapter?
@@ -24,10 +25,16 @@ final class Worker {
     private var draining: Desk.Place?
     private var mayLeave = false
 
-    init(_ index: Int, _ settings: Settings, _ home: WorkerHome) {
+    init(
+        _ index: Int,
+        _ settings: Settings,
+        _ home: WorkerHome,
+        _ outsiders: [Outsider]
+    ) {
         self.index = index
         self.settings = settings
         self.home = home
+        self.outsiders = outsiders
         tally = home.tally
         book = RunBook(home.tally, fault: settings.fault)
         loop = book.loop
@@ -163,6 +170,18 @@ final class Worker {
     private func rouseAnother(_ generator: inout Generator) {
         var choices = generator.fork()
         choices.pick(rousing).act(&choices)
+    }
+
+    // MARK: Other threads
+
+    /// Has another thread do something: one with a loop or one without.
+    func handOver(_ generator: inout Generator, _ job: @escaping @Sendable () -> Void) {
+        let index = generator.below(partners.count + outsiders.count)
+        if index < partners.count {
+            partners[index].loop.perform(job)
+        } else {
+            outsiders[index - partners.count].hand(job)
+        }
     }
 
     // MARK: Arrivals

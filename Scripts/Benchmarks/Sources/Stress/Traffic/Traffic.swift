@@ -38,6 +38,8 @@ extension Kind {
         case .changes: ChangeTraffic.self
         case .interrupts: InterruptTraffic.self
         case .threads: ThreadTraffic.self
+        case .captures: CaptureTraffic.self
+        case .forks: ForkTraffic.self
         }
     }
 }

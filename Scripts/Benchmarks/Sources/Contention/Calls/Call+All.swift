@@ -1,0 +1,4 @@
+extension Call {
+    /// Everything that is measured, in the order in which it is.
+    static var all: [Call] { lookups + timers + timerLifetimes + handingOver + ports }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Glibc
+
+/// Measures what calls cost that several threads make at the same time.
+@main
+struct Contention: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench-contention",
+        abstract: "Measures calls that 1, 2, 4 and 8 threads make on one object.",
+        discussion: """
+            For each call it prints the processor time of the whole process and the time that \
+            passed, divided by the number of calls that were completed, alone and beside two \
+            busy processes, and the same for CFRunLoop where it has the call. What handed-over \
+            work costs the loop's thread is included. Processor time is the median of the \
+            rounds, the time that passed the lowest, because other processes only add to it.
+
+            UVRunLoop's figures with the most threads are compared with its own with one thread: \
+            processor time may be 3 times as much, and the time that passed no more, with a \
+            tenth forgiven. One-thread figures below 20 ns count as 20 ns.
+            """
+    )
+
+    @Flag(help: "1 and 8 threads and shorter measurements: half a minute in all.")
+    var quick = false
+
+    @Flag(help: "Exit with status 1 when a bound is exceeded.")
+    var check = false
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Only calls whose names begin so.", valueName: "call")
+    )
+    var only: [String] = []
+
+    @Option(help: "How many rounds; 5, or 3 with --quick.")
+    var rounds: Int?
+
+    @Flag(help: "Leave out the measurement beside two busy processes.")
+    var alone = false
+
+    @Flag(help: "Leave out CFRunLoop.")
+    var withoutPeers = false
+
+    @Flag(help: "Show the names of all calls, and measure nothing.")
+    var list = false
+
+    @Flag(help: "Measure the memory that a million mode names take instead.")
+    var names = false
+
+    @Flag(help: .hidden)
+    var spin = false
+
+    func validate() throws {
+        if let rounds, rounds < 1 { throw ValidationError("At least one round is needed.") }
+        for name in only where !Call.all.contains(where: { $0.name.hasPrefix(name) }) {
+            throw ValidationError("No call's name begins with '\(name)'; --list shows all.")
+        }
+    }
+
+    func run() throws {
+        if spin { BusyProcesses.spin() }
+        if list { return print(Call.all.map(\.name).joined(separator: "\n")) }
+        if names { return NameMemory.measure() }
+        let calls = Call.all.filter { call in
+            (only.isEmpty || only.contains { call.name.hasPrefix($0) })
+                && !(withoutPeers && call.isPeers)
+        }
+        let session = Session(
+            calls: calls,
+            threads: quick ? [1, 8] : [1, 2, 4, 8],
+            rounds: rounds ?? (quick ? 3 : 5),
+            duration: quick ? 50_000_000 : 150_000_000
+        )
+        var isOver = session.measure("alone")
+        if !alone {
+            let busy = BusyProcesses(count: 2)
+            if session.measure("beside two busy processes") { isOver = true }
+            busy.end()
+        }
+        if check, isOver { throw ExitCode(1) }
+    }
+
+    /// Ends with status 2 when the command line is wrong, as the other scripts do.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            let text = fullMessage(for: error) + "\n"
+            _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+            Glibc.exit(2)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import UVRunLoop
+
+/// What mode names cost in memory: the process, and loops that have not heard of them.
+enum NameMemory {
+    private static let names = 1_000_000
+    private static let loops = 100
+
+    static func measure() {
+        let few = Loops(prefix: "few")
+        let before = residentBytes()
+        let start = now()
+        for number in 0..<names { use(UVRunLoop.Mode(rawValue: "com.example.name.\(number)")) }
+        let (grown, taken) = (residentBytes() - before, now() - start)
+        let many = Loops(prefix: "many")
+        print(
+            """
+            \(names) mode names of up to 23 bytes, each used once:
+              memory: \(grown / names) bytes a name, \(grown >> 20) MiB
+              time:   \(taken / Int64(names)) ns a name
+            a loop with a timer in a mode of its own, its thread included:
+              made before these names: \(few.bytesEach >> 10) KiB
+              made after them:         \(many.bytesEach >> 10) KiB
+            """
+        )
+        few.end()
+        many.end()
+    }
+
+    /// Loops on threads of their own, each of which has run in a mode of its own.
+    private struct Loops {
+        private let threads: [UVRunLoop.Thread]
+        let bytesEach: Int
+
+        init(prefix: String) {
+            // What is made once is not theirs.
+            Self.start("\(prefix) first").end()
+            let before = residentBytes()
+            threads = (0..<loops).map { Self.start("\(prefix) \($0)") }
+            bytesEach = (residentBytes() - before) / loops
+        }
+
+        private static func start(_ name: String) -> UVRunLoop.Thread {
+            let hasRun = Latch()
+            let thread = try? UVRunLoop.Thread(setUp: {
+                let mode = UVRunLoop.Mode(rawValue: name)
+                let timer = UVRunLoop.Timer(after: .seconds(3_600), handler: { _ in })
+                UVRunLoop.current.add(timer, forMode: mode)
+                UVRunLoop.current.run(mode: mode, for: .zero)
+                hasRun.open()
+            })
+            guard let thread else { fail("No thread was left.") }
+            hasRun.wait()
+            return thread
+        }
+
+        func end() { threads.forEach { $0.end() } }
+    }
+
+    /// How much of this process is in memory.
+    private static func residentBytes() -> Int {
+        guard let file = fopen("/proc/self/statm", "r") else { fail("There is no /proc.") }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, 256, file) != nil else { fail("/proc/self/statm is empty.") }
+        let words = String(decoding: line.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            .split(separator: " ")
+        guard words.count > 1, let pages = Int(words[1]) else { fail("/proc/self/statm is odd.") }
+        return pages * sysconf(CInt(_SC_PAGESIZE))
+    }
+}
+
+extension UVRunLoop.Thread {
+    fileprivate func end() {
+        stop()
+        join()
+    }
+}
