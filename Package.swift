@@ -10,7 +10,6 @@ let package = Package(
         .library(name: "CUV", targets: ["CUV"]),
         .library(name: "UVRunLoopPorts", targets: ["UVRunLoopPorts"]),
         .library(name: "UVRunLoopFoundation", targets: ["UVRunLoopFoundation"]),
-        .executable(name: "KeyValue", targets: ["KeyValue"]),
     ],
     targets: [
         .systemLibrary(
@@ -45,6 +44,11 @@ let package = Package(
             path: "Sources/Examples/Guide"
         ),
         .executableTarget(
+            name: "FirstLine",
+            dependencies: ["UVRunLoop"],
+            path: "Sources/Examples/FirstLine"
+        ),
+        .executableTarget(
             name: "DispatchProbe",
             dependencies: ["UVRunLoop"],
             path: "Tests/Support/DispatchProbe"
@@ -69,6 +73,7 @@ let package = Package(
         ),
         .testTarget(name: "KeyValueTests", dependencies: ["KeyValue"]),
         .testTarget(name: "GuideTests", dependencies: ["Guide"]),
+        .testTarget(name: "ExampleTests", dependencies: ["FirstLine"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -111,6 +111,25 @@ import Testing
         #expect(server.program.wait() == 128 + SIGTERM)
     }
 
+    @Test(arguments: [SIGTERM, SIGINT])
+    func aSecondSignalEndsAServerThatCannotSave(signal: CInt) throws {
+        let folder = TemporaryFolder()
+        let server = try TestServer(["--dir", folder.path])
+        let client = try server.connect()
+        folder.remove()
+        #expect(try client.ask("SET", "key", "value") == .ok)
+        server.program.signal(SIGTERM)
+        var lines: [String] = []
+        while let line = server.program.nextLine() {
+            lines.append(line)
+            if line.contains("a second signal") { break }
+        }
+        #expect(lines.first?.hasPrefix("KeyValue: cannot write") == true)
+        #expect(try client.ask("GET", "key") == .text("value"))
+        server.program.signal(signal)
+        #expect(server.program.wait() == 128 + signal)
+    }
+
     @Test func shutdownEndsTheServer() throws {
         let folder = TemporaryFolder()
         for words in [["SHUTDOWN"], ["SHUTDOWN", "NOSAVE"], ["SHUTDOWN", "SAVE"]] {

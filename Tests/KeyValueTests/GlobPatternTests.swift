@@ -10,7 +10,7 @@ import Testing
         ("[\\]]", "]"), ("[ab", "a"), ("a\\", "a\\"), ("[a-]", "^"), ("", ""),
     ])
     func itMatches(pattern: String, text: String) {
-        #expect(GlobPattern(bytes(pattern)).matches(Array(text.utf8)))
+        #expect(matches(pattern, text))
     }
 
     @Test(arguments: [
@@ -18,12 +18,39 @@ import Testing
         ("*a", "ab"), ("", "a"), ("[]", "]"), ("[a-c]", "d"), ("a", "ab"),
     ])
     func itDoesNotMatch(pattern: String, text: String) {
-        #expect(!GlobPattern(bytes(pattern)).matches(Array(text.utf8)))
+        #expect(!matches(pattern, text))
     }
 
     @Test func manyStarsTakeNoTimeToSpeakOf() {
         let pattern = String(repeating: "a*", count: 200) + "b"
-        let text = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
-        #expect(!GlobPattern(bytes(pattern)).matches(text))
+        #expect(!matches(pattern, String(repeating: "a", count: 20_000)))
+    }
+
+    @Test func aMatchIsGivenUpWhenItTakesTooManySteps() {
+        let pattern = "*" + String(repeating: "a", count: 10_000) + "b"
+        let text = String(repeating: "a", count: 20_000)
+        var budget = GlobPattern.Budget()
+        #expect(!GlobPattern(bytes(pattern)).matches(Array(text.utf8), within: &budget))
+        #expect(budget.isSpent)
+    }
+
+    /// However many keys there are.
+    @Test func ordinaryPatternsAreNeverGivenUp() {
+        for pattern in ["user:*", "*:name", "*e?:[a-n]*", "nobody"] {
+            var budget = GlobPattern.Budget()
+            let before = budget.steps
+            for number in 0..<1000 {
+                let key = Array("user:\(number):name".utf8)
+                _ = GlobPattern(bytes(pattern)).matches(key, within: &budget)
+            }
+            #expect(budget.steps >= before)
+        }
+    }
+
+    private func matches(_ pattern: String, _ text: String) -> Bool {
+        var budget = GlobPattern.Budget()
+        let matches = GlobPattern(bytes(pattern)).matches(Array(text.utf8), within: &budget)
+        #expect(!budget.isSpent)
+        return matches
     }
 }

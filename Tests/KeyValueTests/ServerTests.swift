@@ -21,6 +21,36 @@ import Testing
         for number in numbers { #expect(try client.nextReply() == .text("\(number)")) }
     }
 
+    /// What a client may ask for that alone would take minutes or hours.
+    enum SlowPattern: CaseIterable {
+        case longText, longClass, manyWildcards
+
+        var text: String {
+            switch self {
+            case .longText: "*" + String(repeating: "a", count: 1 << 19) + "b"
+            case .longClass: "*[" + String(repeating: "b", count: 1 << 19) + "]c"
+            case .manyWildcards: "*" + String(repeating: "?", count: 1 << 19) + "b"
+            }
+        }
+    }
+
+    @Test(arguments: SlowPattern.allCases)
+    func aPatternThatTakesTooLongIsRefusedSoon(pattern: SlowPattern) throws {
+        let server = try TestServer()
+        let (client, other) = (try server.connect(), try server.connect())
+        let key = String(repeating: "a", count: 1 << 20)
+        #expect(try client.ask("SET", key, "value") == .ok)
+        for words in [["KEYS", pattern.text], ["SCAN", "0", "MATCH", pattern.text]] {
+            client.send(encoded(words))
+            #expect(try client.nextReply() == .error("ERR matching this pattern takes too long"))
+        }
+        #expect(try other.ask("PING") == .pong)
+        // What people ask for is not refused, though the key is long.
+        for pattern in ["*", "a*", "*aaa*", "*a?[abc]*", "a*a"] {
+            #expect(try client.ask("KEYS", pattern) == .array([.text(key)]))
+        }
+    }
+
     @Test func linesAreCommandsToo() throws {
         let server = try TestServer()
         let client = try server.connect()

@@ -65,8 +65,9 @@ struct Options {
           --bind ADDRESS      the address, IPv4 or IPv6, in numbers (127.0.0.1); may be
                               given several times
           --unixsocket PATH   serve this Unix-domain socket as well
-          --dir PATH          where SAVE writes and what is read at the start (.); when it
-                              is given, the server also saves before it ends
+          --dir PATH          where SAVE writes and what is read at the start (.), by one
+                              server at a time; when it is given, the server also saves
+                              before it ends
           --maxclients N      how many clients there may be at a time (10000)
           --client WORD …     be a client: the rest of the line is the command
           --help              show this help

@@ -14,7 +14,7 @@ final class Program {
     private var status: CInt?
 
     /// Starts the program; its standard error goes where its standard output does.
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], in folder: TemporaryFolder? = nil) throws {
         var ends: [CInt] = [0, 0]
         // A pair of sockets, because a pipe would be open in other tests' processes for a moment.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -44,8 +44,12 @@ final class Program {
             posix_spawnattr_destroy(&attributes)
             close(ends[1])
         }
-        let path = Self.path
-        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+        var command = [Self.path] + arguments
+        if let folder {
+            command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, folder.path] + command
+        }
+        let path = command[0]
+        var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
         words.append(nil)
         defer { for word in words { free(word) } }
         var process: pid_t = 0
@@ -123,8 +127,8 @@ struct TestServer {
     let program: Program
     let port: UInt16
 
-    init(_ arguments: [String] = []) throws {
-        program = try Program(["--port", "0"] + arguments)
+    init(_ arguments: [String] = [], in folder: TemporaryFolder? = nil) throws {
+        program = try Program(["--port", "0"] + arguments, in: folder)
         while let line = program.nextLine() {
             guard line.contains("listens at"), let text = line.split(separator: ":").last,
                 let port = UInt16(text)

@@ -61,7 +61,7 @@ extension Command {
         },
         Command("persist", 2, [.writes, .fast], .one, "Makes a key stay.") { $0.persist($1) },
         Command("keys", 2, .reads, .none, "Returns the keys that match a pattern.") {
-            $0.matchingKeys($1)
+            try $0.matchingKeys($1)
         },
         Command("scan", -2, .reads, .none, "Walks through all keys, some at a time.") {
             try $0.scan($1)

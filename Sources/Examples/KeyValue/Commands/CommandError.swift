@@ -18,6 +18,7 @@ enum CommandError: Error {
     case expiryComparison
     case option(String)
     case clientName
+    case pattern
 
     /// The text that the client reads: clients compare it, so it is what Redis says.
     var text: String {
@@ -45,6 +46,7 @@ enum CommandError: Error {
         case .option(let word): "ERR Unsupported option \(word)"
         case .clientName:
             "ERR Client names cannot contain spaces, newlines or special characters."
+        case .pattern: "ERR matching this pattern takes too long"
         }
     }
 

@@ -68,12 +68,14 @@ extension Interpreter {
 
     // MARK: Walking
 
-    mutating func matchingKeys(_ request: Request) {
+    mutating func matchingKeys(_ request: Request) throws(CommandError) {
         let pattern = GlobPattern(request[1])
+        var budget = GlobPattern.Budget()
         var keys: [[UInt8]] = []
         _ = keyspace.scan(from: 0, slots: .max, at: now) { entry in
-            if pattern.matchesEverything || pattern.matches(entry.key) { keys.append(entry.key) }
+            if pattern.matches(entry.key, within: &budget) { keys.append(entry.key) }
         }
+        guard !budget.isSpent else { throw .pattern }
         replyWithKeys(keys)
     }
 
@@ -82,6 +84,7 @@ extension Interpreter {
         let options = try ScanOptions(request)
 
         // Empty slots count little, as in Redis, so that a sparse keyspace is not walked for ever.
+        var budget = GlobPattern.Budget()
         var keys: [[UInt8]] = []
         var seen = 0
         var cursor = start
@@ -89,10 +92,11 @@ extension Interpreter {
             let slots = min(options.count - seen, 1 << 20)
             cursor = keyspace.scan(from: cursor, slots: slots, at: now) { entry in
                 seen += 1
-                if options.accepts(entry.key) { keys.append(entry.key) }
+                if options.accepts(entry.key, within: &budget) { keys.append(entry.key) }
             }
             if cursor == 0 { break }
         }
+        guard !budget.isSpent else { throw .pattern }
         reply.array(2)
         reply.bulk(cursor.decimalBytes)
         replyWithKeys(keys)
@@ -153,8 +157,7 @@ struct ScanOptions {
                 count = try request.integer(word + 1)
                 guard count > 0 else { throw .syntax }
             } else if request.isWord(word, "MATCH") {
-                let pattern = GlobPattern(request[word + 1])
-                self.pattern = pattern.matchesEverything ? nil : pattern
+                pattern = GlobPattern(request[word + 1])
             } else if request.isWord(word, "TYPE") {
                 wantsStrings = request.isWord(word + 1, "STRING")
             } else {
@@ -164,5 +167,7 @@ struct ScanOptions {
         }
     }
 
-    func accepts(_ key: [UInt8]) -> Bool { wantsStrings && (pattern?.matches(key) ?? true) }
+    func accepts(_ key: [UInt8], within budget: inout GlobPattern.Budget) -> Bool {
+        wantsStrings && (pattern?.matches(key, within: &budget) ?? true)
+    }
 }

@@ -20,9 +20,11 @@ extension Interpreter {
         let patterns = (2..<request.count).map {
             GlobPattern(request[$0].map(\.asciiLowercased)[...])
         }
+        var budget = GlobPattern.Budget()
         let wanted = facts.settings.filter { setting in
-            patterns.contains { $0.matches(Array(setting.name.utf8)) }
+            patterns.contains { $0.matches(Array(setting.name.utf8), within: &budget) }
         }
+        guard !budget.isSpent else { throw .pattern }
         reply.map(wanted.count, version: client.version)
         for (name, value) in wanted {
             reply.bulk(name)

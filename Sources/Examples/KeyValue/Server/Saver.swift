@@ -13,6 +13,7 @@ final class Saver {
     /// Where snapshots are sent to, on the thread's loop.
     private var orders: UVRunLoop.Port?
     private var thread: UVRunLoop.Thread?
+    private var hasClaim = false
 
     /// The handler is called on this thread's loop after each snapshot, with what was wrong.
     init(_ file: SnapshotFile, handler: @escaping (FileError?) -> Void) {
@@ -23,9 +24,17 @@ final class Saver {
         UVRunLoop.current.add(answers, forMode: .default)
     }
 
+    /// Makes this server the only one that saves in its directory.
+    func claim() throws(FileError) {
+        guard !hasClaim else { return }
+        try file.claim()
+        hasClaim = true
+    }
+
     /// Sends a snapshot to be written; the handler is told when that is done.
     func save(_ snapshot: Snapshot) {
-        do {
+        do throws(FileError) {
+            try claim()
             let orders = try startedThread()
             let message = UVRunLoop.PortMessage(
                 id: Self.writeSnapshot,
@@ -35,14 +44,18 @@ final class Saver {
             // There is one snapshot at a time, so there is room for it.
             orders.send(message, limit: .zero)
         } catch {
-            let failure = FileError("cannot start a thread: \(error)")
-            answers.send(UVRunLoop.PortMessage(components: [.value(failure)]), limit: .zero)
+            answers.send(UVRunLoop.PortMessage(components: [.value(error)]), limit: .zero)
         }
     }
 
-    private func startedThread() throws(RunLoopError) -> UVRunLoop.Port {
+    private func startedThread() throws(FileError) -> UVRunLoop.Port {
         if let orders { return orders }
-        let thread = try UVRunLoop.Thread(name: "saver")
+        let thread: UVRunLoop.Thread
+        do {
+            thread = try UVRunLoop.Thread(name: "saver")
+        } catch {
+            throw FileError("cannot start a thread: \(error)")
+        }
         let orders = UVRunLoop.Port(sendableHandler: { [file] _, message in
             Self.carryOut(message, file)
         })

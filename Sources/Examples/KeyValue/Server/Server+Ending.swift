@@ -59,7 +59,9 @@ extension Server {
         for number in [SIGTERM, SIGINT] {
             do {
                 let source = try UVRunLoop.SignalSource(number) { [unowned self] _, count in
-                    if phase != .serving || count > 1 { exit(128 + number) }
+                    // Also if the server went on after the first one, because a save had failed.
+                    if phase != .serving || hasSignal || count > 1 { exit(128 + number) }
+                    hasSignal = true
                     stop(saving: options.directory != nil, for: nil)
                 }
                 signals.append(source)
@@ -87,7 +89,8 @@ extension Server {
     /// The last snapshot is written; if it could not be, the keys are only here, so we go on.
     func goOnEnding(_ connection: Connection?, _ failure: FileError?) {
         if failure == nil { return drain() }
-        complain("goes on, because the keys are not saved; SHUTDOWN NOSAVE ends it nevertheless")
+        complain("goes on, because the keys are not saved")
+        complain("SHUTDOWN NOSAVE ends it nevertheless, and so does a second signal")
         phase = .serving
         for listener in listeners { loop.add(listener, forMode: .default) }
         if let connection, connection.state == .awaitingSave {

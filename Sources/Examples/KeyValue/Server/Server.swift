@@ -45,6 +45,8 @@ final class Server {
 
     // Ending.
     var signals: [UVRunLoop.SignalSource] = []
+    /// Whether a signal has asked for the end.
+    var hasSignal = false
     /// Those who have got their last reply and have not left, and until when they may stay.
     var leaving: [(connection: Connection, deadline: UVRunLoop.Instant)] = []
 
@@ -88,6 +90,7 @@ final class Server {
 
     private func load() {
         do throws(FileError) {
+            if options.directory != nil { try saver.claim() }
             interpreter.keyspace = try file.read(at: .now)
         } catch {
             fail(error.text)

@@ -1,31 +1,47 @@
 /// A pattern of the kind that shells use for file names: `*`, `?`, `[a-z]`, `[^a]` and `\`.
 ///
-/// It is matched by going back to the last `*` only, so the time grows with the product of both
-/// lengths at worst, never faster.
+/// It is matched by going back to the last `*` only, so the number of steps grows with the product
+/// of both lengths at worst, never faster. Clients choose both, so the steps are limited.
 struct GlobPattern {
-    private let pattern: ArraySlice<UInt8>
+    /// How many steps matching may take: some for each byte of the texts, and some besides.
+    ///
+    /// A pattern as people write it takes one or two steps a byte.
+    struct Budget {
+        private static let stepsPerByte = 8
+        private(set) var steps = 1 << 24
 
-    /// Whether every key matches, so that nobody has to look.
-    var matchesEverything: Bool { pattern.elementsEqual(CollectionOfOne(UInt8(ascii: "*"))) }
+        /// Whether a match was given up.
+        var isSpent: Bool { steps < 0 }
+
+        fileprivate mutating func allow(bytes: Int) { steps += Self.stepsPerByte * bytes }
+
+        fileprivate mutating func spend(_ count: Int) { steps -= count }
+    }
+
+    private let pattern: ArraySlice<UInt8>
 
     init(_ pattern: ArraySlice<UInt8>) { self.pattern = pattern }
 
-    func matches(_ text: [UInt8]) -> Bool {
+    /// Whether the whole text has this pattern; `false` also once the budget is spent.
+    func matches(_ text: [UInt8], within budget: inout Budget) -> Bool {
+        budget.allow(bytes: text.count)
         var place = pattern.startIndex
         var position = 0
         /// Where to go on when what follows the last star does not fit.
         var retry: (place: Int, position: Int)?
 
-        while true {
+        while !budget.isSpent {
             if place < pattern.endIndex, pattern[place] == UInt8(ascii: "*") {
                 place += 1
+                if place == pattern.endIndex { return true }
+                budget.spend(1)
                 retry = (place, position)
                 continue
             }
             if position == text.count {
                 return place == pattern.endIndex
             }
-            if let next = step(over: text[position], from: place) {
+            if let next = step(over: text[position], from: place, &budget) {
                 place = next
                 position += 1
             } else {
@@ -34,16 +50,18 @@ struct GlobPattern {
                 (place, position) = (star, start + 1)
             }
         }
+        return false
     }
 
     /// The place behind the part of the pattern that this byte satisfies, or `nil`.
-    private func step(over byte: UInt8, from place: Int) -> Int? {
+    private func step(over byte: UInt8, from place: Int, _ budget: inout Budget) -> Int? {
+        budget.spend(1)
         guard place < pattern.endIndex else { return nil }
         switch pattern[place] {
         case UInt8(ascii: "?"):
             return place + 1
         case UInt8(ascii: "["):
-            return stepThroughClass(byte, from: place + 1)
+            return stepThroughClass(byte, from: place + 1, &budget)
         case UInt8(ascii: "\\") where place + 1 < pattern.endIndex:
             return pattern[place + 1] == byte ? place + 2 : nil
         case let literal:
@@ -52,7 +70,11 @@ struct GlobPattern {
     }
 
     /// `[…]`: a missing bracket at the pattern's end is taken as given, as in Redis.
-    private func stepThroughClass(_ byte: UInt8, from start: Int) -> Int? {
+    private func stepThroughClass(
+        _ byte: UInt8,
+        from start: Int,
+        _ budget: inout Budget
+    ) -> Int? {
         var place = start
         let isNegated = place < pattern.endIndex && pattern[place] == UInt8(ascii: "^")
         if isNegated { place += 1 }
@@ -70,6 +92,7 @@ struct GlobPattern {
             }
             place += 1
         }
+        budget.spend(place - start)
         guard isMember != isNegated else { return nil }
         return min(place + 1, pattern.endIndex)
     }

@@ -20,6 +20,42 @@ struct SnapshotFile: Sendable {
 
     var path: String { "\(directory)/\(name)" }
 
+    // MARK: Owning
+
+    /// Makes this server the directory's only one, until the process ends.
+    ///
+    /// The lock is the directory's own, so it leaves no file behind, and the system takes it off a
+    /// process that is killed.
+    func claim() throws(FileError) {
+        let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw FileError("use", directory) }
+        guard flock(folder, LOCK_EX | LOCK_NB) == 0 else {
+            let isTaken = errno == EWOULDBLOCK
+            defer { close(folder) }
+            throw isTaken
+                ? FileError("cannot use \(directory): another server uses it")
+                : FileError("lock", directory)
+        }
+        removeLeftovers()
+    }
+
+    /// Removes what servers have not finished because they were killed.
+    private func removeLeftovers() {
+        guard let folder = opendir(directory) else { return }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let file = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if file.hasPrefix("\(name)."), file.hasSuffix(Self.unfinished) {
+                unlink("\(directory)/\(file)")
+            }
+        }
+    }
+
+    /// What the name of a file ends with that is being written.
+    private static let unfinished = ".new"
+
     // MARK: Writing
 
     /// Puts a snapshot in the place of the last one.
@@ -27,7 +63,7 @@ struct SnapshotFile: Sendable {
     /// Whatever happens meanwhile, there is always one whole file: the new one is written beside
     /// the old one, and takes its name when it is on the disk.
     func write(_ snapshot: Snapshot) throws(FileError) {
-        let temporary = "\(path).\(getpid()).new"
+        let temporary = "\(path).\(getpid())\(Self.unfinished)"
         do throws(FileError) {
             try writeBeside(snapshot, temporary)
             guard rename(temporary, path) == 0 else { throw FileError("rename", temporary) }
@@ -66,10 +102,15 @@ struct SnapshotFile: Sendable {
 
     /// The keys of the file; none when there is no file.
     func read(at now: WallTime) throws(FileError) -> Keyspace {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // To open a named pipe would otherwise take until somebody writes to it.
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         if file < 0, errno == ENOENT { return Keyspace() }
         guard file >= 0 else { throw FileError("read", path) }
         defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FileError("cannot use \(path): it is not a regular file")
+        }
         var decoder = SnapshotDecoder()
         var keyspace = Keyspace()
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
