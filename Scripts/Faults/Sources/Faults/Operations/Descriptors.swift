@@ -61,6 +61,10 @@ extension Operation {
             loop.add(reader, forMode: .default)
             loop.add(writer, forMode: .default)
             scene.run(loop)
+            if !isWritable {
+                try Ends.expectWatched(reader, scene)
+                try Ends.expectWatched(writer, scene)
+            }
             try scene.expect(isWritable, "that a socket is writable")
             try scene.expect(seen.contains(.hangUp), "the hang-up of a socket")
             reader.invalidate()

@@ -30,8 +30,10 @@ extension Operation {
         Operation("message.one-way") { scene in
             let loop = try UVRunLoop.prepareCurrent()
             var ids: [Int32] = []
+            let received = Counter()
             let local = try UVRunLoop.MessagePort.local { _, message in
                 ids.append(message.id)
+                received.add()
                 if ids.count == 3 { loop.stop() }
                 return nil
             }
@@ -45,6 +47,9 @@ extension Operation {
                     for id in 0..<3 {
                         try remote.send(id: Int32(id), data: [], sendLimit: scene.limit)
                     }
+                    // What is sent one way is not acknowledged: a connection that broke says so
+                    // when it is asked.
+                    try scene.askAgain(remote) { received.value == 3 }
                 } catch {
                     problem.change { $0 = error }
                     loop.stop()
@@ -58,4 +63,13 @@ extension Operation {
             try scene.expect(ids.count == 3, "\(3 - ids.count) messages")
         },
     ]
+}
+
+extension Scene {
+    /// Waits until all has come; fails, as a send does, where the connection is gone.
+    fileprivate func askAgain(_ remote: UVRunLoop.MessagePort.Remote, _ hasCome: () -> Bool) throws
+    {
+        guard !awaits(hasCome) else { return }
+        try remote.send(id: 3, data: [], sendLimit: limit)
+    }
 }

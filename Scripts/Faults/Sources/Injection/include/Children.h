@@ -8,6 +8,8 @@
 
 typedef void (*child_body)(void *context);
 
+enum { child_slots = 16, child_numbers = 96 };
+
 /// What became of a child.
 struct child_end {
     /// The status with which it exited; -1 when a signal ended it.
@@ -19,10 +21,8 @@ struct child_end {
     /// What it complained of.
     char problem[192];
     /// Numbers that it left for the parent.
-    long numbers[64];
+    long numbers[child_numbers];
 };
-
-enum { child_slots = 16, child_numbers = 64 };
 
 /// Forks a child that calls the body and exits with 0.
 ///

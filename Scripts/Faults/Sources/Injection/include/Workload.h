@@ -40,9 +40,12 @@ void work_reap(pid_t process);
 void work_make_directory(void);
 /// Removes that directory.
 void work_remove_directory(void);
-const char *_Nonnull work_directory(void);
+const char *work_directory(void);
 
 /// Has what is printed go out line by line, so that forked processes repeat none of it.
 void work_print_lines(void);
+/// Starts the program anew without the backtraces of crashes, unless SWIFT_BACKTRACE asks for them:
+/// they would take a second each.
+void work_run_without_backtraces(void);
 
 #endif
