@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -104,11 +105,18 @@ static inline int cuv_condition(int descriptor) {
     return poll(&state, 1, 0) >= 0 ? state.revents : -errno;
 }
 
-// Takes a uv_poll that was just started from the list of those which libuv has yet to tell the kernel of. The caller
-// tells the kernel instead: libuv would ask for all that it was started for, with a call in which it also runs the
-// callbacks of handles that are not the caller's.
-static inline void cuv_poll_settle(uv_poll_t *poll) {
-    uv__io_t *watcher = &poll->io_watcher;
+// Makes a loop; one that could not be made leaves no descriptor behind, as it does with libuv up to 1.50.
+static inline int cuv_loop_init(uv_loop_t *loop) {
+    int status = uv_loop_init(loop);
+    // Negative where libuv has closed it; 0 where it failed before it had opened anything.
+    if (status < 0 && loop->backend_fd > 0) close(loop->backend_fd);
+    return status;
+}
+
+// Takes a watcher from the list of those which libuv has yet to tell the kernel of. The caller tells the kernel
+// instead: libuv would ask for all that it was started for, with a call in which it also runs the callbacks of handles
+// that are not the caller's, and it aborts the process if the kernel refuses.
+static inline void cuv_watcher_settle(uv__io_t *watcher) {
     // Two pointers, to the next and to the previous one, under a name that differs from version to version of libuv.
     void **node = (void **)&watcher->watcher_queue;
     void **next = (void **)node[0];
@@ -118,6 +126,21 @@ static inline void cuv_poll_settle(uv_poll_t *poll) {
     node[0] = node;
     node[1] = node;
     watcher->events = watcher->pevents;
+}
+
+static inline void cuv_poll_settle(uv_poll_t *poll) { cuv_watcher_settle(&poll->io_watcher); }
+
+// Tells the kernel of all that a new loop waits for on its own account: its signals, and its wake-ups. If the kernel
+// refuses, the loop can only be closed, in a run that waits for nothing.
+static inline int cuv_loop_settle(uv_loop_t *loop) {
+    void **queue = (void **)&loop->watcher_queue;
+    int status = 0;
+    while (queue[0] != queue) {
+        uv__io_t *watcher = (uv__io_t *)((char *)queue[0] - offsetof(uv__io_t, watcher_queue));
+        if (status == 0) status = cuv_epoll_add(uv_backend_fd(loop), watcher->fd, watcher->pevents);
+        cuv_watcher_settle(watcher);
+    }
+    return status;
 }
 
 // Whether libuv would find a descriptor ready.

@@ -78,15 +78,25 @@ struct UVAlarm: ~Copyable {
         guard openFine() else { return false }
         // An earlier date that is still to come may stay: that sleep ends early, once, and goes on.
         if let fineDate, fineDate > now, fineDate <= date { return true }
+        guard fine?.set(to: max(date, 1)) == true else {
+            giveUpFine()
+            return false
+        }
         fineDate = date
-        return fine?.set(to: max(date, 1)) ?? false
+        return true
+    }
+
+    /// Does without a timerfd that cannot be set: it would be ready for good, or never.
+    private mutating func giveUpFine() {
+        fine.take()?.close()
+        fineDate = nil
     }
 
     /// Takes away the readiness of a date that has passed.
     mutating func quietFine(now: Int64) {
         guard let date = fineDate, date <= now else { return }
         fineDate = nil
-        _ = fine?.set(to: 0)
+        if fine?.set(to: 0) == false { giveUpFine() }
     }
 
     private mutating func openFine() -> Bool {

@@ -43,7 +43,7 @@ final class UVDriver: LoopDriver {
         defer { for descriptor in standard { Glibc.close(descriptor) } }
         self.word = word
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
-        let status = unsafe uv_loop_init(loop)
+        let status = unsafe cuv_loop_init(loop)
         guard status >= 0 else {
             unsafe loop.deallocate()
             throw UVError(rawValue: status)
@@ -66,6 +66,8 @@ final class UVDriver: LoopDriver {
         }
         unsafe uvRemote.open(async: async.raw, epoll: epoll)
         unsafe self.async = consume async
+        // Here, where a refusal can be thrown: in the first run libuv would abort the process.
+        try accepted(unsafe cuv_loop_settle(loop))
         let prepare = try unsafe UVHandle<uv_prepare_t> { raw in unsafe uv_prepare_init(loop, raw) }
         unsafe prepare.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_prepare_start(prepare.raw) { handle in

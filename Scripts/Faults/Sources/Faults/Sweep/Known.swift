@@ -1,0 +1,90 @@
+import Injection
+
+/// What comes of faults that cannot be mended here, and why.
+enum Known {
+    /// Calls on which libuv itself ends the process, and what the library does to avoid them.
+    private static let aborts: [(call: String, reason: String)] = [
+        (
+            "epoll_ctl_del",
+            "uv_poll_init tries a descriptor by adding it and taking it out, and aborts where it "
+                + "was added and cannot be taken out; only a filter of system calls does that"
+        ),
+        (
+            "epoll_wait",
+            "an epoll set that is open gives EINTR and no other error but a filter's; whoever "
+                + "filters system calls has to let it pass"
+        ),
+        (
+            "pipe2",
+            "the first loop of a process needs a pipe for signals; DescriptorReserve makes sure of "
+                + "the descriptors, and throws"
+        ),
+        (
+            "read",
+            "an eventfd that is readable can be read; whoever filters system calls has to let it "
+                + "pass"
+        ),
+        (
+            "realloc",
+            "there is no memory for the table of descriptors; Swift ends the process without "
+                + "memory, too"
+        ),
+        (
+            "write",
+            "an eventfd that is not full takes a wake-up; whoever filters system calls has to let "
+                + "it pass"
+        ),
+    ]
+
+    static func abort(at fault: Fault) -> String? {
+        aborts.first { $0.call == fault.callName }?.reason
+    }
+
+    /// Calls on which the library ends the process, with a sentence that names the cause.
+    private static let traps: [(call: String, reason: String)] = [
+        (
+            "pthread_key_create",
+            "no thread-specific key is left (PTHREAD_KEYS_MAX): ends the process with a sentence"
+        ),
+        (
+            "pthread_setspecific",
+            "no memory for a thread's run loop: ends the process with a sentence"
+        ),
+    ]
+
+    static func trap(at fault: Fault) -> String? {
+        traps.first { $0.call == fault.callName }?.reason
+    }
+
+    /// What else is known to go wrong, and what it says then.
+    private static let troubles: [(call: String, complaint: String, reason: String)] = [
+        (
+            "accept4", "spins",
+            "a listener whose accept fails for ever, and not for want of descriptors, tries at once"
+        ),
+        (
+            "epoll_wait", "spins",
+            "the set of a message port cannot be asked: only a filter of system calls does that"
+        ),
+        (
+            "fcntl", "O_NONBLOCK",
+            "the flag of an open file cannot be asked for: only a filter of system calls does that"
+        ),
+        (
+            "fstat", "O_NONBLOCK",
+            "the file behind a descriptor cannot be told, and so does not get its flag back"
+        ),
+        (
+            "sigaction", "disposition",
+            "a disposition cannot be given back: only a filter of system calls does that"
+        ),
+        (
+            "write", "a signal",
+            "a signal's handler cannot tell of it: only a filter of system calls does that"
+        ),
+    ]
+
+    static func trouble(_ fault: Fault, _ complaint: String) -> String? {
+        troubles.first { $0.call == fault.callName && complaint.contains($0.complaint) }?.reason
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import Injection
+
+/// An operation in a process of its own, with a fault, and then once more without it.
+///
+/// The second time all has to go well, and nothing may be left over at the end: no descriptor and
+/// no thread more than where nothing has failed.
+struct Trial: Sendable {
+    let operation: Operation
+    /// What fails; `nil` for a trial that only counts.
+    let fault: Fault?
+    /// For how long the operation waits for what it has asked for.
+    let limit: Duration
+
+    /// What a trial says of itself.
+    struct Findings: Sendable {
+        /// How often each function was called while the fault was on.
+        var calls: [Int]
+        var hits = 0
+        var descriptors = 0
+        /// How it went with the fault: ``Outcome``, as a number.
+        var outcome = 0
+    }
+
+    private static let slotsOfCalls = 80
+    static let codes = (done: 0, refused: 1, missing: 2)
+
+    /// Begins it in a child; the slot is the child's.
+    func start(slot: Int) -> pid_t {
+        let milliseconds = Int(limit / .milliseconds(1)) * 8 + 1_500
+        let box = Unmanaged.passRetained(Box(self))
+        defer { box.release() }
+        return child_start(
+            CInt(slot),
+            milliseconds,
+            { context in
+                guard let context else { return }
+                Unmanaged<Box>.fromOpaque(context).takeUnretainedValue().trial.carryOut()
+            },
+            box.toOpaque()
+        )
+    }
+
+    private final class Box: Sendable {
+        let trial: Trial
+
+        init(_ trial: Trial) { self.trial = trial }
+    }
+
+    /// Reads what a child has left.
+    static func findings(of end: child_end) -> Findings {
+        let numbers = withUnsafeBytes(of: end.numbers) { Array($0.bindMemory(to: Int.self)) }
+        return Findings(
+            calls: Array(numbers[..<slotsOfCalls]),
+            hits: numbers[slotsOfCalls],
+            descriptors: numbers[slotsOfCalls + 1],
+            outcome: numbers[slotsOfCalls + 2]
+        )
+    }
+
+    // MARK: In the child
+
+    private func carryOut() {
+        child_note_step("with the fault")
+        let first = performOnThread(1) {
+            if let fault {
+                fault_begin(fault.call, fault.index, fault.error, fault.lasts)
+            } else {
+                fault_begin_counting()
+            }
+        }
+        fault_end()
+        note(first)
+        child_note_step("without the fault, afterwards")
+        switch performOnThread(2, {}) {
+        case .done: break
+        case let other: complain("afterwards: \(other)")
+        }
+        child_note_step("at the end")
+        awaitThreads()
+        child_note_number(CInt(Self.slotsOfCalls + 1), Int(work_count_descriptors()))
+    }
+
+    private func performOnThread(_ round: Int, _ begin: @escaping @Sendable () -> Void) -> Outcome {
+        let outcome = Shared(Outcome.done)
+        let scene = Scene(limit: limit, name: "sweep-\(getpid())-\(round)")
+        PlainThread {
+            begin()
+            let result = operation.perform(scene)
+            outcome.change { $0 = result }
+        }.join()
+        return outcome.current
+    }
+
+    private func note(_ outcome: Outcome) {
+        for call in 0..<fault_call_count() { child_note_number(call, fault_calls(call)) }
+        child_note_number(CInt(Self.slotsOfCalls), fault_hits())
+        let code = CInt(Self.slotsOfCalls + 2)
+        switch outcome {
+        case .done: child_note_number(code, Self.codes.done)
+        case .refused(let text):
+            child_note_number(code, Self.codes.refused)
+            child_note_step(text)
+        case .missing(let what):
+            child_note_number(code, Self.codes.missing)
+            // What never comes cannot be had: but where only one call fails, all has to come.
+            if fault?.lasts == false { complain("missing: \(what)") }
+        case .wrong(let what): complain("wrong: \(what)")
+        }
+    }
+
+    private func complain(_ what: String) {
+        child_note_problem(what)
+    }
+
+    /// Threads that have been waited for may be a moment away from their end.
+    private func awaitThreads() {
+        for _ in 0..<200 where work_count_threads() > 1 { work_sleep(1_000) }
+        if work_count_threads() > 1 { complain("\(work_count_threads() - 1) threads are left") }
+    }
+}

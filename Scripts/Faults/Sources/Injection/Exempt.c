@@ -1,0 +1,3 @@
+#include "Exempt.h"
+
+_Thread_local int exempt_depth;
