@@ -6,7 +6,7 @@ import Glibc
 /// libuv wants them non-blocking. The flag belongs to the open file and not to the number: several
 /// descriptors may share it, as those of a terminal do. It is given back when the last loop of the
 /// process stops watching the last descriptor of the file.
-enum BlockingFlags {
+package enum BlockingFlags {
     /// Tells open files apart, if not all of them: descriptors that share a file have the same.
     private struct FileNumber: Hashable {
         var device: dev_t
@@ -33,7 +33,7 @@ enum BlockingFlags {
 
     private static let state = Guarded(State())
 
-    static func take(_ descriptor: CInt) {
+    package static func take(_ descriptor: CInt) {
         state.withLock { state in
             if state.uses[descriptor] != nil {
                 state.uses[descriptor]?.count += 1
@@ -52,7 +52,7 @@ enum BlockingFlags {
         }
     }
 
-    static func giveBack(_ descriptor: CInt) {
+    package static func giveBack(_ descriptor: CInt) {
         state.withLock { state in
             state.uses[descriptor]?.count -= 1
             guard let use = state.uses[descriptor], use.count == 0 else { return }
