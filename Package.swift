@@ -58,11 +58,23 @@ let package = Package(
             dependencies: ["UVRunLoop"],
             path: "Tests/Support/TaskProbe"
         ),
+        .target(name: "TestSupport", dependencies: ["UVRunLoop"], path: "Tests/TestSupport"),
+        .target(
+            name: "RandomPrograms",
+            dependencies: ["TestSupport", "UVRunLoop"],
+            path: "Tests/RandomPrograms"
+        ),
+        .executableTarget(
+            name: "RandomProgramRunner",
+            dependencies: ["RandomPrograms"],
+            path: "Tests/Support/RandomProgramRunner"
+        ),
         .testTarget(
             name: "UVRunLoopTests",
-            dependencies: ["UVRunLoop", "DispatchProbe", "TaskProbe"]
+            dependencies: ["UVRunLoop", "TestSupport", "DispatchProbe", "TaskProbe"]
         ),
         .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop"]),
+        .testTarget(name: "RandomProgramTests", dependencies: ["RandomPrograms"]),
         .testTarget(
             name: "UVRunLoopPortsTests",
             dependencies: ["UVRunLoop", "UVRunLoopPorts"]

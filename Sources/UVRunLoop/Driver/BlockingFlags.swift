@@ -6,7 +6,7 @@ import Glibc
 /// libuv wants them non-blocking. The flag belongs to the open file and not to the number: several
 /// descriptors may share it, as those of a terminal do. It is given back when the last loop of the
 /// process stops watching the last descriptor of the file.
-enum BlockingFlags {
+package enum BlockingFlags {
     /// Tells open files apart, if not all of them: descriptors that share a file have the same.
     private struct FileNumber: Hashable {
         var device: dev_t
@@ -41,7 +41,7 @@ enum BlockingFlags {
     /// Begins a use of a descriptor.
     ///
     /// - Throws: What the system says of a descriptor whose flags cannot be read or set.
-    static func take(_ descriptor: CInt) throws(UVError) {
+    package static func take(_ descriptor: CInt) throws(UVError) {
         if StandardDescriptors.all.contains(descriptor) { return }
         try shared.current.state.withLock { state throws(UVError) in
             if state.uses[descriptor] != nil {
@@ -67,7 +67,7 @@ enum BlockingFlags {
     ///   - descriptor: The descriptor.
     ///   - isSameFile: Whether it still is the file that was taken. Its owner may have closed it
     ///     too early, and the number may be another file's; `nil` when nothing is known.
-    static func giveBack(_ descriptor: CInt, isSameFile: Bool? = nil) {
+    package static func giveBack(_ descriptor: CInt, isSameFile: Bool? = nil) {
         shared.current.state.withLock { state in
             state.uses[descriptor]?.count -= 1
             guard let use = state.uses[descriptor], use.count == 0 else { return }

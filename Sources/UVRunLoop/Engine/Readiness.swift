@@ -9,4 +9,18 @@ package struct Readiness: Sendable {
     package var hasUnread = false
     /// After an error libuv watches no more: the descriptor has to be watched anew.
     package var isUnwatched = false
+
+    package init(
+        descriptor: CInt,
+        registration: UInt64,
+        events: UVRunLoop.DescriptorSource.Events,
+        hasUnread: Bool = false,
+        isUnwatched: Bool = false
+    ) {
+        self.descriptor = descriptor
+        self.registration = registration
+        self.events = events
+        self.hasUnread = hasUnread
+        self.isUnwatched = isUnwatched
+    }
 }

@@ -1,5 +1,7 @@
 import Glibc
 import Synchronization
+// Every suite that uses what is in this folder uses that, too.
+@_exported import TestSupport
 
 @testable import UVRunLoop
 
@@ -91,11 +93,6 @@ func elsewhere(after delay: Duration, _ loop: UVRunLoop, _ action: @escaping @Se
     }
 }
 
-/// Has another thread do something, and waits for it.
-func onAnotherThread(_ action: @escaping @Sendable () -> Void) {
-    pthread_join(startThread(action), nil)
-}
-
 /// Lets the loop's clock move on without a run.
 func letTimePass(_ duration: Duration, _ loop: UVRunLoop) {
     let nanoseconds = duration.nanosecondsRoundedUp
@@ -107,74 +104,9 @@ func letTimePass(_ duration: Duration, _ loop: UVRunLoop) {
     }
 }
 
-private final class ThreadBody: Sendable {
-    let action: @Sendable () -> Void
-
-    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
-}
-
-func startThread(_ action: @escaping @Sendable () -> Void) -> pthread_t {
-    var thread = pthread_t()
-    let body = Unmanaged.passRetained(ThreadBody(action)).toOpaque()
-    let status = pthread_create(
-        &thread,
-        nil,
-        { body in
-            if let body { Unmanaged<ThreadBody>.fromOpaque(body).takeRetainedValue().action() }
-            return nil
-        },
-        body
-    )
-    precondition(status == 0, "No thread could be started.")
-    return thread
-}
-
 /// A mutable value behind a reference.
 final class Box<Value> {
     var value: Value
 
     init(_ value: Value) { self.value = value }
-}
-
-/// A pipe whose ends are closed at the latest when it is gone.
-final class Pipe: Sendable {
-    let readEnd: CInt
-    let writeEnd: CInt
-    private let isOpen = Guarded((read: true, write: true))
-
-    init() {
-        var ends: [CInt] = [-1, -1]
-        precondition(pipe(&ends) == 0, "No pipe could be opened.")
-        // Processes that other tests start would keep the ends open.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        (readEnd, writeEnd) = (ends[0], ends[1])
-    }
-
-    func write(_ text: String) {
-        let bytes = Array(text.utf8)
-        precondition(Glibc.write(writeEnd, bytes, bytes.count) == bytes.count)
-    }
-
-    /// What there is to read; `nil` when there is nothing, and empty at the end.
-    func read(_ count: Int = 4096) -> String? {
-        let flags = fcntl(readEnd, F_GETFL)
-        _ = fcntl(readEnd, F_SETFL, flags | O_NONBLOCK)
-        defer { _ = fcntl(readEnd, F_SETFL, flags) }
-        var bytes = [UInt8](repeating: 0, count: count)
-        let length = Glibc.read(readEnd, &bytes, count)
-        return length < 0 ? nil : String(decoding: bytes[..<length], as: UTF8.self)
-    }
-
-    func closeWriteEnd() {
-        if isOpen.withLock({ exchange(&$0.write, with: false) }) { close(writeEnd) }
-    }
-
-    func closeReadEnd() {
-        if isOpen.withLock({ exchange(&$0.read, with: false) }) { close(readEnd) }
-    }
-
-    deinit {
-        closeWriteEnd()
-        closeReadEnd()
-    }
 }

@@ -1,28 +1,26 @@
 import Glibc
 import Synchronization
 
-@testable import UVRunLoop
+import UVRunLoop
 
 /// A driver whose clock stands still until there is nothing to do, and then jumps to what comes
 /// next.
 ///
 /// Real descriptors are asked with poll(2) before the clock jumps. What other threads do at a
 /// given time is done, on a real other thread, when the clock gets there.
-final class ManualDriver: LoopDriver {
-    typealias Events = UVRunLoop.DescriptorSource.Events
-
-    let manualRemote = ManualRemote()
+package final class ManualDriver: LoopDriver {
+    package let manualRemote = ManualRemote()
     private let word: WakeWord
     private var watched: [CInt: WatchOrder] = [:]
     private var ready: [Readiness] = []
 
-    init(word: WakeWord) { self.word = word }
+    package init(word: WakeWord) { self.word = word }
 
-    var remote: any LoopRemote { manualRemote }
+    package var remote: any LoopRemote { manualRemote }
 
-    func look() { ready = poll() }
+    package func look() { ready = poll() }
 
-    func wait(until moment: Moment?, now: Int64) {
+    package func wait(until moment: Moment?, now: Int64) {
         look()
         guard ready.isEmpty, word.fallAsleep() else { return }
         defer { word.awaken() }
@@ -46,15 +44,15 @@ final class ManualDriver: LoopDriver {
         }
     }
 
-    var readyCount: Int { ready.count }
+    package var readyCount: Int { ready.count }
 
-    func forEachReady(_ body: (Readiness) -> Void) {
+    package func forEachReady(_ body: (Readiness) -> Void) {
         let found = ready
         ready = []
         for report in found { body(report) }
     }
 
-    func watch(
+    package func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
@@ -71,12 +69,12 @@ final class ManualDriver: LoopDriver {
         }
     }
 
-    func rearm(_ order: WatchOrder) -> Bool {
+    package func rearm(_ order: WatchOrder) -> Bool {
         watched[order.descriptor] = order.events == nil ? nil : order
         return true
     }
 
-    func close() { manualRemote.releaseAll() }
+    package func close() { manualRemote.releaseAll() }
 
     private func poll() -> [Readiness] {
         manualRemote.withReleased { released in
@@ -107,84 +105,5 @@ final class ManualDriver: LoopDriver {
         if answer & (POLLERR | POLLNVAL | POLLHUP) != 0 { report.events.insert(.hangUp) }
         report.hasUnread = answer & POLLIN != 0 && answer & (POLLERR | POLLNVAL) == 0
         return report
-    }
-}
-
-/// The virtual clock, and what other threads will do when it gets there.
-final class ManualRemote: LoopRemote {
-    struct Event {
-        let date: Int64
-        let number: Int
-        let action: @Sendable () -> Void
-    }
-
-    private struct State {
-        var now: Int64 = 1_000_000_000
-        var events: [Event] = []
-        var count = 0
-        var wasKicked = false
-        var released: Set<CInt> = []
-        var taken: Set<CInt> = []
-    }
-
-    private let state = Guarded(State())
-
-    var now: Int64 { state.withLock(\.now) }
-
-    func kick() { state.withLock { $0.wasKicked = true } }
-
-    func takeKick() -> Bool {
-        state.withLock { state in
-            defer { state.wasKicked = false }
-            return state.wasKicked
-        }
-    }
-
-    func take(_ descriptor: CInt) {
-        if state.withLock({ $0.taken.insert(descriptor).inserted }) {
-            try? BlockingFlags.take(descriptor)
-        }
-    }
-
-    func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
-        guard !isWanted() else { return }
-        let wasTaken = state.withLock { state in
-            state.released.insert(descriptor)
-            return state.taken.remove(descriptor) != nil
-        }
-        if wasTaken { BlockingFlags.giveBack(descriptor) }
-    }
-
-    func releaseAll() {
-        for descriptor in state.withLock(\.taken) { release(descriptor) { false } }
-    }
-
-    func withReleased(_ body: (inout Set<CInt>) -> Void) {
-        var released = state.withLock(\.released)
-        body(&released)
-        state.withLock { [released] in $0.released = released }
-    }
-
-    func advance(to date: Int64) { state.withLock { $0.now = max($0.now, date) } }
-
-    func plan(after delay: Int64, _ action: @escaping @Sendable () -> Void) {
-        state.withLock { state in
-            state.count += 1
-            state.events.append(
-                Event(date: state.now + delay, number: state.count, action: action)
-            )
-        }
-    }
-
-    /// Takes the first event that is planned for a date or an earlier one.
-    func takeEvent(until date: Int64) -> Event? {
-        state.withLock { state in
-            let next = state.events.indices.min {
-                (state.events[$0].date, state.events[$0].number)
-                    < (state.events[$1].date, state.events[$1].number)
-            }
-            guard let next, state.events[next].date <= date else { return nil }
-            return state.events.remove(at: next)
-        }
     }
 }

@@ -1,0 +1,158 @@
+import Synchronization
+import TestSupport
+import UVRunLoop
+
+/// What a program is carried out on.
+package enum Stage: String, Sendable, CaseIterable {
+    /// A driver with a virtual clock.
+    case virtual
+    /// libuv and real time.
+    case libuv
+}
+
+/// Carries a program out on the library.
+///
+/// Unchecked, because blocks that come from other threads refer to it: whatever changes is touched
+/// by the loop's thread alone, or by another one while the loop's waits for that.
+final class Library: @unchecked Sendable {
+    enum Member: Sendable {
+        case source(UVRunLoop.Source)
+        case observer(UVRunLoop.Observer)
+        case timer(UVRunLoop.Timer)
+        case descriptor(UVRunLoop.DescriptorSource, Pipe)
+        case port(UVRunLoop.Port)
+        case block
+    }
+
+    var performance: Performance
+    var members: [Member] = []
+    let loop: UVRunLoop
+    /// The virtual clock; `nil` in real time.
+    let clock: ManualRemote?
+    private let start: UVRunLoop.Instant
+    private let startOfClock: Int64
+    /// What `schedule` and `cancel` were told in the present action.
+    let membershipEvents = Guarded<[Event]>([])
+    /// Set by whoever had to stop the loop because it would not end by itself.
+    let ending: Ending
+
+    /// Tells the loop's thread that somebody had to stop its loop.
+    final class Ending: Sendable {
+        let event = Guarded<Event?>(nil)
+
+        func note(_ end: Event) { event.withLock { $0 = $0 ?? end } }
+    }
+
+    private init(
+        _ program: Program,
+        _ loop: UVRunLoop,
+        _ clock: ManualRemote?,
+        _ ending: Ending
+    ) {
+        self.loop = loop
+        self.clock = clock
+        self.ending = ending
+        performance = Performance(program)
+        start = loop.now
+        startOfClock = clock?.now ?? 0
+    }
+
+    /// What happens when a program is carried out.
+    static func trace(of program: Program, on stage: Stage) -> [Event] {
+        let ending = Ending()
+        let spinning = LoopReference()
+        var watched: WatchedDriver?
+        var clock: ManualRemote?
+        let library = UVRunLoop.withLoop { word in
+            let driver: any LoopDriver =
+                stage == .virtual ? ManualDriver(word: word) : uvDriver(word)
+            clock = driver.remote as? ManualRemote
+            let made = WatchedDriver(driver) {
+                ending.note(.spun)
+                spinning.loop?.stop()
+            }
+            watched = made
+            return made
+        } _: { loop in
+            spinning.loop = loop
+            let library = Library(program, loop, clock, ending)
+            guard let watched else { preconditionFailure("There is a driver.") }
+            library.carryOut(on: watched)
+            return library
+        }
+        library.flush()
+        if let end = ending.event.withLock({ $0 }) { library.performance.note(end) }
+        return library.performance.trace
+    }
+
+    private final class LoopReference { weak var loop: UVRunLoop? }
+
+    private static func uvDriver(_ word: WakeWord) -> any LoopDriver {
+        do {
+            return try UVRunLoop.makeUVDriver(word)
+        } catch {
+            fatalError("No descriptors are left: \(error)")
+        }
+    }
+
+    private func carryOut(on driver: WatchedDriver) {
+        members = performance.program.items.indices.map(makeMember)
+        let guardian = Watchdog.shared.watch(self)
+        let visitor = Visitor(self, driver)
+        for action in performance.program.actions { carryOut(action) }
+        visitor.finish()
+        guardian.finish()
+    }
+
+    // MARK: Callouts
+
+    func callOut(_ item: Int, _ event: Event) {
+        for action in performance.begin(item, event) { carryOut(action) }
+        if ending.event.withLock({ $0 }) != nil { loop.stop() }
+    }
+
+    var isOver: Bool { performance.isOver || ending.event.withLock { $0 } != nil }
+
+    var place: Place {
+        Place(
+            mode: loop.currentMode.flatMap(ModeName.init),
+            depth: loop.nestingLevel,
+            time: clock == nil ? 0 : nanoseconds(loop.now)
+        )
+    }
+
+    func nanoseconds(_ instant: UVRunLoop.Instant) -> Int64 {
+        start.duration(to: instant).nanosecondsRoundedUp
+    }
+
+    /// The present moment, on any thread.
+    var present: UVRunLoop.Instant {
+        clock.map { instant($0.now - startOfClock) } ?? UVRunLoop.currentInstant
+    }
+
+    func instant(_ nanoseconds: Int64) -> UVRunLoop.Instant {
+        start.advanced(by: .nanoseconds(nanoseconds))
+    }
+
+    /// Notes what `schedule` and `cancel` were told.
+    func flush() {
+        let events = membershipEvents.withLock { events in
+            defer { events = [] }
+            return events
+        }
+        for event in events { performance.note(event) }
+    }
+}
+
+extension ModeName {
+    var mode: UVRunLoop.Mode { Self.modes[rawValue] }
+
+    init?(_ mode: UVRunLoop.Mode) {
+        guard let index = Self.modes.firstIndex(of: mode) else { return nil }
+        self.init(rawValue: index)
+    }
+
+    private static let modes: [UVRunLoop.Mode] = [
+        .default, UVRunLoop.Mode("first"), UVRunLoop.Mode("second"), .common,
+    ]
+}

@@ -1,0 +1,69 @@
+import Synchronization
+import UVRunLoop
+
+/// Passes everything on to a driver, and counts: a loop that asks without end is stopped, and
+/// another thread can tell one sleep from the next.
+final class WatchedDriver: LoopDriver {
+    /// What other threads may know of it.
+    final class Counts: Sendable {
+        let begunWaits = Atomic<Int>(0)
+        let endedWaits = Atomic<Int>(0)
+        let questions = Atomic<Int>(0)
+    }
+
+    /// So often no program asks before it has come to its end.
+    private static let mostQuestions = 100_000
+
+    let counts = Counts()
+    private let driver: any LoopDriver
+    private let stopSpinning: () -> Void
+
+    init(_ driver: any LoopDriver, stopSpinning: @escaping () -> Void) {
+        self.driver = driver
+        self.stopSpinning = stopSpinning
+    }
+
+    private func count() {
+        let number = counts.questions.add(1, ordering: .relaxed).newValue
+        if number > Self.mostQuestions { stopSpinning() }
+    }
+
+    var remote: any LoopRemote {
+        count()
+        return driver.remote
+    }
+
+    func look() {
+        count()
+        driver.look()
+    }
+
+    func wait(until moment: Moment?, now: Int64) {
+        count()
+        counts.begunWaits.add(1, ordering: .sequentiallyConsistent)
+        driver.wait(until: moment, now: now)
+        counts.endedWaits.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    var readyCount: Int {
+        count()
+        return driver.readyCount
+    }
+
+    func forEachReady(_ body: (Readiness) -> Void) { driver.forEachReady(body) }
+
+    func watch(
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
+        refused: (WatchOrder) -> Void
+    ) {
+        count()
+        driver.watch(orders, ifCurrent: isCurrent, refused: refused)
+    }
+
+    func rearm(_ order: WatchOrder) -> Bool { driver.rearm(order) }
+
+    func forgetReleased() { driver.forgetReleased() }
+
+    func close() { driver.close() }
+}

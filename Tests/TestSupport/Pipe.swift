@@ -1,0 +1,47 @@
+import Glibc
+import UVRunLoop
+
+/// A pipe whose ends are closed at the latest when it is gone.
+package final class Pipe: Sendable {
+    package let readEnd: CInt
+    package let writeEnd: CInt
+    private let isOpen = Guarded((read: true, write: true))
+
+    package init() {
+        var ends: [CInt] = [-1, -1]
+        precondition(pipe(&ends) == 0, "No pipe could be opened.")
+        // Processes that other tests start would keep the ends open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+
+    package var isWriteEndOpen: Bool { isOpen.withLock(\.write) }
+
+    package func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        precondition(Glibc.write(writeEnd, bytes, bytes.count) == bytes.count)
+    }
+
+    /// What there is to read; `nil` when there is nothing, and empty at the end.
+    package func read(_ count: Int = 4096) -> String? {
+        let flags = fcntl(readEnd, F_GETFL)
+        _ = fcntl(readEnd, F_SETFL, flags | O_NONBLOCK)
+        defer { _ = fcntl(readEnd, F_SETFL, flags) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = Glibc.read(readEnd, &bytes, count)
+        return length < 0 ? nil : String(decoding: bytes[..<length], as: UTF8.self)
+    }
+
+    package func closeWriteEnd() {
+        if isOpen.withLock({ exchange(&$0.write, with: false) }) { close(writeEnd) }
+    }
+
+    package func closeReadEnd() {
+        if isOpen.withLock({ exchange(&$0.read, with: false) }) { close(readEnd) }
+    }
+
+    deinit {
+        closeWriteEnd()
+        closeReadEnd()
+    }
+}
