@@ -8,7 +8,7 @@ struct GlobPattern {
     /// A pattern as people write it takes one or two steps a byte.
     struct Budget {
         private static let stepsPerByte = 8
-        private(set) var steps = 1 << 24
+        private(set) var steps = 1 << 22
 
         /// Whether a match was given up.
         var isSpent: Bool { steps < 0 }
