@@ -26,6 +26,7 @@ import UVRunLoop
             try lines(of: "3-5") == [
                 "the source joins a loop",
                 "the client registers the source",
+                "another thread leaves two commands",
                 "the source fires",
                 "command: one",
                 "command: two",

@@ -18,6 +18,7 @@ import Testing
     @Test func aCheckInBringsThePortOfTheWorkerWhichIsKept() throws {
         #expect(
             try lines(of: "3-13") == [
+                "worker: I check in, and send something else",
                 "main: nothing arrives while the loop does not run",
                 "main: a worker has checked in",
                 "main: message 7 means nothing to me",

@@ -21,16 +21,21 @@ extension RunLoopSource {
     }
 }
 
-/// Two commands and two signals: the source fires once and carries out both.
-func performWork(_ log: Log) {
+/// Two commands and two signals from another thread: the source fires once, on the loop's thread, and
+/// carries out both.
+func performWork(_ log: Log) throws {
     let source = RunLoopSource(delegate: AppDelegate(log: log), log: log)
     source.addToCurrentRunLoop()
 
     let loop = UVRunLoop.current
-    for text in ["one", "two"] {
-        source.addCommand(.say(text))
-        source.fireCommands(on: loop)
+    let client = try startThread("client") {
+        log.note("another thread leaves two commands")
+        for text in ["one", "two"] {
+            source.addCommand(.say(text))
+            source.fireCommands(on: loop)
+        }
     }
+    client.join()
 
     // A limit that is past makes one pass, in which every source that was signalled fires.
     loop.run(mode: .default, for: .zero)

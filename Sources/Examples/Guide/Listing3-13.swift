@@ -28,15 +28,19 @@ extension MainThread {
     }
 }
 
-/// A check-in and another message arrive, in the order in which they were sent.
-func handlePortMessages(_ log: Log) {
+/// A check-in and another message arrive from another thread, in the order in which they were sent.
+func handlePortMessages(_ log: Log) throws {
     let main = MainThread(log: log)
     let local = UVRunLoop.Port { _, message in main.handlePortMessage(message) }
     UVRunLoop.current.add(local, forMode: .default)
 
-    let workerPort = UVRunLoop.Port { _, _ in }
-    local.send(UVRunLoop.PortMessage(id: PortMessageID.checkIn, replyPort: workerPort))
-    local.send(UVRunLoop.PortMessage(id: 7))
+    let workerPort = UVRunLoop.Port(sendableHandler: { _, _ in })
+    let worker = try startThread("worker") {
+        log.note("worker: I check in, and send something else")
+        local.send(UVRunLoop.PortMessage(id: PortMessageID.checkIn, replyPort: workerPort))
+        local.send(UVRunLoop.PortMessage(id: 7))
+    }
+    worker.join()
     log.note("main: nothing arrives while the loop does not run")
 
     runCurrentLoop { local.count == 0 }
