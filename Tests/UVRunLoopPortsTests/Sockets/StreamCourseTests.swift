@@ -43,9 +43,9 @@ import UVRunLoop
 
     @Test func onlyAnOpenConnectionHasNothingToDoOnItsOwn() {
         for phase in [StreamCourse.Phase.inLine, .connecting, .connected] {
-            #expect(StreamCourse(phase).isReady)
+            #expect(StreamCourse(phase).isReady(OutputQueue()))
         }
-        #expect(!StreamCourse(.open).isReady)
+        #expect(!StreamCourse(.open).isReady(OutputQueue()))
     }
 
     // MARK: Input
@@ -69,15 +69,15 @@ import UVRunLoop
         var course = StreamCourse(.open)
         course.isHungUp = true
         #expect(course.readsToTheEnd)
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
         // A pause holds even then.
         course.isPaused = true
         #expect(!course.readsToTheEnd)
-        #expect(!course.isReady)
+        #expect(!course.isReady(OutputQueue()))
         course.isPaused = false
         course.peerDidEnd = true
         #expect(!course.readsToTheEnd)
-        #expect(!course.isReady)
+        #expect(!course.isReady(OutputQueue()))
     }
 
     @Test func aFailureEndsSendingAtOnceAndReadingWhenAllIsRead() {
@@ -90,7 +90,7 @@ import UVRunLoop
         course.peerDidEnd = true
         #expect(!course.readsToTheEnd)
         // The failure itself is still to be told.
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
     }
 
     // MARK: The end
@@ -109,7 +109,7 @@ import UVRunLoop
         #expect(!course.isOver)
         course.peerDidEnd = true
         #expect(course.isOver)
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
     }
 
     @Test func theEndWaitsForTheConnectionToBeThere() {
@@ -149,7 +149,7 @@ import UVRunLoop
         course.failure = UVRunLoop.SocketError(.brokenPipe)
         #expect(!course.isToShutDown(OutputQueue()))
         #expect(!course.isOver)
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
     }
 }
 
