@@ -71,6 +71,34 @@ import Testing
         }
     }
 
+    /// What keeps a port from reading, so that it cannot find the hang-up that way.
+    enum Silence: CaseIterable, Sendable {
+        case paused, draining
+    }
+
+    @Test(arguments: Silence.allCases)
+    func aHangUpBeforeTheHandlerKnowsOfTheConnectionIsFoundWithoutReading(
+        silence: Silence
+    ) throws {
+        let place = Place()
+        let listener = try PlainListener(at: .unix(place.path + "/socket"))
+        try withPortLoop { loop in
+            let log = SocketLog()
+            let port = try SocketPort(connectingTo: listener.address) { log.gather($1) }
+            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            switch silence {
+            case .paused: port.pauseReading()
+            case .draining: port.invalidateWhenDrained()
+            }
+            listener.accept().close()
+            loop.add(port, forMode: .default)
+            #expect(loop.run(for: .seconds(10)) == .finished)
+            let expected = ["connected", "failed: the peer dropped the connection"]
+            #expect(log.entries == expected)
+            port.invalidate()
+        }
+    }
+
     // MARK: Our reset
 
     @Test func aQueueThatOverflowsResetsTheConnection() throws {
@@ -108,6 +136,15 @@ import Testing
             port.invalidate()
             #expect(peer.readAll().end == .reset)
         }
+    }
+
+    @Test func aPortThatIsReleasedWithAQueueResetsTheConnection() throws {
+        let listener = try PlainListener(at: .ipv4Loopback(port: 0))
+        var port: SocketPort? = try SocketPort(connectingTo: listener.address) { _, _ in }
+        port?.send("queued until the loop runs".utf8)
+        let peer = listener.accept()
+        port = nil
+        #expect(peer.readAll().end == .reset)
     }
 
     @Test func closingWithNothingQueuedIsAnEnd() throws {

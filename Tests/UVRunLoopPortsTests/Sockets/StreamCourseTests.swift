@@ -93,17 +93,39 @@ import UVRunLoop
         #expect(course.isReady(OutputQueue()))
     }
 
+    @Test func aQueueForAPeerThatIsGoneIsSentWithoutTheKernelsWord() {
+        var course = StreamCourse(.open)
+        course.isHungUp = true
+        course.isPaused = true
+        #expect(!course.isReady(OutputQueue()))
+        #expect(course.isReady(queue(1)))
+        course.failure = UVRunLoop.SocketError(.connectionReset)
+        #expect(course.isReady(OutputQueue()))
+    }
+
+    @Test func onlyAnEndWithoutAFailureOrWithABrokenPipeIsGenuine() {
+        var course = StreamCourse(.open)
+        #expect(course.isEndGenuine)
+        course.failure = UVRunLoop.SocketError(.connectionReset)
+        #expect(!course.isEndGenuine)
+        course.failure = UVRunLoop.SocketError(.brokenPipe)
+        #expect(course.isEndGenuine)
+    }
+
     // MARK: The end
 
     @Test func theEndIsToldToThePeerOnceWhenAllIsSent() {
         var course = StreamCourse(.open)
+        #expect(!course.isFinishing)
         course.noteEnd(closing: false)
+        #expect(course.isFinishing)
         #expect(!course.accepts)
         #expect(course.sends)
         #expect(course.reads)
         #expect(!course.isToShutDown(queue(1)))
         #expect(course.isToShutDown(OutputQueue()))
         course.didShutDown()
+        #expect(!course.isFinishing)
         #expect(!course.isToShutDown(OutputQueue()))
         #expect(!course.sends)
         #expect(!course.isOver)
