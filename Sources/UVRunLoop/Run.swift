@@ -54,6 +54,8 @@ struct Run: ~Copyable {
         /// Whether it does what is left to do after the loop was ended: it makes one pass all the
         /// same.
         var isLast = false
+        /// What it goes on for although the loop was ended.
+        var awaitedPort: UVRunLoop.PortLink?
         /// Whether it goes on although its mode is empty.
         var staysWhenEmpty = false
     }

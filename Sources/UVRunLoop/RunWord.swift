@@ -38,6 +38,9 @@ final class RunWord: Sendable {
 
     var isStopped: Bool { Value(bits: word.load(ordering: .acquiring)).isStopped || isEnded }
 
+    /// Whether the innermost run was stopped by itself, and not by the end of all runs.
+    var isStoppedAlone: Bool { Value(bits: word.load(ordering: .acquiring)).isStopped }
+
     /// Stops every run, nested ones and those to come included.
     func end(_ end: End) { ending.max(end.rawValue, ordering: .releasing) }
 

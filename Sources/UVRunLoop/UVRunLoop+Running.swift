@@ -141,24 +141,6 @@ extension UVRunLoop {
         if word.noteChange() { remote.kick() }
     }
 
-    /// Ends every run of the loop, nested ones included, the present ones and those to come.
-    func end(_ end: RunWord.End) {
-        checkProcess()
-        innermostRun.end(end)
-        if word.noteChange() { remote.kick() }
-    }
-
-    /// Does what is queued for the default mode, in one pass, although the loop was ended.
-    ///
-    /// Runs nested in it end at once.
-    func performQueuedWork() {
-        checkThread()
-        _ = run(
-            .default,
-            Run.Terms(limit: .min, limitWasPast: true, returnsAfterSource: false, isLast: true)
-        )
-    }
-
     /// Ends the loop's present sleep, or the coming one.
     ///
     /// The loop then makes another pass, and so finds sources that were signalled. A wake-up asked
@@ -183,7 +165,7 @@ extension UVRunLoop {
 
     // MARK: A run
 
-    private func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
+    func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
         home.doReleases()
         noteMainQueue()
         guard var run = runLikeALatestOne(in: mode, terms) ?? newRun(in: mode, terms) else {
@@ -363,7 +345,7 @@ extension UVRunLoop {
 
     /// Whether the run ends, and why: the first reason that applies.
     private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
-        if innermostRun.isStopped { return .stopped }
+        if isStopped(run) { return .stopped }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
         if let limit = run.terms.limit, remote.now >= limit { return .timedOut }

@@ -86,7 +86,7 @@ extension UVRunLoop {
     private func outlook(_ run: inout Run) -> Outlook {
         armDescriptors(&run)
         let contents = contents(for: run)
-        if word.isWoken || innermostRun.isStopped { return .somethingToDo }
+        if word.isWoken || isStopped(run) { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
         let hasBlock = holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
         if contents.hasWork || hasBlock || !run.holdsItems { return .somethingToDo }

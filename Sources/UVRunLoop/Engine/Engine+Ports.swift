@@ -44,6 +44,13 @@ extension Engine {
         return found.record
     }
 
+    /// What the loop knows the ports of a mode by.
+    func portLinks(in mode: UVRunLoop.Mode) -> [UVRunLoop.PortLink] {
+        ports.tickets.compactMap { ticket in
+            ports.contains(ticket, in: mode, of: modes) ? ports[ticket]?.port.link : nil
+        }
+    }
+
     private mutating func forgetDescriptor(of record: PortRecord, _ ticket: Ticket) {
         if let descriptor = record.descriptor { descriptors.remove(ticket, from: descriptor) }
     }

@@ -118,6 +118,13 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// Asked under the link's lock when the port is added to a loop.
     var isReady: Bool { get }
 
+    /// Whether work that was handed to the port is under way, which a thread that stops after its
+    /// queued work awaits.
+    ///
+    /// It may become `true` at any time. When it becomes `false`, the loop is serving the port, or
+    /// the port is invalid.
+    var isFinishing: Bool { get }
+
     /// Handles one event, on the loop's thread.
     ///
     /// - Parameters:
@@ -154,6 +161,8 @@ package protocol PortReceiver: AnyObject, Sendable {
 
 extension PortReceiver {
     package var isReady: Bool { false }
+
+    package var isFinishing: Bool { false }
 
     package func receiveMore(
         _ port: any AnyObject & Sendable,

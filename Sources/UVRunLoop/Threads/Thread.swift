@@ -80,6 +80,13 @@ extension UVRunLoop {
         /// a delay. The thread does it in one last pass, during which runs end as soon as they
         /// begin, or lets it be. In that case, nothing that is queued begins any more.
         ///
+        /// Sockets of the default mode that were told to end when their queues are sent
+        /// (`SocketPort.endSending()`, `SocketPort.invalidateWhenDrained()`) are work, too. After
+        /// the last pass the thread runs its loop in the default mode, timers and other sources
+        /// included, until they have sent all or have failed. Only their peers limit how long that
+        /// takes. To limit it, call this again with `false`, from a timer on this thread for
+        /// example.
+        ///
         /// A second call makes no difference, unless only the second gives up the queued work.
         ///
         /// > Threading: Any thread.

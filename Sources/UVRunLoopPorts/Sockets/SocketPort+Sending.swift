@@ -7,9 +7,9 @@ extension UVRunLoop.SocketPort {
     /// queued and sent as the peer makes room. Bytes sent before the connection is there are
     /// queued. The call never waits.
     ///
-    /// When the connection turns out to be broken, or the queue would become longer than
-    /// ``maximumQueuedBytes``, the port fails: its handler gets ``Event/failed(_:)`` in a later
-    /// pass, after what the peer sent before.
+    /// When the connection turns out to be broken, the port fails: its handler gets
+    /// ``Event/failed(_:)`` in a later pass, after what the peer sent before. When the queue would
+    /// become longer than ``maximumQueuedBytes``, it fails too, and nothing more is read.
     ///
     /// > Threading: Any thread. Traps for a listener.
     ///
@@ -45,6 +45,8 @@ extension UVRunLoop.SocketPort {
     /// Tells the peer that no more comes, when all that is queued is sent.
     ///
     /// Input goes on until the peer ends too (``Event/ended``); then the port is invalid by itself.
+    /// Called before the connection is there, it takes effect when it is. If the peer has reset the
+    /// connection, the port fails with ``UVRunLoop/SocketError/Code/connectionReset``.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public func endSending() {
@@ -52,6 +54,16 @@ extension UVRunLoop.SocketPort {
     }
 
     /// Closes the connection when all that is queued is sent; until then nothing more is read.
+    ///
+    /// With nothing queued the port is invalid when this returns. Called before the connection is
+    /// there, it takes effect when it is. The connection is closed without a further event, unless
+    /// it fails before.
+    ///
+    /// A ``UVRunLoop/Thread`` that is told to stop after its queued work sends the queue first, if
+    /// the port is in its loop's default mode. Nothing limits how long the peer may take to read
+    /// it. ``invalidate()`` ends the wait for one port, and
+    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` with `false` for all. The same goes for
+    /// ``endSending()``, until the queue is sent.
     ///
     /// The system resets a TCP connection that is closed while something is unread, and the peer
     /// may lose what is under way to it. Where that matters, use ``endSending()`` and wait for
@@ -108,6 +120,10 @@ extension UVRunLoop.SocketPort {
 
     /// The length of the queue that makes the port fail with
     /// ``UVRunLoop/SocketError/Code/queueOverflow`` when it would be passed; at first 64 MiB.
+    ///
+    /// The queue is dropped then, and a TCP connection is reset, so that the peer does not take
+    /// what it has for all. The peer of a Unix-domain socket gets a reset only if something it sent
+    /// is unread; otherwise it sees an end.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public var maximumQueuedBytes: Int {

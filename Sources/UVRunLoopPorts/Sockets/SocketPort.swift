@@ -30,6 +30,9 @@ extension UVRunLoop {
             /// The peer has sent something: what one read brought, never nothing.
             case received([UInt8])
             /// The peer sends no more; it may still listen.
+            ///
+            /// Everything that it sent has been received. A peer that resets the connection does
+            /// not end it this way: that is ``failed(_:)``.
             case ended
             /// The queue has become as short as the low mark, after it was longer than the high
             /// one.
@@ -80,8 +83,9 @@ extension UVRunLoop {
 
         /// Takes the port out of its loop for good, and closes its socket.
         ///
-        /// What is queued is dropped; ``endSending()`` and ``invalidateWhenDrained()`` send it.
-        /// The file that a listener made goes with it, if it is still the same. When this returns
+        /// What is queued is dropped; ``endSending()`` and ``invalidateWhenDrained()`` send it. When
+        /// something is dropped, a TCP connection is reset, so that the peer does not take what it
+        /// has for all. On a Unix-domain socket nothing can tell the peer. The file that a listener made goes with it, if it is still the same. When this returns
         /// on the loop's thread, no call begins any more.
         ///
         /// > Threading: Any thread.

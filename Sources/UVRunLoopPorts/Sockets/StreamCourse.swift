@@ -33,7 +33,7 @@ struct StreamCourse: Sendable {
     /// What ends the connection, once there is nothing left to read.
     var failure: UVRunLoop.SocketError?
     private var sending = Sending.open
-    private var closesWhenDrained = false
+    private(set) var closesWhenDrained = false
 
     init(_ phase: Phase) {
         self.phase = phase
@@ -50,6 +50,12 @@ struct StreamCourse: Sendable {
     ///
     /// A peer that is gone sends nothing more, so this comes to an end.
     var readsToTheEnd: Bool { reads && (isHungUp || failure != nil) }
+
+    /// Whether the end of the input is the end that the peer meant.
+    ///
+    /// After a reset the kernel reports an end, too, but something may be missing before it. A peer
+    /// that only takes no more (`EPIPE`) has ended properly.
+    var isEndGenuine: Bool { failure.map { $0.code == .brokenPipe } ?? true }
 
     // MARK: Output
 
@@ -73,6 +79,9 @@ struct StreamCourse: Sendable {
 
     mutating func didShutDown() { sending = .ended }
 
+    /// Whether what is queued is still to go out, or the peer still to be told that no more comes.
+    var isFinishing: Bool { sending == .ending }
+
     // MARK: Both
 
     /// What the kernel is to be asked for.
@@ -91,8 +100,9 @@ struct StreamCourse: Sendable {
     var isOver: Bool { sending == .ended && (peerDidEnd || closesWhenDrained) }
 
     /// Whether there is something to do that the kernel does not tell.
-    var isReady: Bool {
-        phase == .inLine || phase == .connecting || phase == .connected || isOver
-            || failure != nil || readsToTheEnd
+    func isReady(_ queue: OutputQueue) -> Bool {
+        // Sending to a peer that is gone finds out why.
+        let sendsInVain = isHungUp && sends && !queue.isEmpty
+        return phase != .open || isOver || failure != nil || readsToTheEnd || sendsInVain
     }
 }

@@ -14,7 +14,9 @@ final class StreamReceiver: SocketReceiver {
         state.withLock { body(&$0.owned) }
     }
 
-    var isReady: Bool { state.withLock { $0.course.isReady } }
+    var isReady: Bool { state.withLock { $0.isReady } }
+
+    var isFinishing: Bool { state.withLock { $0.isFinishing } }
 
     var wanted: Events { state.withLock { $0.wanted } }
 
@@ -47,7 +49,7 @@ final class StreamReceiver: SocketReceiver {
 
     /// Makes room for another connection of the listener's, too.
     func close() {
-        let descriptor = state.withLock { $0.owned.descriptor.take() }
+        let descriptor = state.withLock { $0.takeDescriptor() }
         // Nothing is queued any more.
         state.withLock { $0.queue.removeAll() }
         let membership = state.withLock { $0.membership.take() }

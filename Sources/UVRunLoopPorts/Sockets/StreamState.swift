@@ -63,6 +63,10 @@ struct StreamState: ~Copyable, Sendable {
 
     var wanted: Events { course.wanted(queue) }
 
+    var isReady: Bool { course.isReady(queue) }
+
+    var isFinishing: Bool { owned.descriptor != nil && course.isFinishing }
+
     /// Whether the kernel has to be asked for something else; not about a peer that is gone.
     private mutating func asksAnew() -> Bool {
         guard !course.isHungUp, asked != wanted else { return false }
@@ -82,7 +86,7 @@ struct StreamState: ~Copyable, Sendable {
             case .lineIsFull, nil: course.phase = .inLine
             }
         } catch {
-            course.failure = SocketError(system: error)
+            fail(SocketError(system: error))
         }
     }
 
@@ -92,21 +96,28 @@ struct StreamState: ~Copyable, Sendable {
         case .inLine:
             connect()
             if course.phase == .inLine { attempt?.didTry(at: now) }
-        case .connecting where !events.isEmpty:
-            do {
-                let error = try owned.descriptor?.takeError()
-                course.failure = error.map { SocketError(system: $0) }
-                if error == nil { course.phase = .connected }
-            } catch {
-                course.failure = SocketError(system: error)
-            }
+        case .connecting where !events.isEmpty: takeOutcome()
         case .connecting, .connected, .open: break
         }
-        let isPending = course.phase == .inLine || course.phase == .connecting
-        if isPending, course.failure == nil, attempt?.isLate(at: now) == true {
-            course.failure = SocketError(.timedOut)
+        if course.phase == .connected { attempt = nil }
+        if attempt?.isLate(at: now) == true { fail(SocketError(.timedOut)) }
+    }
+
+    /// Takes from the kernel how connecting went.
+    private mutating func takeOutcome() {
+        do {
+            let error = try owned.descriptor?.takeError()
+            switch error {
+            case nil: course.phase = .connected
+            case .connectionReset, .brokenPipe:
+                // The connection was there, and may have brought something before it broke.
+                course.phase = .connected
+            default: break
+            }
+            if let error { fail(SocketError(system: error)) }
+        } catch {
+            fail(SocketError(system: error))
         }
-        if course.phase == .connected || course.failure != nil { attempt = nil }
     }
 
     // MARK: Serving
@@ -118,25 +129,30 @@ struct StreamState: ~Copyable, Sendable {
         // A socket that is in nobody's line counts as hung up.
         if events.contains(.hangUp), course.phase != .inLine { course.isHungUp = true }
         if keptAttempt != nil { lookAtAttempt(events, now) }
-        if course.phase == .connected {
-            course.phase = .open
-            outcome.event = .connected
-        } else if course.phase == .open {
-            outcome.event = step(events)
-        } else if let failure = course.failure {
-            outcome.event = .failed(failure)
-        }
+        outcome.event = nextEvent(events)
         if case .failed = outcome.event {
             outcome.isOver = true
         } else {
             outcome.isOver = course.isOver
         }
-        outcome.hasMore = !outcome.isOver && keptAttempt == nil && course.isReady
+        outcome.hasMore = !outcome.isOver && keptAttempt == nil && course.isReady(queue)
         outcome.asksAnew = asksAnew()
         outcome.nextLook = attempt?.nextLook(isInLine: course.phase == .inLine)
         outcome.hasAlarm = owned.alarm != nil
         outcome.handler = owned.handler
         return outcome
+    }
+
+    private mutating func nextEvent(_ events: Events) -> Event? {
+        switch course.phase {
+        case .inLine, .connecting: return course.failure.map { .failed($0) }
+        case .connected:
+            course.phase = .open
+            // With nothing queued the kernel has nothing to tell that would lead to this later.
+            shutDownIfDue()
+            return .connected
+        case .open: return step(events)
+        }
     }
 
     private mutating func step(_ events: Events) -> Event? {
@@ -160,7 +176,7 @@ struct StreamState: ~Copyable, Sendable {
                 return nil
             case .end:
                 course.peerDidEnd = true
-                return .ended
+                return course.isEndGenuine ? .ended : nil
             }
         } catch {
             return .failed(course.failure ?? SocketError(system: error))
@@ -191,7 +207,7 @@ struct StreamState: ~Copyable, Sendable {
             shutDownIfDue()
             return hasRoom
         } catch {
-            fail(SocketError(system: error))
+            fail(reason(of: error))
             return false
         }
     }
@@ -207,11 +223,12 @@ struct StreamState: ~Copyable, Sendable {
                 sent = try owned.descriptor?.send(bytes) ?? 0
             }
         } catch {
-            fail(SocketError(system: error))
+            fail(reason(of: error))
             return consequence(wasAccepted: false)
         }
         guard sent < bytes.count else { return Consequence() }
         if queue.overflows(with: bytes.count - sent) {
+            owned.descriptor?.resetWhenClosed()
             fail(SocketError(.queueOverflow))
             // The peer lives and may send on: this is not to wait for its end.
             course.peerDidEnd = true
@@ -237,7 +254,7 @@ struct StreamState: ~Copyable, Sendable {
     private mutating func consequence(wasAccepted: Bool = true) -> Consequence {
         Consequence(
             asksAnew: asksAnew(),
-            isReady: keptAttempt == nil && course.isReady,
+            isReady: keptAttempt == nil && course.isReady(queue),
             isOver: course.isOver,
             wasAccepted: wasAccepted
         )
@@ -245,17 +262,52 @@ struct StreamState: ~Copyable, Sendable {
 
     private mutating func shutDownIfDue() {
         guard course.isToShutDown(queue) else { return }
-        do {
+        do throws(UVError) {
+            // Unlike a TCP socket, a Unix socket whose peer is gone can be shut down.
+            if course.closesWhenDrained, let error = try owned.descriptor?.takeError() {
+                throw error
+            }
             try owned.descriptor?.endSending()
             course.didShutDown()
         } catch {
-            fail(SocketError(system: error))
+            fail(reason(of: error))
         }
     }
+
+    // MARK: Failing
 
     /// The connection cannot go on; what the peer sent already is still read.
     private mutating func fail(_ error: SocketError) {
         course.failure = course.failure ?? error
+        attempt = nil
         queue.removeAll()
     }
+
+    /// Why a call that sends was refused.
+    ///
+    /// `EPIPE` and `ENOTCONN` say only that sending is over. Why, the socket's own error says.
+    private func reason(of error: UVError) -> SocketError {
+        guard error == .brokenPipe || error == .notConnected else {
+            return SocketError(system: error)
+        }
+        if let cause = (try? owned.descriptor?.takeError()) ?? nil {
+            return SocketError(system: cause)
+        }
+        return SocketError(system: error == .notConnected ? .connectionReset : error)
+    }
+
+    // MARK: The end
+
+    /// Takes out the socket, to be closed.
+    mutating func takeDescriptor() -> Descriptor? {
+        resetIfCutShort()
+        return owned.descriptor.take()
+    }
+
+    /// Sees to it that a peer does not take part of what was sent to it for all.
+    private func resetIfCutShort() {
+        if !queue.isEmpty { owned.descriptor?.resetWhenClosed() }
+    }
+
+    deinit { resetIfCutShort() }
 }

@@ -41,6 +41,7 @@ extension UVError {
     static let noMemory = UVError(rawValue: -ENOMEM)
     static let noSuchFile = UVError(rawValue: -ENOENT)
     static let notADirectory = UVError(rawValue: -ENOTDIR)
+    static let notConnected = UVError(rawValue: -ENOTCONN)
     static let timedOut = UVError(rawValue: -ETIMEDOUT)
     static let wouldBlock = UVError(rawValue: -EAGAIN)
 

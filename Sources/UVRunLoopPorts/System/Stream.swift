@@ -62,6 +62,18 @@ extension Descriptor {
         guard shutdown(number, CInt(SHUT_WR)) == 0 else { throw UVError(rawValue: -errno) }
     }
 
+    /// Has the connection reset when the socket is closed, so that the peer does not take what it
+    /// has for all there was.
+    ///
+    /// Without effect on Unix-domain sockets: the kernel resets those that are closed with unread
+    /// input, and no others.
+    func resetWhenClosed() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        let length = socklen_t(MemoryLayout<linger>.size)
+        // An open socket always has this option.
+        _ = unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &option, length)
+    }
+
     // MARK: Options
 
     /// Takes the error that waits at the socket, such as a connection's outcome; `nil` for none.

@@ -43,9 +43,9 @@ import UVRunLoop
 
     @Test func onlyAnOpenConnectionHasNothingToDoOnItsOwn() {
         for phase in [StreamCourse.Phase.inLine, .connecting, .connected] {
-            #expect(StreamCourse(phase).isReady)
+            #expect(StreamCourse(phase).isReady(OutputQueue()))
         }
-        #expect(!StreamCourse(.open).isReady)
+        #expect(!StreamCourse(.open).isReady(OutputQueue()))
     }
 
     // MARK: Input
@@ -69,15 +69,15 @@ import UVRunLoop
         var course = StreamCourse(.open)
         course.isHungUp = true
         #expect(course.readsToTheEnd)
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
         // A pause holds even then.
         course.isPaused = true
         #expect(!course.readsToTheEnd)
-        #expect(!course.isReady)
+        #expect(!course.isReady(OutputQueue()))
         course.isPaused = false
         course.peerDidEnd = true
         #expect(!course.readsToTheEnd)
-        #expect(!course.isReady)
+        #expect(!course.isReady(OutputQueue()))
     }
 
     @Test func aFailureEndsSendingAtOnceAndReadingWhenAllIsRead() {
@@ -90,26 +90,48 @@ import UVRunLoop
         course.peerDidEnd = true
         #expect(!course.readsToTheEnd)
         // The failure itself is still to be told.
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
+    }
+
+    @Test func aQueueForAPeerThatIsGoneIsSentWithoutTheKernelsWord() {
+        var course = StreamCourse(.open)
+        course.isHungUp = true
+        course.isPaused = true
+        #expect(!course.isReady(OutputQueue()))
+        #expect(course.isReady(queue(1)))
+        course.failure = UVRunLoop.SocketError(.connectionReset)
+        #expect(course.isReady(OutputQueue()))
+    }
+
+    @Test func onlyAnEndWithoutAFailureOrWithABrokenPipeIsGenuine() {
+        var course = StreamCourse(.open)
+        #expect(course.isEndGenuine)
+        course.failure = UVRunLoop.SocketError(.connectionReset)
+        #expect(!course.isEndGenuine)
+        course.failure = UVRunLoop.SocketError(.brokenPipe)
+        #expect(course.isEndGenuine)
     }
 
     // MARK: The end
 
     @Test func theEndIsToldToThePeerOnceWhenAllIsSent() {
         var course = StreamCourse(.open)
+        #expect(!course.isFinishing)
         course.noteEnd(closing: false)
+        #expect(course.isFinishing)
         #expect(!course.accepts)
         #expect(course.sends)
         #expect(course.reads)
         #expect(!course.isToShutDown(queue(1)))
         #expect(course.isToShutDown(OutputQueue()))
         course.didShutDown()
+        #expect(!course.isFinishing)
         #expect(!course.isToShutDown(OutputQueue()))
         #expect(!course.sends)
         #expect(!course.isOver)
         course.peerDidEnd = true
         #expect(course.isOver)
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
     }
 
     @Test func theEndWaitsForTheConnectionToBeThere() {
@@ -149,7 +171,7 @@ import UVRunLoop
         course.failure = UVRunLoop.SocketError(.brokenPipe)
         #expect(!course.isToShutDown(OutputQueue()))
         #expect(!course.isOver)
-        #expect(course.isReady)
+        #expect(course.isReady(OutputQueue()))
     }
 }
 

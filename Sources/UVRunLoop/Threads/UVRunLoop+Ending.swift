@@ -1,0 +1,59 @@
+extension UVRunLoop {
+    /// Ends every run of the loop, nested ones included, the present ones and those to come.
+    func end(_ end: RunWord.End) {
+        checkProcess()
+        innermostRun.end(end)
+        if word.noteChange() { remote.kick() }
+    }
+
+    /// Does what is queued for the default mode, although the loop was ended: in one pass, and then
+    /// in runs that go on while a port of the mode is finishing its work.
+    ///
+    /// Runs nested in these end at once.
+    func performQueuedWork() {
+        checkThread()
+        _ = run(
+            .default,
+            Run.Terms(limit: .min, limitWasPast: true, returnsAfterSource: false, isLast: true)
+        )
+        // While some were awaited, others may have begun.
+        while !innermostRun.isEndedAtOnce, awaitFinishingPorts() {}
+    }
+
+    /// Runs until each port that is finishing its work now has finished it.
+    ///
+    /// - Returns: Whether there was any.
+    private func awaitFinishingPorts() -> Bool {
+        let ports = withEngine { $0.portLinks(in: .default) }.filter { isFinishing($0) }
+        for port in ports {
+            while isFinishing(port), !innermostRun.isEndedAtOnce {
+                _ = run(
+                    .default,
+                    Run.Terms(
+                        limit: nil,
+                        limitWasPast: false,
+                        returnsAfterSource: false,
+                        isLast: true,
+                        awaitedPort: port
+                    )
+                )
+            }
+        }
+        return !ports.isEmpty
+    }
+
+    /// Whether a run is to end at the end of its pass.
+    func isStopped(_ run: borrowing Run) -> Bool {
+        guard let port = run.terms.awaitedPort else { return innermostRun.isStopped }
+        return innermostRun.isStoppedAlone || innermostRun.isEndedAtOnce || !isFinishing(port)
+    }
+
+    /// Whether a port is in the default mode and finishing its work.
+    private func isFinishing(_ port: PortLink) -> Bool {
+        let isServed = port.state.withLock { state in
+            state.loop === self
+                && withEngine { $0.ports.contains(state.ticket, in: .default, of: $0.modes) }
+        }
+        return isServed && port.receiver.isFinishing
+    }
+}

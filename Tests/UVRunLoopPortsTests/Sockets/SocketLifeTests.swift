@@ -1,0 +1,187 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Each state of a connection against everything that can happen to it, over TCP and Unix sockets.
+///
+/// The table is the one of the article about ports, cell by cell.
+@Suite(.timeLimit(.minutes(5))) struct SocketLifeTests {
+    private typealias State = ConnectionStory.State
+    private typealias Action = ConnectionStory.Action
+    private typealias Story = ConnectionStory
+
+    /// All but one have sent "hello" at once, and no peer has read it when something happens.
+    private static let tcp: [State: [Action: Story]] = [
+        .connectingWithNothingQueued: [
+            .send: Story("C", isValid: true, peer: "! end"),
+            .endSending: Story("CE", peer: " end"),
+            .invalidate: Story("", peer: " end"),
+            .invalidateWhenDrained: Story("C", peer: " end"),
+            .reset: Story("CR"),
+            .threadEnd: Story("", peer: " end"),
+        ],
+        .connecting: [
+            .send: Story("C", isValid: true, peer: "hello! end"),
+            .endSending: Story("CE", peer: "hello end"),
+            .invalidate: Story("", peer: " reset"),
+            .invalidateWhenDrained: Story("C", peer: "hello end"),
+            .reset: Story("CR"),
+            .threadEnd: Story("", peer: " reset"),
+        ],
+        .open: open,
+        .halfClosedByUs: halfClosedByUs,
+        .halfClosedByPeer: halfClosedByPeer(reset: Story("CEB")),
+        .draining: draining(cutOff: "part reset"),
+        .failed: failed,
+        .invalid: invalid,
+    ]
+
+    private static let unix: [State: [Action: Story]] = [
+        // Nobody is there to reset a connection that waits for room in the listener's queue.
+        .connectingWithNothingQueued: [
+            .send: Story("C", isValid: true, peer: "! end"),
+            .endSending: Story("CE", peer: " end"),
+            .invalidate: Story(""),
+            .invalidateWhenDrained: Story("C", peer: " end"),
+            .threadEnd: Story(""),
+        ],
+        .connecting: [
+            .send: Story("C", isValid: true, peer: "hello! end"),
+            .endSending: Story("CE", peer: "hello end"),
+            .invalidate: Story(""),
+            .invalidateWhenDrained: Story("C", peer: "hello end"),
+            .threadEnd: Story(""),
+        ],
+        .connected: [
+            .send: Story("C", isValid: true, peer: "hello! end"),
+            .endSending: Story("CE", peer: "hello end"),
+            .invalidate: Story("", peer: "hello end"),
+            .invalidateWhenDrained: Story("", peer: "hello end"),
+            .reset: Story("CR"),
+            .threadEnd: Story("", peer: "hello end"),
+        ],
+        .open: open,
+        .halfClosedByUs: halfClosedByUs,
+        .halfClosedByPeer: halfClosedByPeer(reset: Story("CER")),
+        // Nothing can tell the peer of a Unix socket.
+        .draining: draining(cutOff: "part end"),
+        .failed: failed,
+        .invalid: invalid,
+    ]
+
+    private static let open: [Action: Story] = [
+        .send: Story("C", isValid: true, peer: "hello! end"),
+        .endSending: Story("CE", peer: "hello end"),
+        .invalidate: Story("C", peer: "hello end"),
+        .invalidateWhenDrained: Story("C", peer: "hello end"),
+        .reset: Story("CR"),
+        .threadEnd: Story("C", peer: "hello end"),
+    ]
+
+    private static let halfClosedByUs: [Action: Story] = [
+        .send: Story("CE", peer: "hello end"),
+        .endSending: Story("CE", peer: "hello end"),
+        .invalidate: Story("C", peer: "hello end"),
+        .invalidateWhenDrained: Story("C", peer: "hello end"),
+        .reset: Story("CR"),
+        .threadEnd: Story("C", peer: "hello end"),
+    ]
+
+    private static func halfClosedByPeer(reset: Story) -> [Action: Story] {
+        [
+            .send: Story("CE", isValid: true, peer: "hello! end"),
+            .endSending: Story("CE", peer: "hello end"),
+            .invalidate: Story("CE", peer: "hello end"),
+            .invalidateWhenDrained: Story("CE", peer: "hello end"),
+            .reset: reset,
+            .threadEnd: Story("CE", peer: "hello end"),
+        ]
+    }
+
+    private static func draining(cutOff: String) -> [Action: Story] {
+        [
+            .send: Story("C", peer: "all end"),
+            .endSending: Story("C", peer: "all end"),
+            .invalidate: Story("C", peer: cutOff),
+            .invalidateWhenDrained: Story("C", peer: "all end"),
+            .reset: Story("CR"),
+            .threadEnd: Story("C", peer: cutOff),
+        ]
+    }
+
+    private static let failed: [Action: Story] = [
+        .send: Story("CR"), .endSending: Story("CR"), .invalidate: Story("C"),
+        .invalidateWhenDrained: Story("CR"), .reset: Story("CR"), .threadEnd: Story("C"),
+    ]
+
+    private static let invalid: [Action: Story] = [
+        .send: Story("C", peer: "hello end"),
+        .endSending: Story("C", peer: "hello end"),
+        .invalidate: Story("C", peer: "hello end"),
+        .invalidateWhenDrained: Story("C", peer: "hello end"),
+        .reset: Story("C"),
+        .threadEnd: Story("C", peer: "hello end"),
+    ]
+
+    @Test func whateverHappensToATCPConnectionHasItsOutcome() throws {
+        for (state, cells) in Self.tcp {
+            for (action, expected) in cells {
+                let subject = try ConnectionSubject(at: .ipv4Loopback(port: 0))
+                let story = try subject.story(of: action, in: state, expecting: expected)
+                #expect(story == expected, "\(action) while \(state)")
+            }
+        }
+    }
+
+    @Test func whateverHappensToAUnixConnectionHasItsOutcome() throws {
+        for (state, cells) in Self.unix {
+            for (action, expected) in cells {
+                let place = Place()
+                let subject = try ConnectionSubject(
+                    at: .unix(place.path + "/socket"),
+                    isFull: state.isConnecting
+                )
+                let story = try subject.story(of: action, in: state, expecting: expected)
+                #expect(story == expected, "\(action) while \(state)")
+            }
+        }
+    }
+
+    // MARK: Nobody listens
+
+    @Test(arguments: [ConnectionStory.Action.send, .endSending, .invalidateWhenDrained])
+    func aConnectionThatIsRefusedFailsWhateverWasAskedOfIt(
+        action: ConnectionStory.Action
+    ) throws {
+        let place = Place()
+        for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
+            let listener = try PlainListener(at: address)
+            listener.close()
+            try withPortLoop { loop in
+                let log = SocketLog()
+                let port = try SocketPort(connectingTo: listener.address) { log.note($1) }
+                loop.add(port, forMode: .default)
+                action.perform(on: port)
+                #expect(loop.run(for: .seconds(10)) == .finished)
+                #expect(log.entries == ["failed: the connection was refused"])
+                #expect(!port.isValid)
+            }
+        }
+    }
+
+    @Test func aRefusalHoldsThoughSomebodyListensLater() throws {
+        let place = Place()
+        let path = SocketAddress.unix(place.path + "/socket")
+        try withPortLoop { loop in
+            let log = SocketLog()
+            let port = try SocketPort(connectingTo: path) { log.note($1) }
+            let listener = try PlainListener(at: path)
+            loop.add(port, forMode: .default)
+            #expect(loop.run(for: .seconds(10)) == .finished)
+            #expect(log.entries == ["failed: the path does not exist"])
+            listener.close()
+        }
+    }
+}

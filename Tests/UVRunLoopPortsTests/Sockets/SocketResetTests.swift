@@ -1,0 +1,158 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Connections that are cut off: by the peer, and by us.
+@Suite(.timeLimit(.minutes(2))) struct SocketResetTests {
+    /// What notices the peer's reset first.
+    enum Notice: CaseIterable, Sendable {
+        case read, send, queue, endSending, invalidateWhenDrained
+    }
+
+    private func withPeer(
+        at address: SocketAddress,
+        _ body: (UVRunLoop, SocketPort, Peer, SocketLog) throws -> Void
+    ) throws {
+        try withPortLoop { loop in
+            let listener = try PlainListener(at: address)
+            let log = SocketLog()
+            let port = try SocketPort(connectingTo: listener.address) { log.gather($1) }
+            loop.add(port, forMode: .default)
+            loop.run { log.count == 1 }
+            try body(loop, port, listener.accept(), log)
+            port.invalidate()
+        }
+    }
+
+    /// Has the peer write and then reset the connection.
+    private func reset(_ peer: Peer, after port: SocketPort) {
+        // What the peer has not read has a Unix socket reset the connection when it is closed.
+        port.send("unread".utf8)
+        peer.write("truncated")
+        peer.reset()
+    }
+
+    @Test(arguments: Notice.allCases)
+    func afterAResetNobodyIsToldOfAnEnd(notice: Notice) throws {
+        let place = Place()
+        for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
+            try withPeer(at: address) { loop, port, peer, log in
+                if notice == .queue { while port.queuedBytes == 0 { port.send(pattern(500_000)) } }
+                reset(peer, after: port)
+                switch notice {
+                case .read, .queue: break
+                case .send: while port.send([1]) { usleep(100) }
+                case .endSending: port.endSending()
+                case .invalidateWhenDrained: port.invalidateWhenDrained()
+                }
+                loop.run { !port.isValid }
+                let expected = ["connected", "failed: the peer dropped the connection"]
+                #expect(log.entries == expected, "\(address)")
+                if notice != .invalidateWhenDrained {
+                    #expect(log.received == Array("truncated".utf8), "\(address)")
+                }
+            }
+        }
+    }
+
+    @Test func anEndThatCameBeforeTheResetIsTold() throws {
+        try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, log in
+            port.send("unread".utf8)
+            peer.write("whole")
+            peer.endSending()
+            peer.reset()
+            while port.send([1]) { usleep(100) }
+            loop.run { !port.isValid }
+            let expected = ["connected", "ended", "failed: the peer takes no more"]
+            #expect(log.entries == expected)
+            #expect(log.received == Array("whole".utf8))
+        }
+    }
+
+    /// What keeps a port from reading, so that it cannot find the hang-up that way.
+    enum Silence: CaseIterable, Sendable {
+        case paused, draining
+    }
+
+    @Test(arguments: Silence.allCases)
+    func aHangUpBeforeTheHandlerKnowsOfTheConnectionIsFoundWithoutReading(
+        silence: Silence
+    ) throws {
+        let place = Place()
+        let listener = try PlainListener(at: .unix(place.path + "/socket"))
+        try withPortLoop { loop in
+            let log = SocketLog()
+            let port = try SocketPort(connectingTo: listener.address) { log.gather($1) }
+            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            switch silence {
+            case .paused: port.pauseReading()
+            case .draining: port.invalidateWhenDrained()
+            }
+            listener.accept().close()
+            loop.add(port, forMode: .default)
+            #expect(loop.run(for: .seconds(10)) == .finished)
+            let expected = ["connected", "failed: the peer dropped the connection"]
+            #expect(log.entries == expected)
+            port.invalidate()
+        }
+    }
+
+    // MARK: Our reset
+
+    @Test func aQueueThatOverflowsResetsTheConnection() throws {
+        try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, _ in
+            port.maximumQueuedBytes = 100_000
+            while port.send(pattern(30_000)) {}
+            loop.run { !port.isValid }
+            #expect(peer.readAll().end == .reset)
+        }
+    }
+
+    @Test func anOverflowThatNobodyIsToldOfResetsTheConnectionToo() throws {
+        try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, _ in
+            port.maximumQueuedBytes = 100_000
+            while port.send(pattern(30_000)) {}
+            port.invalidate()
+            #expect(peer.readAll().end == .reset)
+        }
+    }
+
+    @Test func aUnixPeerLearnsOfAnOverflowIfSomethingOfItsIsUnread() throws {
+        let place = Place()
+        try withPeer(at: .unix(place.path + "/socket")) { loop, port, peer, _ in
+            port.maximumQueuedBytes = 100_000
+            while port.send(pattern(30_000)) {}
+            peer.write("unread")
+            loop.run { !port.isValid }
+            #expect(peer.readAll().end == .reset)
+        }
+    }
+
+    @Test func closingWithAQueueResetsTheConnection() throws {
+        try withPeer(at: .ipv4Loopback(port: 0)) { _, port, peer, _ in
+            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            port.invalidate()
+            #expect(peer.readAll().end == .reset)
+        }
+    }
+
+    @Test func aPortThatIsReleasedWithAQueueResetsTheConnection() throws {
+        let listener = try PlainListener(at: .ipv4Loopback(port: 0))
+        var port: SocketPort? = try SocketPort(connectingTo: listener.address) { _, _ in }
+        port?.send("queued until the loop runs".utf8)
+        let peer = listener.accept()
+        port = nil
+        #expect(peer.readAll().end == .reset)
+    }
+
+    @Test func closingWithNothingQueuedIsAnEnd() throws {
+        try withPeer(at: .ipv4Loopback(port: 0)) { _, port, peer, _ in
+            port.send("all".utf8)
+            port.invalidate()
+            let (bytes, end) = peer.readAll()
+            #expect(bytes == Array("all".utf8) && end == .end)
+        }
+    }
+}

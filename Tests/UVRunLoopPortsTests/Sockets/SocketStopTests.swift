@@ -1,0 +1,142 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Threads that are told to stop while connections of theirs are being drained.
+@Suite(.timeLimit(.minutes(3))) struct SocketStopTests {
+    /// A connection of a thread's, which has queued more than the kernel takes.
+    private struct Sending {
+        let thread: UVRunLoop.Thread
+        let port: SocketPort
+        let peer: Peer
+        let log = SocketLog()
+        let bytes: [UInt8]
+
+        init(_ count: Int = 8 << 20, forMode mode: UVRunLoop.Mode = .default) throws {
+            let listener = try PlainListener(at: .ipv4Loopback(port: 0))
+            thread = try UVRunLoop.Thread()
+            let (loop, log) = (thread.runLoop, log)
+            port = try SocketPort(
+                connectingTo: listener.address,
+                sendableHandler: { _, event in log.note(event) }
+            )
+            loop.add(port, forMode: mode)
+            peer = listener.accept()
+            bytes = pattern(count)
+            port.send(bytes)
+        }
+
+        /// Reads all that comes, slowly at first.
+        func startReading(_ body: @escaping ([UInt8], Peer.End) -> Void) -> RunningThread {
+            let peer = peer
+            return runThread {
+                let first = peer.read(1) ?? []
+                usleep(2000)
+                let (rest, end) = peer.readAll()
+                peer.close()
+                body(first + rest, end)
+            }
+        }
+    }
+
+    /// How the port is told that no more comes.
+    enum Ending: CaseIterable, Sendable {
+        case endSending, invalidateWhenDrained
+    }
+
+    @Test(arguments: Ending.allCases)
+    func aStopAfterQueuedWorkSendsWhatIsBeingDrained(ending: Ending) throws {
+        let sending = try Sending(20 << 20)
+        switch ending {
+        case .endSending: sending.port.endSending()
+        case .invalidateWhenDrained: sending.port.invalidateWhenDrained()
+        }
+        sending.thread.stop()
+        let received = Guarded<([UInt8], Peer.End)>(([], .silence))
+        let reader = sending.startReading { bytes, end in
+            received.withLock { $0 = (bytes, end) }
+        }
+        sending.thread.join()
+        sending.port.invalidate()
+        reader.join()
+        let (bytes, end) = received.withLock { $0 }
+        let isWhole = bytes == sending.bytes
+        #expect(isWhole && end == .end, "\(bytes.count) of \(sending.bytes.count)")
+    }
+
+    @Test func aDrainThatBeginsInTheLastPassIsAwaited() throws {
+        let sending = try Sending()
+        let port = sending.port
+        let goOn = Guarded(false)
+        sending.thread.runLoop.perform { while !goOn.withLock({ $0 }) { usleep(100) } }
+        sending.thread.runLoop.perform {
+            UVRunLoop.current.perform { port.invalidateWhenDrained() }
+        }
+        sending.thread.stop()
+        goOn.withLock { $0 = true }
+        let count = Guarded(0)
+        let reader = sending.startReading { bytes, _ in count.withLock { $0 = bytes.count } }
+        sending.thread.join()
+        port.invalidate()
+        reader.join()
+        #expect(count.withLock { $0 } == sending.bytes.count)
+    }
+
+    @Test func aSecondStopEndsAWaitForAPeerThatNeverReads() throws {
+        let sending = try Sending()
+        sending.port.invalidateWhenDrained()
+        sending.thread.stop()
+        while !(sending.thread.isStopping && sending.thread.runLoop.isWaiting) { usleep(100) }
+        #expect(sending.port.isValid)
+        sending.thread.stop(afterQueuedWork: false)
+        sending.thread.join()
+        sending.port.invalidate()
+        #expect(sending.peer.readAll().end == .reset)
+    }
+
+    @Test func invalidatingThePortEndsTheWaitForIt() throws {
+        let sending = try Sending()
+        sending.port.invalidateWhenDrained()
+        sending.thread.stop()
+        while !(sending.thread.isStopping && sending.thread.runLoop.isWaiting) { usleep(100) }
+        sending.port.invalidate()
+        sending.thread.join()
+        #expect(sending.log.entries == ["connected"])
+    }
+
+    @Test func takingThePortOutOfTheModeEndsTheWaitForIt() throws {
+        let sending = try Sending()
+        sending.port.invalidateWhenDrained()
+        sending.thread.stop()
+        while !(sending.thread.isStopping && sending.thread.runLoop.isWaiting) { usleep(100) }
+        sending.thread.runLoop.remove(sending.port, forMode: .default)
+        sending.thread.join()
+        #expect(sending.port.isValid)
+        sending.port.invalidate()
+    }
+
+    @Test func aPeerThatIsGoneEndsTheWaitAndIsTold() throws {
+        let sending = try Sending()
+        sending.port.invalidateWhenDrained()
+        sending.thread.stop()
+        sending.peer.reset()
+        sending.thread.join()
+        #expect(!sending.port.isValid)
+        let expected = ["connected", "failed: the peer dropped the connection"]
+        #expect(sending.log.entries.filter { $0 != "drained" } == expected)
+    }
+
+    @Test func whatIsOnlyQueuedOrInAnotherModeIsNotAwaited() throws {
+        let queued = try Sending()
+        let elsewhere = try Sending(forMode: UVRunLoop.Mode("other"))
+        elsewhere.port.invalidateWhenDrained()
+        for sending in [queued, elsewhere] {
+            sending.thread.stop()
+            sending.thread.join()
+            #expect(sending.port.isValid)
+            sending.port.invalidate()
+        }
+    }
+}
