@@ -215,6 +215,8 @@ extension UVRunLoop {
 
     /// Whether the loop was ended for good.
     package var isEnded: Bool { innermostRun.isEnded }
+    /// Whether the loop was ended for good, and its queued work given up.
+    package var isEndedAtOnce: Bool { innermostRun.isEndedAtOnce }
 
     /// A run that begins with what an earlier one in the mode began with, if nothing has changed
     /// since.

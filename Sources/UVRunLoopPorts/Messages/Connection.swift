@@ -28,6 +28,8 @@ struct Connection: Sendable {
         let hasInput: Bool
         /// When something has to have happened.
         let date: Int64?
+        /// How many bytes more than before are kept, or how many fewer.
+        let growth: Int
     }
 
     let socket: SharedSocket
@@ -43,12 +45,19 @@ struct Connection: Sendable {
     private var inDate: Int64?
     /// When the peer has to have taken something of what goes out.
     private var outDate: Int64?
+    private let idleLimit: Int64?
+    /// When the peer has to have sent something, unless it waits for something.
+    private var idleDate: Int64?
+    /// How many bytes were kept when somebody asked last.
+    private(set) var knownByteCount = 0
 
     init(_ socket: SharedSocket, _ peer: PeerCredentials, _ limits: MessagePort.Limits) {
         self.socket = socket
         self.peer = peer
         parser = FrameParser(side: .local, maximumPayload: limits.maximumMessageSize)
         timeLimit = max(limits.frameTimeLimit.nanosecondsRoundedUp, 0)
+        idleLimit = limits.idleTimeLimit.map { max($0.nanosecondsRoundedUp, 0) }
+        noteActivity()
     }
 
     /// Whether there is more to look at that the kernel does not know of.
@@ -59,16 +68,21 @@ struct Connection: Sendable {
 
     /// When something has to have happened.
     var date: Int64? {
-        guard let inDate, let outDate else { return inDate ?? outDate }
+        guard let inDate, let outDate else { return inDate ?? outDate ?? idleDate }
         return min(inDate, outDate)
     }
 
-    func outlook(since before: EventSet.Events) -> Outlook {
-        let interest = interest
+    /// How many bytes are kept for the peer.
+    var keptByteCount: Int { parser.keptByteCount + input.count + outbox.keptByteCount }
+
+    mutating func outlook(since before: EventSet.Events) -> Outlook {
+        let (interest, count) = (interest, keptByteCount)
+        defer { knownByteCount = count }
         return Outlook(
             newInterest: interest == before ? nil : interest,
             hasInput: hasInput,
-            date: date
+            date: date,
+            growth: count - knownByteCount
         )
     }
 
@@ -96,10 +110,12 @@ struct Connection: Sendable {
                     return frame
                 }
             }
-            return switch found {
-            case .bytes(let turn): turn
-            case .wouldBlock: .nothing
-            case .end: .ended
+            switch found {
+            case .bytes(let turn):
+                noteActivity()
+                return turn
+            case .wouldBlock: return .nothing
+            case .end: return .ended
             }
         } catch {
             return .ended
@@ -148,6 +164,7 @@ struct Connection: Sendable {
             let isMoving = try move(&outbox, socket)
             if outbox.isEmpty {
                 outDate = nil
+                noteActivity()
             } else if isMoving || outDate == nil {
                 outDate = monotonicNow().addingSaturating(timeLimit)
             }
@@ -161,15 +178,20 @@ struct Connection: Sendable {
 
     // MARK: Time
 
+    private mutating func noteActivity() {
+        if let idleLimit { idleDate = monotonicNow().addingSaturating(idleLimit) }
+    }
+
     /// Whether the peer has used up its time.
     ///
-    /// If the rest of the frame is there and only this side did not come to read it, the peer is
-    /// not to blame.
+    /// If the rest of the frame is there, or another one, and only this side did not come to read
+    /// it, the peer is not to blame.
     mutating func isOverdue(at now: Int64) -> Bool {
         if let outDate, outDate <= now { return true }
-        guard let date = inDate, date <= now else { return false }
-        guard socket.descriptor.unreadByteCount > 0 else { return true }
-        inDate = now.addingSaturating(1_000_000_000)
+        guard let date, date <= now else { return false }
+        guard hasInput || socket.descriptor.unreadByteCount > 0 else { return true }
+        let nextDate = now.addingSaturating(1_000_000_000)
+        if inDate != nil { inDate = nextDate } else { idleDate = nextDate }
         return false
     }
 }

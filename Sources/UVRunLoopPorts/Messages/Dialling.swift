@@ -5,9 +5,24 @@ enum Dialling {
     /// How long to stand in a line that is full.
     private static let limit = Duration.seconds(1)
 
-    static func connect(to files: PortFiles) throws(MessagePortError) -> SharedSocket {
-        guard try files.holdsSocket(at: files.socket) else { throw .noSuchPort }
-        let address = try files.address(of: files.socket)
+    /// Connects to the owner of a name, and finds out who that is.
+    static func connect(
+        to files: PortFiles
+    ) throws(MessagePortError) -> (socket: SharedSocket, peer: PeerCredentials) {
+        let socket = try socket(connectedTo: files)
+        let peer = try translating { () throws(UVError) in
+            try socket.descriptor.peerCredentials()
+        }
+        // The listener of a dead process lives on in children that it forked.
+        guard peer.mayBeAlive else { throw .noSuchPort }
+        return (socket, peer)
+    }
+
+    private static func socket(
+        connectedTo files: PortFiles
+    ) throws(MessagePortError) -> SharedSocket {
+        guard try files.holdsSocket() else { throw .noSuchPort }
+        let address = try files.address()
         let date = limit.fromNow
         while true {
             let socket = try translating { () throws(UVError) in try Stream.unixSocket() }

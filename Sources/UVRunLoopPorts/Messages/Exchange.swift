@@ -30,6 +30,9 @@ struct Exchange: ~Copyable, Sendable {
     /// The connection that was served last.
     private var lastTag: UInt64 = 0
     private var connectionsOfUser: [UInt32: Int] = [:]
+    /// How many bytes are kept for all connections.
+    private(set) var keptByteCount = 0
+    private let mostKeptBytes: Int
     /// Those to be looked at in this round, the next one last.
     private var round: [UInt64] = []
     /// Those that have more, for the next round.
@@ -50,6 +53,9 @@ struct Exchange: ~Copyable, Sendable {
         try watched.add(listener.number, .readable, tag: Self.listenerTag)
         try watched.add(timer.descriptor.number, .readable, tag: Self.timerTag)
         self.limits = limits
+        // The bytes of a header, and what a read brings beyond a message, come on top.
+        let largest = limits.maximumMessageSize.addingReportingOverflow(2 * ReadBuffer.size)
+        mostKeptBytes = max(limits.maximumBufferedSize, largest.overflow ? .max : largest.0)
         self.asksPolicy = asksPolicy
         self.watched = watched
         self.timer = timer
@@ -112,6 +118,7 @@ struct Exchange: ~Copyable, Sendable {
         }
         guard let (turn, outlook, peer) = served else { return nil }
         lastTag = tag
+        keptByteCount += outlook.growth
         switch turn {
         case .ended: drop(tag)
         case .nothing: didServe(tag, outlook)
@@ -136,7 +143,7 @@ struct Exchange: ~Copyable, Sendable {
         }
         if outlook.hasInput { again.append(tag) }
         if let date = outlook.date { arm(date) }
-        return true
+        return endHeaviestConnections(for: tag)
     }
 
     // MARK: Replies
@@ -153,10 +160,39 @@ struct Exchange: ~Copyable, Sendable {
         }
         // Its input is known already; only what the reply changed is new.
         guard let (hadInput, outlook) = change else { return }
+        keptByteCount += outlook.growth
         if outlook.newInterest != nil || hadInput != outlook.hasInput {
             again.removeAll { $0 == tag }
             didServe(tag, outlook)
+        } else {
+            _ = endHeaviestConnections(for: tag)
         }
+    }
+
+    // MARK: Memory
+
+    /// Ends connections while too much is kept for all of them together.
+    ///
+    /// - Returns: Whether the one that was served goes on.
+    private mutating func endHeaviestConnections(for tag: UInt64) -> Bool {
+        guard keptByteCount > mostKeptBytes else { return true }
+        while keptByteCount > mostKeptBytes, let heaviest = heaviestConnection {
+            connections[heaviest]?.refuse(.noRoomLeft)
+            drop(heaviest)
+        }
+        return connections[tag] != nil
+    }
+
+    /// The connection for which most is kept, of the user for whom most is kept.
+    private var heaviestConnection: UInt64? {
+        let shares = connections.tags.compactMap { tag in
+            connections[tag].map { (tag: tag, user: $0.peer.user, count: $0.keptByteCount) }
+        }
+        let users = Dictionary(grouping: shares, by: \.user)
+        let heaviestUser = users.values.max { left, right in
+            left.reduce(0) { $0 + $1.count } < right.reduce(0) { $0 + $1.count }
+        }
+        return heaviestUser?.max { $0.count < $1.count }?.tag
     }
 
     // MARK: Accepting
@@ -189,12 +225,14 @@ struct Exchange: ~Copyable, Sendable {
         } catch {
             return connection.refuse(.tooManyConnections)
         }
+        if let date = connection.date { arm(date) }
         connections.insert(connection)
         connectionsOfUser[peer.user] = ofUser + 1
     }
 
     private mutating func drop(_ tag: UInt64) {
         guard let connection = connections.remove(tag) else { return }
+        keptByteCount -= connection.knownByteCount
         watched.remove(connection.socket.descriptor.number)
         let user = connection.peer.user
         let left = (connectionsOfUser[user] ?? 1) - 1

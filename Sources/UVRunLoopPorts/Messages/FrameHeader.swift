@@ -31,6 +31,7 @@ enum RefusalReason: Int32, Sendable {
     case peerNotPermitted = 2
     case tooManyConnections = 3
     case malformedFrame = 4
+    case noRoomLeft = 5
 }
 
 /// What is wrong with what a peer sent.

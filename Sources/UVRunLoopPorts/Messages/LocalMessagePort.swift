@@ -23,9 +23,6 @@ extension UVRunLoop.MessagePort {
         private let key: PortFiles.Key
         private let receiver: LocalReceiver
 
-        private static let registry = PortRegistry<Local>()
-        /// Held while a port is made, so that two threads get one port for one name.
-        private static let making = Guarded(())
         /// How many may have connected and not been accepted yet; the system may allow fewer.
         private static let backlog = 4096
 
@@ -39,16 +36,9 @@ extension UVRunLoop.MessagePort {
             handler: ThreadBound<LocalReceiver.Body>
         ) throws(MessagePortError) -> Local {
             let files = try directory.files(of: name)
-            let (port, refused) = try making.withLock {
-                _ throws(MessagePortError) -> (Local, Local?) in
-                // One that became invalid on another thread may not have let the name go yet.
-                let known = registry.port(of: files.key)
-                if let known, known.isValid { return (known, nil) }
-                let port = try Local(name, files, directory, order, limits, acceptPeer, handler)
-                return (registry.enter(port, for: files.key) { _ in false }, known)
+            return try OwnNames.current.port(of: files.key) { () throws(MessagePortError) in
+                try Local(name, files, directory, order, limits, acceptPeer, handler)
             }
-            withExtendedLifetime(refused) {}
-            return port
         }
 
         /// A port with a name that nobody guesses.
@@ -113,7 +103,7 @@ extension UVRunLoop.MessagePort {
 
         deinit {
             receiver.letGo(in: nil)
-            Self.registry.forget(key, of: ObjectIdentifier(self))
+            OwnNames.current.forget(key, of: ObjectIdentifier(self))
         }
 
         /// Its turn among sources that become ready at the same time; lower ones are served first.

@@ -130,7 +130,9 @@ extension UVRunLoop.MessagePort {
         )
     }
 
-    /// The remote port of a name that somebody serves.
+    /// A remote port of a name that somebody serves.
+    ///
+    /// Every call connects, and returns a port that nobody else has.
     ///
     /// > Threading: Any thread. Connects, which waits only, and at most a second, when more want to
     /// connect than the system lets stand in line.
@@ -140,7 +142,7 @@ extension UVRunLoop.MessagePort {
     ///   - replyLimit: The most bytes that a reply may have; 16 MiB.
     ///   - acceptPeer: Decides whether to deal with the process that serves the name; `nil` for one
     ///     of the same user only.
-    /// - Returns: The port; the same one for the same name while it is held and valid.
+    /// - Returns: The port.
     /// - Throws: ``UVRunLoop/MessagePortError``, such as `.noSuchPort` when nobody serves the name.
     public static func remote(
         named name: String,

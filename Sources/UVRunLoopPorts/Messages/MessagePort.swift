@@ -23,7 +23,8 @@ extension UVRunLoop {
         ///
         /// Whoever goes beyond a limit loses the connection, and nobody else notices. In memory a
         /// peer costs at most one message that has not come whole, one read of 64 KiB, and one
-        /// reply that it has not taken: while a reply waits, its further requests do too.
+        /// reply that it has not taken: while a reply waits, its further requests do too. All peers
+        /// together cost no more than ``maximumBufferedSize``.
         ///
         /// > Threading: Any thread.
         public struct Limits: Hashable, Sendable {
@@ -35,9 +36,22 @@ extension UVRunLoop {
             public var maximumConnections = 1_024
             /// The most connections of one user at a time; 512.
             public var maximumConnectionsPerUser = 512
+            /// The most bytes that the port keeps for all its peers together: of messages that have
+            /// not come whole, of further ones that came with them, and of replies until the last
+            /// byte is taken; 64 MiB.
+            ///
+            /// Beyond it connections end, until the rest is within: of the user who has most of it,
+            /// the one that has most. One message of the largest size always has room.
+            public var maximumBufferedSize = 64 << 20
             /// How long a message may be on its way in, from its first byte to its last, and a
             /// reply wait without the peer taking any of it; 30 seconds.
             public var frameTimeLimit: Duration = .seconds(30)
+            /// How long a peer may be connected without sending anything, while it waits for
+            /// nothing; `nil`, for ever.
+            ///
+            /// The connection then ends, so that silent peers do not keep others out for ever. A
+            /// sender that comes back after that has to look the name up again.
+            public var idleTimeLimit: Duration?
 
             /// The default limits.
             public init() {}

@@ -33,6 +33,11 @@ extension UVRunLoop {
         case peerNotPermitted
         /// The other side serves as many connections as it will.
         case tooManyConnections
+        /// The other side keeps as much for all its peers as it will, most of it for this one.
+        case noRoomLeft
+        /// The thread was told to stop at once, with ``UVRunLoop/Thread/stop(afterQueuedWork:)``,
+        /// before the reply was there.
+        case threadStopped
         /// The process or the system has no file descriptor left.
         case noDescriptorsLeft
         /// The other side broke the rules of the wire format.
@@ -53,6 +58,7 @@ extension UVRunLoop {
                 case .messageTooLarge: .messageTooLarge
                 case .peerNotPermitted: .peerNotPermitted
                 case .tooManyConnections: .tooManyConnections
+                case .noRoomLeft: .noRoomLeft
                 case .malformedFrame, nil: .malformedFrame
                 }
         }

@@ -17,17 +17,14 @@ final class NameClaim: Sendable {
     private let owner = Process.id
     private let held: Guarded<Held?>
 
-    /// The names of this process: the lock keeps other processes out, this keeps threads out.
-    private static let claims = Guarded<(owner: CInt, keys: Set<PortFiles.Key>)>((0, []))
-
     /// Takes a name that nobody has, or whose owner is dead.
     init(_ files: PortFiles) throws(MessagePortError) {
         self.files = files
-        guard Self.reserve(files.key) else { throw .nameTaken }
+        guard OwnNames.current.claim(files.key) else { throw .nameTaken }
         do {
             held = Guarded(Held(lock: try Self.lock(files)))
         } catch {
-            Self.giveBack(files.key)
+            OwnNames.current.giveBack(files.key)
             throw error
         }
     }
@@ -47,21 +44,20 @@ final class NameClaim: Sendable {
 
     /// Listens under the name, in place of what a dead owner left.
     ///
-    /// The socket gets its name when it listens already: who finds the name finds somebody there.
+    /// The socket is bound at the very path that it keeps: programs that clear old files away
+    /// spare a socket that the kernel knows under its path.
     func listen(backlog: Int) throws(MessagePortError) -> Descriptor {
         try checkNobodyServes()
-        try removeSocket(at: files.unfinished)
-        let address = try files.address(of: files.unfinished)
-        let files = files
-        let socket = try translating { () throws(UVError) in
-            let socket = try Stream.unixSocket()
-            try socket.bind(to: address)
-            try socket.listen(backlog: backlog)
-            try Files.rename(files.unfinished, to: files.socket)
-            return socket
-        }
+        try removeSocket()
+        let address = try files.address()
+        let path = files.socket
+        let socket = try translating { () throws(UVError) in try Stream.unixSocket() }
         let identity = try translating { () throws(UVError) in
-            try FileStatus(ofPath: files.socket)?.identity
+            try socket.bind(to: address)
+            // The umask may have left the user without the right to connect.
+            try Files.setPermissions(of: path, to: 0o600)
+            try socket.listen(backlog: backlog)
+            return try FileStatus(ofPath: path)?.identity
         }
         held.withLock { $0?.socket = identity }
         return socket
@@ -70,25 +66,25 @@ final class NameClaim: Sendable {
     /// Removes what a dead owner left, for a name that nobody wants again.
     func clearAway() throws(MessagePortError) {
         try checkNobodyServes()
-        try removeSocket(at: files.unfinished)
-        try removeSocket(at: files.socket)
+        try removeSocket()
         release()
     }
 
     /// Removes a socket that a dead owner left, and nothing else.
-    private func removeSocket(at path: String) throws(MessagePortError) {
-        guard try files.holdsSocket(at: path) else { return }
+    private func removeSocket() throws(MessagePortError) {
+        guard try files.holdsSocket() else { return }
+        let path = files.socket
         try translating { () throws(UVError) in try Files.remove(path) }
     }
 
     private func checkNobodyServes() throws(MessagePortError) {
-        if try files.holdsSocket(at: files.socket), try isServed() { throw .nameTaken }
+        if try files.holdsSocket(), try isServed() { throw .nameTaken }
     }
 
     /// Whether a live process listens under the name though the lock was free, because somebody
     /// removed the file that it has locked.
     private func isServed() throws(MessagePortError) -> Bool {
-        let address = try files.address(of: files.socket)
+        let address = try files.address()
         return try translating { () throws(UVError) in
             let probe = try Stream.unixSocket()
             do throws(UVError) {
@@ -97,8 +93,8 @@ final class NameClaim: Sendable {
                 return false
             }
             // The listener of a dead process lives on in children that it forked.
-            let listener = try probe.peerCredentials().process
-            return listener != Process.id && (listener == 0 || Process.exists(listener))
+            let listener = try probe.peerCredentials()
+            return listener.process != Process.id && listener.mayBeAlive
         }
     }
 
@@ -112,19 +108,6 @@ final class NameClaim: Sendable {
         if let socket, socket.identity == held.socket { try? Files.remove(files.socket) }
         try? Files.remove(files.lock)
         _ = consume held
-        Self.giveBack(files.key)
-    }
-
-    // MARK: The names of the process
-
-    private static func reserve(_ key: PortFiles.Key) -> Bool {
-        claims.withLock { claims in
-            if claims.owner != Process.id { claims = (Process.id, []) }
-            return claims.keys.insert(key).inserted
-        }
-    }
-
-    private static func giveBack(_ key: PortFiles.Key) {
-        claims.withLock { _ = $0.keys.remove(key) }
+        OwnNames.current.giveBack(files.key)
     }
 }

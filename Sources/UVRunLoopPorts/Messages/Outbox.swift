@@ -31,8 +31,8 @@ struct Outbox: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// How many bytes wait.
-    var byteCount: Int { entries.reduce(0) { $0 + $1.count - $1.sent } }
+    /// How many bytes are kept: all of a frame until the last of it has gone out.
+    var keptByteCount: Int { entries.reduce(0) { $0 + $1.head.count + $1.payload.count } }
 
     /// Puts a frame in, and sends until the box is empty or the socket is full.
     ///

@@ -13,6 +13,10 @@ extension UVRunLoop.MessagePort.Remote {
     /// is dropped. A ``UVRunLoop/stop()`` meanwhile does not end the wait but is passed on to the
     /// run around it.
     ///
+    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` of the calling thread ends the wait with
+    /// ``UVRunLoop/MessagePortError/threadStopped`` when the queued work is given up. Otherwise the
+    /// call is work that is finished first: it goes on without serving the mode, up to its limits.
+    ///
     /// A message whose send limit passes while a part of it is out takes the connection with it:
     /// the port becomes invalid, because nothing could follow. The other side gets no part of it.
     /// So does one that is larger than the other side takes, with all who wait for replies.
@@ -104,6 +108,7 @@ struct ReplyWait {
         sendLimit: Duration,
         receiveLimit: Duration
     ) throws(MessagePortError) -> [UInt8]? {
+        guard !loop.isEndedAtOnce else { throw .threadStopped }
         let (ticket, number) = try connection.beginRequest(frame, bell: bell)
         bell.beginWait(in: mode)
         var stops = 0
@@ -122,6 +127,7 @@ struct ReplyWait {
                 isOver = true
                 return data
             }
+            if loop.isEndedAtOnce { throw .threadStopped }
             if monotonicNow() >= date { throw .receiveTimedOut }
         }
     }
@@ -137,6 +143,7 @@ struct ReplyWait {
         defer { UVRunLoop.invalidate(room) }
         do throws(MessagePortError) {
             while try !connection.move(ticket) {
+                if loop.isEndedAtOnce { throw .threadStopped }
                 if monotonicNow() >= date { throw .sendTimedOut }
                 runOnce(until: date, &stops, forWriting: true)
             }

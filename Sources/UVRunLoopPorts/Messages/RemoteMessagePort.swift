@@ -3,8 +3,10 @@ import UVRunLoop
 extension UVRunLoop.MessagePort {
     /// The way to a local port, in this process or another.
     ///
-    /// Get one with ``UVRunLoop/MessagePort/remote(named:replyLimit:acceptPeer:)``. While somebody
-    /// holds it and it is valid, the name gives the same object in all of the process.
+    /// Get one with ``UVRunLoop/MessagePort/remote(named:replyLimit:acceptPeer:)``. Every look-up
+    /// of a name gives a port of its own, with a connection of its own: its loop, its
+    /// `invalidationHandler`, its limits and its end are nobody else's. What one port sends arrives
+    /// in order; what two send may overtake each other. Keep a port that is used again.
     ///
     /// When the other side goes, the port becomes invalid: a send notices, and a wait for a reply.
     /// To hear of it without either, add the port to a mode of a loop; it has no other events.
@@ -20,12 +22,9 @@ extension UVRunLoop.MessagePort {
         /// Who serves it: the process that listens.
         public let peer: UVRunLoop.PeerCredentials
         let connection: RemoteConnection
-        private let key: PortFiles.Key
         private let receiver: RemoteReceiver
 
-        private static let registry = PortRegistry<Remote>()
-
-        /// The port of a name, connected if this process has none that is valid.
+        /// A port of a name, connected.
         static func connected(
             to name: PortName,
             in directory: PortDirectory,
@@ -33,34 +32,18 @@ extension UVRunLoop.MessagePort {
             acceptPeer: PeerPolicy? = nil
         ) throws(MessagePortError) -> Remote {
             let files = try directory.files(of: name)
-            if let known = registry.port(of: files.key), known.isValid {
-                return try known.permitted(by: acceptPeer)
-            }
-            let socket = try Dialling.connect(to: files)
-            let peer = try translating { () throws(UVError) in
-                try socket.descriptor.peerCredentials()
-            }
+            let (socket, peer) = try Dialling.connect(to: files)
             guard isPermitted(peer, by: acceptPeer) else { throw .peerNotPermitted }
-            let port = Remote(name, files.key, socket, peer, replyLimit)
-            let entered = registry.enter(port, for: files.key) { $0.isValid }
-            return entered === port ? port : try entered.permitted(by: acceptPeer)
-        }
-
-        /// The port, if a policy other than the one that it was made with permits its peer too.
-        private func permitted(by policy: PeerPolicy?) throws(MessagePortError) -> Remote {
-            guard isPermitted(peer, by: policy) else { throw .peerNotPermitted }
-            return self
+            return Remote(name, socket, peer, replyLimit)
         }
 
         private init(
             _ name: PortName,
-            _ key: PortFiles.Key,
             _ socket: SharedSocket,
             _ peer: PeerCredentials,
             _ replyLimit: Int
         ) {
             self.name = name.text
-            self.key = key
             self.peer = peer
             let receiver = RemoteReceiver()
             let connection = RemoteConnection(socket, maximumReply: replyLimit) {
@@ -77,10 +60,7 @@ extension UVRunLoop.MessagePort {
             receiver.attach(self)
         }
 
-        deinit {
-            connection.end(.isInvalid)
-            Self.registry.forget(key, of: ObjectIdentifier(self))
-        }
+        deinit { connection.end(.isInvalid) }
 
         /// Whether messages may be sent, as far as is known.
         public var isValid: Bool { link.isValid && connection.isOpen }

@@ -1,3 +1,4 @@
+import Synchronization
 import UVRunLoop
 
 /// Clears away what killed processes left of their ports without names.
@@ -12,25 +13,43 @@ enum ReplySweep {
     /// How many names a sweep tries to take.
     static let mostNames = 32
 
-    /// The directories in which this process has nothing more to do.
-    private static let swept = Guarded<(owner: CInt, directories: Set<FileIdentity>)>((0, []))
+    /// A directory that this process has swept, or is to sweep once more.
+    private final class Visit: Sendable {
+        let directory: FileIdentity
+        let isDone = Atomic<Bool>(false)
+        let next = AtomicLazyReference<Visit>()
+
+        init(_ directory: FileIdentity) { self.directory = directory }
+    }
+
+    /// The visits of this process; as a rule it has one directory.
+    private final class Visits: Sendable {
+        private let first = AtomicLazyReference<Visit>()
+
+        subscript(directory: FileIdentity) -> Visit {
+            var visit = first.load() ?? first.storeIfNil(Visit(directory))
+            while visit.directory != directory {
+                visit = visit.next.load() ?? visit.next.storeIfNil(Visit(directory))
+            }
+            return visit
+        }
+    }
+
+    private static let visits = PerProcess { Visits() }
 
     /// Sweeps a directory, if this is the process's first time.
     ///
     /// Where a sweep found much to remove there is likely more, and so the next call is another
-    /// one.
+    /// one. It takes no lock.
     static func sweepOnce(_ directory: PortDirectory) {
-        let isFirst = swept.withLock { swept in
-            if swept.owner != Process.id { swept = (Process.id, []) }
-            return swept.directories.insert(directory.identity).inserted
-        }
-        guard isFirst, sweep(directory) >= mostNames / 2 else { return }
-        swept.withLock { _ = $0.directories.remove(directory.identity) }
+        let visit = visits.current[directory.identity]
+        guard !visit.isDone.exchange(true, ordering: .relaxed) else { return }
+        if sweep(directory) >= mostNames / 2 { visit.isDone.store(false, ordering: .relaxed) }
     }
 
     /// Removes what dead owners left; answers of how many names.
     static func sweep(_ directory: PortDirectory) -> Int {
-        let files = Files.names(in: directory.path, atMost: mostFiles)
+        let files = Files.names(in: directory.path, atMost: mostFiles) ?? []
         let names = Set(files.compactMap { PortName(ofReplyFile: $0) })
         // A set has another order in each process, so that what can be removed does not
         // stay behind the same names that cannot.

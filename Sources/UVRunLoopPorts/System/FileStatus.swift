@@ -54,10 +54,27 @@ struct FileStatus: Equatable, Sendable {
 
 /// The calls that change what names a directory has.
 enum Files {
-    /// Makes a directory that only its owner may enter; answers whether it was not there yet.
+    /// Makes a directory that only its owner may enter, whatever the process's umask; returns
+    /// `false` when there is something under the name.
     static func makePrivateDirectory(_ path: String) throws(UVError) -> Bool {
-        guard unsafe mkdir(path, 0o700) != 0 else { return true }
+        if unsafe mkdir(path, 0o700) == 0 {
+            try setPermissions(of: path, to: 0o700)
+            return true
+        }
         if errno == EEXIST { return false }
+        throw UVError(rawValue: -errno)
+    }
+
+    /// Sets what a file's mode permits.
+    ///
+    /// A symbolic link is followed, so it is only for names that nobody else can replace.
+    static func setPermissions(of path: String, to permissions: mode_t) throws(UVError) {
+        guard unsafe chmod(path, permissions) == 0 else { throw UVError(rawValue: -errno) }
+    }
+
+    /// Removes an empty directory, if there is one.
+    static func removeDirectory(_ path: String) throws(UVError) {
+        guard unsafe rmdir(path) != 0, errno != ENOENT else { return }
         throw UVError(rawValue: -errno)
     }
 
@@ -70,27 +87,5 @@ enum Files {
     /// Gives a file another name, in place of whatever had it.
     static func rename(_ old: String, to new: String) throws(UVError) {
         guard unsafe Glibc.rename(old, new) == 0 else { throw UVError(rawValue: -errno) }
-    }
-}
-
-/// Who the process is, and what it was told by whoever started it.
-enum Process {
-    static var id: pid_t { getpid() }
-
-    static var user: uid_t { geteuid() }
-
-    /// Whether the process has rights that whoever started it may not have.
-    static var isPrivileged: Bool {
-        cuv_is_privileged() != 0 || getuid() != geteuid() || getgid() != getegid()
-    }
-
-    static func environment(_ name: String) -> String? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe String(validatingCString: value)
-    }
-
-    /// Whether a process with the number exists; one of another user's does.
-    static func exists(_ id: pid_t) -> Bool {
-        kill(id, 0) == 0 || errno != ESRCH
     }
 }

@@ -30,6 +30,7 @@ struct LockFile: ~Copyable, Sendable {
             guard let status = try FileStatus(of: descriptor), status.kind == .regular,
                 status.owner == geteuid()
             else { return .notTrusted }
+            if status.permissions != permissions { _ = fchmod(descriptor.number, permissions) }
             guard try takeLock(of: descriptor) else { return .heldByAnother }
             // Whoever held the lock may have removed the file in the meantime, and another process
             // have made and locked a new one. Only the lock of the file that has the name counts.
@@ -39,9 +40,25 @@ struct LockFile: ~Copyable, Sendable {
         }
     }
 
+    private static let permissions: mode_t = 0o600
+
     private static func open(_ path: String) throws(UVError) -> Descriptor {
+        do {
+            return try openOnce(path)
+        } catch UVError.noAccess {
+            // Made a moment ago under a umask that leaves its owner nothing.
+            guard let status = try FileStatus(ofPath: path), status.kind == .regular,
+                status.owner == geteuid()
+            else { throw .noAccess }
+            try Files.setPermissions(of: path, to: permissions)
+            return try openOnce(path)
+        }
+    }
+
+    private static func openOnce(_ path: String) throws(UVError) -> Descriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        return Descriptor(owning: try completing { unsafe Glibc.open(path, flags, 0o600) })
+        let mode = permissions
+        return Descriptor(owning: try completing { unsafe Glibc.open(path, flags, mode) })
     }
 
     private static func takeLock(of descriptor: borrowing Descriptor) throws(UVError) -> Bool {

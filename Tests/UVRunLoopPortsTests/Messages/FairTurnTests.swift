@@ -82,37 +82,36 @@ import Testing
     }
 
     @Test func severalStopsDuringAWaitLeaveItsModeServed() throws {
-        let place = Place()
+        let (place, fires, isStopped) = (Place(), Notes(), Signal())
         let server = try PortServer(place) { _, _ in
-            usleep(100_000)
+            isStopped.wait()
             return [1]
         }
         try onOwnThread {
             let loop = UVRunLoop.current
-            let fires = Notes()
             let stopper = UVRunLoop.Timer(after: .milliseconds(1), interval: .milliseconds(1)) {
                 _ in
                 fires.add("fire")
                 loop.stop()
+                if fires.entries.count == 3 { isStopped.send() }
             }
             loop.add(stopper, forMode: .reply)
             let reply = try place.remote().request()
             #expect(reply == [1])
             stopper.invalidate()
-            #expect(fires.entries.count > 2)
+            #expect(fires.entries.count >= 3)
         }
         server.stop()
     }
 
-    @Test func aStricterPolicyIsAskedAboutAKnownPortToo() throws {
+    @Test func everyLookUpAsksItsOwnPolicy() throws {
         let place = Place()
         let server = try PortServer(place) { _, _ in nil }
         let known = try place.remote()
         #expect(throws: MessagePortError.peerNotPermitted) {
             try place.remote(acceptPeer: { _ in false })
         }
-        let again = try place.remote()
-        #expect(again === known)
+        #expect(known.isValid)
         server.stop()
     }
 }

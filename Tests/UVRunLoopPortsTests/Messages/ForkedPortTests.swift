@@ -9,6 +9,28 @@ import Testing
     @Test func aForkedChildHasNoneOfItsParentsPorts() async {
         await #expect(processExitsWith: .success) { forkAndLookForPorts() }
     }
+
+    /// What the threads have locked at the moment of a fork stays locked in the child.
+    @Test func aChildOfAProcessWhoseThreadsMakePortsMakesItsOwn() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            // The child's way, once in this process: what is made at first use is made.
+            #expect(usePorts(in: place) == 0)
+            let end = Signal()
+            let threads = (0..<3).map { _ in
+                startServerThread { while !end.hasCome, usePorts(in: place) == 0 {} }
+            }
+            for _ in 0..<200 {
+                let child = startChild {
+                    alarm(20)
+                    return usePorts(in: place)
+                }
+                #expect(awaitEnd(of: child) == 0)
+            }
+            end.send()
+            for thread in threads { pthread_join(thread, nil) }
+        }
+    }
 }
 
 private func forkAndLookForPorts() {
@@ -41,4 +63,29 @@ private func lookForPortsInAChild() throws {
     server.stop()
     // No `exit` here, which would leave the place behind.
     precondition(status == 0 && isAlive && reply == [2], "The two share a port.")
+}
+
+/// Makes, looks up and ends ports of all kinds; 0 when all went well.
+private func usePorts(in place: Place) -> CInt {
+    do {
+        let name = PortName.unguessable().text
+        let named = try place.local("own-\(name)") { _, _ in nil }
+        let unnamed = try Local.unnamed(
+            in: place.directory(),
+            order: 0,
+            limits: .init(),
+            acceptPeer: nil,
+            handler: ThreadBound(sendable: { _, _ in nil })
+        )
+        for port in [named, unnamed] {
+            let remote = try place.remote(port.name)
+            try remote.sendOneWay([1])
+            remote.invalidate()
+            port.invalidate()
+        }
+        return 0
+    } catch {
+        print("The ports cannot be used: \(error)")
+        return 1
+    }
 }

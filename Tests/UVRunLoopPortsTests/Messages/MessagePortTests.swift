@@ -106,20 +106,6 @@ import Testing
         #expect(place.entries.isEmpty)
     }
 
-    @Test func aRemotePortIsOneObjectWhileItIsValid() throws {
-        let place = Place()
-        let server = try PortServer(place) { _, _ in nil }
-        let first = try place.remote()
-        #expect(try place.remote() === first)
-        first.invalidate()
-        #expect(!first.isValid)
-        let second = try place.remote()
-        #expect(second !== first)
-        #expect(second.isValid)
-        #expect(second.peer.process == getpid())
-        server.stop()
-    }
-
     @Test func aPortThatNobodyHoldsGivesItsNameUp() throws {
         let place = Place()
         do {

@@ -141,7 +141,7 @@ import Testing
             }
             // As careless as it gets: everybody may enter and connect.
             chmod(place.path, 0o755)
-            chmod(place.path + "/uvrunloop", 0o755)
+            chmod(place.namesPath, 0o755)
             chmod(files.socket, 0o777)
             write(ends[1], "x", 1)
             #expect(awaitEnd(of: child) == 0)
@@ -156,7 +156,7 @@ import Testing
             let place = Place()
             let files = try place.directory().files(of: PortName("port"))
             chmod(place.path, 0o755)
-            chmod(place.path + "/uvrunloop", 0o777)
+            chmod(place.namesPath, 0o777)
             var ends: [CInt] = [-1, -1]
             pipe(&ends)
             let child = startChild {
@@ -171,7 +171,7 @@ import Testing
             }
             var byte: UInt8 = 0
             read(ends[0], &byte, 1)
-            chmod(place.path + "/uvrunloop", 0o700)
+            chmod(place.namesPath, 0o700)
             chmod(place.path, 0o700)
             #expect(throws: MessagePortError.fileNotTrusted(files.socket)) { try place.remote() }
             // Were the file made to look right, the kernel's word on the listener would still count.

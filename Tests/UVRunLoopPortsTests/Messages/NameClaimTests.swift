@@ -92,6 +92,36 @@ import Testing
         }
     }
 
+    /// The owner has ended but its parent has not asked how; a child of its still has the listener.
+    @Test func aZombieWithALiveChildDoesNotHoldItsName() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let files = try portFiles(in: place)
+            var ends: [CInt] = [-1, -1]
+            pipe(&ends)
+            let owner = startChild {
+                guard let claim = try? NameClaim(files), let socket = try? claim.listen(backlog: 1)
+                else { return 1 }
+                _ = startChild {
+                    close(ends[1])
+                    var byte: UInt8 = 0
+                    read(ends[0], &byte, 1)
+                    return CInt(socket.number)
+                }
+                kill(getpid(), SIGKILL)
+                return CInt(claim.files.lock.utf8.count)
+            }
+            close(ends[0])
+            awaitZombie(owner)
+            #expect(throws: MessagePortError.noSuchPort) { try place.remote("name") }
+            let claim = try NameClaim(files)
+            _ = try claim.listen(backlog: 1)
+            claim.release()
+            close(ends[1])
+            #expect(awaitEnd(of: owner) == -SIGKILL)
+        }
+    }
+
     @Test func anOwnerWhoseLockFileWasRemovedKeepsItsName() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
@@ -120,7 +150,7 @@ import Testing
             },
         ]
         let files = try portFiles(in: place)
-        for path in [files.socket, files.unfinished] {
+        for path in [files.socket] {
             for (index, way) in ways.enumerated() where index < 4 || geteuid() == 0 {
                 way(path)
                 let before = try FileStatus(ofPath: path)
@@ -139,7 +169,7 @@ import Testing
         let place = Place()
         let files = try portFiles(in: place)
         let left = try Stream.unixSocket()
-        try left.bind(to: files.address(of: files.unfinished))
+        try left.bind(to: files.address())
         let claim = try NameClaim(files)
         let socket = try claim.listen(backlog: 1)
         #expect(place.entries == ["name.lock", "name.port"])
@@ -212,4 +242,10 @@ private func claimAnew(_ files: PortFiles) -> CInt {
     } catch {
         return error == .nameTaken ? 1 : 2
     }
+}
+
+/// Waits until a child has ended, and leaves it a zombie.
+private func awaitZombie(_ child: pid_t) {
+    var info = siginfo_t()
+    while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) == -1, errno == EINTR {}
 }

@@ -16,7 +16,7 @@ import Testing
             // One that was killed before it listened.
             let unfinished = try portFiles(in: place, .unguessable())
             makeFile(unfinished.lock)
-            makeSocket(unfinished.unfinished)
+            makeSocket(unfinished.socket)
 
             let port = try place.unnamed()
             let own = ["\(port.name).lock", "\(port.name).port"]
@@ -35,7 +35,7 @@ import Testing
             #expect(inChild { isHeld(other.name, place) && isHeld(port.name, place) ? 0 : 1 } == 0)
             #expect(try place.remote(other.name).peer.process == other.process)
             // The lock's file may be gone, as when somebody cleared the directory by age.
-            unlink(place.path + "/uvrunloop/\(other.name).lock")
+            unlink(place.namesPath + "/\(other.name).lock")
             #expect(ReplySweep.sweep(try place.directory()) == 0)
             #expect(try place.remote(other.name).peer.process == other.process)
             other.end()
@@ -81,17 +81,16 @@ import Testing
             { symlink("/nowhere", $0) }, { mkdir($0, 0o700) }, { mkfifo($0, 0o600) },
         ]
         for way in ways {
-            let paths = [\PortFiles.socket, \.lock, \.unfinished]
+            let paths = [\PortFiles.socket, \.lock]
             for path in paths { way(try portFiles(in: place, .unguessable())[keyPath: path]) }
         }
         makeFile(try portFiles(in: place, .unguessable()).socket)
-        makeFile(try portFiles(in: place, .unguessable()).unfinished)
         let stem = PortName.unguessable().stem
         for name in ["\(stem)0.lock", "\(stem.dropLast()).lock", "\(stem).txt", "reply-me.lock"] {
             makeFile("\(directory.path)/\(name)")
         }
         let before = place.entries
-        #expect(before.count == 15)
+        #expect(before.count == 11)
         #expect(ReplySweep.sweep(directory) == 0)
         #expect(place.entries == before)
         try place.unnamed().invalidate()
@@ -178,7 +177,7 @@ import Testing
     @Test(arguments: [
         ("reply-0123456789abcdef0123456789abcdef.lock", true),
         ("reply-0123456789abcdef0123456789abcdef.port", true),
-        ("reply-0123456789abcdef0123456789abcdef.made", true),
+        ("reply-0123456789abcdef0123456789abcdef.made", false),
         ("reply-0123456789ABCDEF0123456789ABCDEF.lock", false),
         ("reply-0123456789abcdef0123456789abcde.lock", false),
         ("reply-0123456789abcdef0123456789abcdef0.lock", false),

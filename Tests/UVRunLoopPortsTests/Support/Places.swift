@@ -22,15 +22,13 @@ final class Place: Sendable {
     }
 
     var surroundings: PortDirectory.Surroundings {
-        PortDirectory.Surroundings(
-            runtimeDirectory: path,
-            temporaryDirectory: "/nowhere",
-            isPrivileged: false,
-            user: geteuid()
-        )
+        PortDirectory.Surroundings(temporaryDirectory: path, user: geteuid())
     }
 
-    var entries: [String] { Self.entries(of: path + "/uvrunloop") }
+    /// Where the names in this place are.
+    var namesPath: String { "\(path)/uvrunloop-\(geteuid())" }
+
+    var entries: [String] { Self.entries(of: namesPath) }
 
     static func entries(of path: String) -> [String] {
         guard let directory = opendir(path) else { return [] }
@@ -47,7 +45,7 @@ final class Place: Sendable {
 
     deinit { Self.remove(path) }
 
-    private static func remove(_ path: String) {
+    static func remove(_ path: String) {
         for name in entries(of: path) { remove(path + "/" + name) }
         if unlink(path) != 0 { rmdir(path) }
     }
@@ -69,6 +67,12 @@ func startChild(_ body: () -> CInt) -> pid_t {
         _exit(body())
     }
     return child
+}
+
+/// Makes the process another user's; root's processes alone can, and others stay what they are.
+func become(_ user: uid_t) {
+    guard geteuid() == 0 else { return }
+    precondition(setgid(user) == 0 && setuid(user) == 0, "The process cannot change its user.")
 }
 
 /// Ends the process if it hangs; threads that run tests have the signal blocked.

@@ -1,0 +1,111 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Processes that need a directory for names at the same time, and others who are in their way.
+@Suite(.timeLimit(.minutes(2))) struct DirectoryChoiceTests {
+    @Test func processesThatBeginTogetherChooseOneDirectory() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<10 {
+                let place = Place()
+                let paths = choicesOfManyProcesses(in: place)
+                #expect(Set(paths) == [place.namesPath])
+                #expect(Place.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
+            }
+        }
+    }
+
+    /// The other user makes and removes the plain name all the time.
+    @Test(.enabled(if: geteuid() == 0))
+    func processesChooseOneDirectoryWhateverAnotherUserDoesMeanwhile() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<10 {
+                let place = SharedPlace()
+                let other = startChild {
+                    become(65_534)
+                    while true {
+                        mkdir(place.plainPath, 0o700)
+                        sched_yield()
+                        rmdir(place.plainPath)
+                    }
+                }
+                let paths = choicesOfManyProcesses(in: place.place, user: place.user)
+                #expect(Set(paths).count == 1, "\(paths)")
+                kill(other, SIGKILL)
+                _ = awaitEnd(of: other)
+                // Nobody thinks otherwise when the way is clear again.
+                if paths.first != place.plainPath { rmdir(place.plainPath) }
+                #expect(choicesOfManyProcesses(in: place.place, user: place.user) == paths)
+            }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func whatLooksLikeAChoiceOfAnotherUsersIsPassedOver() async {
+        await #expect(processExitsWith: .success) {
+            let place = SharedPlace()
+            let endings = ["-00000000", "-00000001.new", ""]
+            for ending in endings {
+                mkdir(place.plainPath + ending, 0o700)
+                chown(place.plainPath + ending, 65_534, 65_534)
+            }
+            let paths = Set(choicesOfManyProcesses(in: place.place, user: place.user))
+            #expect(paths.count == 1)
+            let path = paths.first ?? ""
+            #expect(path.hasPrefix(place.plainPath + "-"))
+            #expect(path.utf8.count == place.plainPath.utf8.count + 9)
+            #expect(!endings.contains { path == place.plainPath + $0 })
+            for ending in endings { #expect(rmdir(place.plainPath + ending) == 0) }
+        }
+    }
+
+    @Test func whatAKilledProcessLeftOfItsChoiceIsUsed() throws {
+        let place = Place()
+        for ending in ["-00000000.new", "-00000001.new"] { mkdir(place.namesPath + ending, 0o700) }
+        close(open(place.namesPath + "-00000001.new/choice.lock", O_CREAT | O_RDWR, 0o000))
+        chmod(place.namesPath + "-00000000.new", 0)
+        #expect(try place.directory().path == place.namesPath)
+        #expect(Place.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
+        #expect(place.entries == [])
+    }
+}
+
+/// A directory that several users may write to, as `/tmp` is; root alone can make it.
+private struct SharedPlace {
+    let place = Place()
+    let user: uid_t = 2_000_001
+
+    init() { chmod(place.path, 0o1777) }
+
+    var plainPath: String { "\(place.path)/uvrunloop-\(user)" }
+}
+
+/// The directories that processes choose which begin at the same moment.
+private func choicesOfManyProcesses(in place: Place, user: uid_t = geteuid()) -> [String] {
+    var (go, told): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
+    pipe(&go)
+    pipe(&told)
+    let children = (0..<6).map { _ in
+        startChild {
+            close(go[1])
+            var byte: UInt8 = 0
+            if user != geteuid() { become(user) }
+            read(go[0], &byte, 1)
+            guard let directory = try? place.directory() else { return 1 }
+            let line = directory.path + "\n"
+            return write(told[1], line, line.utf8.count) == line.utf8.count ? 0 : 2
+        }
+    }
+    close(go[0])
+    close(go[1])
+    close(told[1])
+    for child in children { #expect(awaitEnd(of: child) == 0) }
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = read(told[0], &bytes, bytes.count)
+    close(told[0])
+    return bytes[..<count].split(separator: UInt8(ascii: "\n")).map {
+        String(decoding: $0, as: UTF8.self)
+    }
+}

@@ -1,0 +1,150 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Where names are: processes of one user find each other, whatever their surroundings.
+///
+/// Each test has a process of its own, and forks processes that differ.
+@Suite(.timeLimit(.minutes(2))) struct PortPlaceTests {
+    @Test func processesOfDifferentEnvironmentsShareNames() async {
+        await #expect(processExitsWith: .success) {
+            let name = "uvrunloop-test-\(getpid())"
+            let places = [Place(), Place()]
+            let owner = LiveOwner(of: name) { setenv("XDG_RUNTIME_DIR", places[0].path, 1) }
+            let ways: [() -> Void] = [
+                { setenv("XDG_RUNTIME_DIR", places[1].path, 1) }, { unsetenv("XDG_RUNTIME_DIR") },
+                { setenv("TMPDIR", places[1].path, 1) }, { setenv("HOME", places[1].path, 1) },
+            ]
+            for way in ways {
+                let status = inChild {
+                    way()
+                    return findOwner(of: name)
+                }
+                #expect(status == 0)
+            }
+            owner.end()
+        }
+    }
+
+    @Test(arguments: [0o777, 0o177, 0o700, 0o077, 0o000])
+    func anUnusualUmaskAtFirstUseKeepsNobodyOut(mask: mode_t) async {
+        await #expect(processExitsWith: .success) { [mask] in
+            let name = "uvrunloop-test-\(getpid())"
+            let user = freeUser()
+            let owner = LiveOwner(of: name) {
+                become(user)
+                umask(mask)
+            }
+            let status = inChild {
+                become(user)
+                return findOwner(of: name)
+            }
+            #expect(status == 0)
+            owner.end()
+            removePlaces(of: user)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func anotherUserWhoMakesTheDirectoryFirstBlocksNobody() async {
+        await #expect(processExitsWith: .success) {
+            let name = "uvrunloop-test-\(getpid())"
+            let user = freeUser()
+            let path = "/tmp/uvrunloop-\(user)"
+            let ways: [() -> Void] = [
+                { mkdir(path, 0o700) }, { mkdir(path, 0o777) }, { symlink("/tmp", path) },
+                { close(open(path, O_CREAT | O_RDWR, 0o666)) },
+            ]
+            for way in ways {
+                let attacker = inChild {
+                    become(65_534)
+                    way()
+                    return 0
+                }
+                #expect(attacker == 0)
+                let owner = LiveOwner(of: name) { become(user) }
+                let status = inChild {
+                    become(user)
+                    return findOwner(of: name)
+                }
+                #expect(status == 0)
+                // The other user clears the way again: the owner is still found.
+                if unlink(path) != 0 { rmdir(path) }
+                let later = inChild {
+                    become(user)
+                    return findOwner(of: name)
+                }
+                #expect(later == 0)
+                owner.end()
+                removePlaces(of: user)
+            }
+        }
+    }
+}
+
+/// A process that has a name until it is ended.
+private struct LiveOwner {
+    let process: pid_t
+
+    init(of name: String, _ prepare: () -> Void) {
+        var told: [CInt] = [-1, -1]
+        pipe(&told)
+        process = startChild {
+            prepare()
+            do {
+                let port = try UVRunLoop.MessagePort.local(
+                    named: name,
+                    sendableHandler: { _, message in message.data }
+                )
+                UVRunLoop.current.add(port, forMode: .default)
+                write(told[1], "x", 1)
+                UVRunLoop.current.run()
+                return 0
+            } catch {
+                print("The owner has no port: \(error)")
+                return 1
+            }
+        }
+        close(told[1])
+        var byte: UInt8 = 0
+        read(told[0], &byte, 1)
+        close(told[0])
+    }
+
+    func end() {
+        kill(process, SIGKILL)
+        _ = awaitEnd(of: process)
+    }
+}
+
+/// 0 when somebody serves the name, and this process cannot have it.
+private func findOwner(of name: String) -> CInt {
+    do {
+        let remote = try UVRunLoop.MessagePort.remote(named: name)
+        guard try remote.send(data: [7], replyMode: .connectionReply) == [7] else { return 1 }
+    } catch {
+        print("The owner is not found: \(error)")
+        return 2
+    }
+    do {
+        let port = try UVRunLoop.MessagePort.local(named: name, sendableHandler: { _, _ in nil })
+        return port.isValid ? 3 : 4
+    } catch {
+        return error == .nameTaken ? 0 : 5
+    }
+}
+
+/// The number of a user whom nobody is.
+private func freeUser() -> uid_t {
+    geteuid() == 0 ? 2_000_000 + uid_t(getpid()) : geteuid()
+}
+
+/// Removes what processes of a user left.
+private func removePlaces(of user: uid_t) {
+    guard geteuid() == 0 else { return }
+    for name in Place.entries(of: "/tmp") where name.hasPrefix("uvrunloop-\(user)") {
+        Place.remove("/tmp/" + name)
+    }
+}

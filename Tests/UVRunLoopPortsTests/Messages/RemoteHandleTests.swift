@@ -1,0 +1,115 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Several callers in one process that each look up one name: none notices the others.
+@Suite(.timeLimit(.minutes(2))) struct RemoteHandleTests {
+    @Test func everyLookUpGivesAPortOfItsOwn() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in message.data }
+        let (first, second) = (try place.remote(), try place.remote())
+        #expect(first !== second)
+        #expect(first.name == second.name)
+        first.invalidate()
+        #expect(!first.isValid)
+        #expect(second.isValid)
+        try onOwnThread {
+            let reply = try second.request([1])
+            #expect(reply == [1])
+            #expect(throws: MessagePortError.isInvalid) { try first.request([2]) }
+        }
+        server.stop()
+    }
+
+    @Test func portsOfOneNameMayBeInDifferentLoops() async {
+        await #expect(processExitsWith: .success) {
+            let (place, notes) = (Place(), Notes())
+            let listener = try place.rawListener()
+            let isAdded = (Signal(), Signal())
+            let threads = [isAdded.0, isAdded.1].map { isAdded in
+                startServerThread {
+                    do {
+                        let remote = try place.remote()
+                        remote.invalidationHandler = { _ in notes.add("ended") }
+                        UVRunLoop.current.add(remote, forMode: .default)
+                        isAdded.send()
+                        let result = UVRunLoop.current.run(mode: .default, for: .seconds(60))
+                        notes.add("\(result)")
+                    } catch {
+                        fatalError("\(error)")
+                    }
+                }
+            }
+            isAdded.0.wait()
+            isAdded.1.wait()
+            do { _ = (try listener.accept(), try listener.accept()) }
+            for thread in threads { pthread_join(thread, nil) }
+            #expect(notes.entries.sorted() == ["ended", "ended", "finished", "finished"])
+        }
+    }
+
+    @Test func eachPortHasItsInvalidationHandler() throws {
+        let (place, notes) = (Place(), Notes())
+        let listener = try place.rawListener()
+        let (first, second) = (try place.remote(), try place.remote())
+        first.invalidationHandler = { _ in notes.add("first") }
+        second.invalidationHandler = { _ in notes.add("second") }
+        do { _ = (try listener.accept(), try listener.accept()) }
+        for remote in [first, second] {
+            #expect(throws: MessagePortError.self) { try remote.sendOneWay([]) }
+        }
+        #expect(notes.entries == ["first", "second"])
+    }
+
+    @Test func eachPortHasItsReplyLimit() throws {
+        let place = Place()
+        let server = try PortServer(place) { _, _ in sampleBytes(1_000) }
+        try onOwnThread {
+            let small = try place.remote(replyLimit: 999)
+            let large = try place.remote(replyLimit: 1_000)
+            #expect(try large.request() == sampleBytes(1_000))
+            #expect(throws: MessagePortError.messageTooLarge) { try small.request() }
+            #expect(try large.request() == sampleBytes(1_000))
+        }
+        server.stop()
+    }
+
+    @Test func aPortInvalidatedInAnothersHandlerIsToldOnce() throws {
+        let (place, notes) = (Place(), Notes())
+        let listener = try place.rawListener()
+        try onOwnThread {
+            let (first, second) = (try place.remote(), try place.remote())
+            first.invalidationHandler = { _ in
+                notes.add("first")
+                second.invalidate()
+            }
+            second.invalidationHandler = { _ in
+                notes.add("second")
+                first.invalidate()
+            }
+            let loop = UVRunLoop.current
+            loop.add(first, forMode: .default)
+            loop.add(second, forMode: .default)
+            do { _ = (try listener.accept(), try listener.accept()) }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(!first.isValid && !second.isValid)
+        }
+        #expect(notes.entries.sorted() == ["first", "second"])
+    }
+
+    /// A message that is cut off costs the port that sent it, and no other.
+    @Test func aMessageThatIsCutOffCostsItsOwnPortOnly() throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        let (careless, careful) = (try place.remote(), try place.remote())
+        #expect(throws: MessagePortError.sendTimedOut) {
+            try careless.sendOneWay(sampleBytes(8 << 20), limit: .milliseconds(20))
+        }
+        #expect(!careless.isValid)
+        try careful.sendOneWay([1], 7)
+        _ = try listener.accept()
+        #expect(try listener.accept().readFrame()?.id == 7)
+    }
+}
