@@ -1,72 +1,75 @@
-import Synchronization
+/// The runs of a loop, as far as other threads may touch them.
+typealias RunWord = GenericRunWord<SystemWord>
 
 /// Whether a loop runs and whether its innermost run was stopped, in one word that any thread may
 /// reach.
 ///
 /// A run's stop lives and dies with the run: it puts its own word in when it begins, and the outer
 /// run's back when it is taken off.
-final class RunWord: Sendable {
-    struct Value {
-        fileprivate var bits: UInt8
-
-        static let idle = Value(bits: 0)
-        static let running = Value(bits: 1)
-        fileprivate static let stopped = Value(bits: 3)
-
-        var isStopped: Bool { bits == Self.stopped.bits }
-    }
-
-    /// What is to become of queued work when a loop is ended for good; the larger one prevails.
-    enum End: UInt8 {
-        case afterQueuedWork = 1
-        case atOnce = 2
-    }
-
-    private let word = Atomic<UInt8>(Value.idle.bits)
+struct GenericRunWord<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
+    private let word = Word(RunValue.idle.bits)
     /// The end of all runs, once it was asked for; no run takes it away.
-    private let ending = Atomic<UInt8>(0)
+    private let ending = Word(0)
 
     /// Stops the innermost run; answers `false` if none runs.
+    @inline(__always)
     func stop() -> Bool {
-        let (_, old) = word.compareExchange(
-            expected: Value.running.bits,
-            desired: Value.stopped.bits,
-            ordering: .acquiringAndReleasing
-        )
-        return old != Value.idle.bits
+        word.compareExchange(RunValue.running.bits, RunValue.stopped.bits) != RunValue.idle.bits
     }
 
-    var isStopped: Bool { Value(bits: word.load(ordering: .acquiring)).isStopped || isEnded }
+    @inline(__always)
+    var isStopped: Bool { RunValue(bits: word.loadAcquiring()).isStopped || isEnded }
 
     /// Whether the innermost run was stopped by itself, and not by the end of all runs.
     var isStoppedAlone: Bool { Value(bits: word.load(ordering: .acquiring)).isStopped }
 
     /// Stops every run, nested ones and those to come included.
-    func end(_ end: End) { ending.max(end.rawValue, ordering: .releasing) }
+    @inline(__always)
+    func end(_ end: RunEnd) { ending.maxReleasing(end.rawValue) }
 
-    var isEnded: Bool { ending.load(ordering: .acquiring) != 0 }
+    @inline(__always)
+    var isEnded: Bool { ending.loadAcquiring() != 0 }
 
-    var isEndedAtOnce: Bool { ending.load(ordering: .acquiring) == End.atOnce.rawValue }
+    @inline(__always)
+    var isEndedAtOnce: Bool { ending.loadAcquiring() == RunEnd.atOnce.rawValue }
 
     /// Puts a run's word in.
     ///
     /// - Parameter isNested: Whether there is an outer run. Without one nobody else changes the
     ///   word.
     /// - Returns: The outer run's word.
-    func begin(isNested: Bool) -> Value {
+    @inline(__always)
+    func begin(isNested: Bool) -> RunValue {
         guard isNested else {
-            word.store(Value.running.bits, ordering: .releasing)
+            word.storeReleasing(RunValue.running.bits)
             return .idle
         }
-        return Value(bits: word.exchange(Value.running.bits, ordering: .acquiringAndReleasing))
+        return RunValue(bits: word.exchange(RunValue.running.bits))
     }
 
     /// Takes a run off: puts the outer run's word back; returns whether the run was stopped.
     ///
     /// One exchange, because a stop may come at any moment: before it, the stop is this run's;
     /// after it, the outer run's.
-    func end(restoring outer: Value) -> Bool {
-        let word = word.exchange(outer.bits, ordering: .acquiringAndReleasing)
-        return Value(bits: word).isStopped
+    @inline(__always)
+    func end(restoring outer: RunValue) -> Bool {
+        RunValue(bits: word.exchange(outer.bits)).isStopped
     }
+}
+
+/// A run's word.
+struct RunValue {
+    fileprivate(set) var bits: UInt64
+
+    static let idle = RunValue(bits: 0)
+    fileprivate static let running = RunValue(bits: 1)
+    fileprivate static let stopped = RunValue(bits: 3)
+
+    var isStopped: Bool { bits == Self.stopped.bits }
+}
+
+/// What is to become of queued work when a loop is ended for good; the larger one prevails.
+enum RunEnd: UInt64 {
+    case afterQueuedWork = 1
+    case atOnce = 2
 }

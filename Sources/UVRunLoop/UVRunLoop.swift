@@ -28,11 +28,11 @@ public final class UVRunLoop: Sendable {
     /// What the loop knows, for any thread.
     private let engine: Guarded<Engine>
     /// The engine's summary, for a look without the lock.
-    private let publishedState = Atomic<UInt64>(0)
+    private let publishedState = Publication<SystemWord>()
     /// Blocks that wait.
     private let inbox = Guarded(Inbox())
     /// Whether there are any, for a look without the lock.
-    private let holdsBlock = Atomic<Bool>(false)
+    private let holdsBlock = FlagPublication<SystemWord>()
     /// Requests to perform that wait.
     let performs = Guarded(PerformQueue())
     /// Grows with everything that ports announce by themselves.
@@ -104,10 +104,7 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         return engine.withLock { engine in
             let result = body(&engine)
-            let state = engine.summary.bits
-            if publishedState.load(ordering: .relaxed) != state {
-                publishedState.store(state, ordering: .releasing)
-            }
+            publishedState.publish(engine.summary.bits)
             return result
         }
     }
@@ -117,20 +114,16 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         return inbox.withLock { inbox in
             let result = body(&inbox)
-            let holdsAny = inbox.count > 0
-            // As a rule there were some before, and senders have nothing to write.
-            if holdsBlock.load(ordering: .relaxed) != holdsAny {
-                holdsBlock.store(holdsAny, ordering: .sequentiallyConsistent)
-            }
+            holdsBlock.publish(inbox.count > 0)
             return result
         }
     }
 
     /// Whether a block waits, for whatever mode.
-    var mayHoldBlocks: Bool { holdsBlock.load(ordering: .sequentiallyConsistent) }
+    var mayHoldBlocks: Bool { holdsBlock.latest }
 
     private var summary: EngineSummary {
-        EngineSummary(bits: publishedState.load(ordering: .acquiring))
+        EngineSummary(bits: publishedState.latest)
     }
 
     /// Whether a source is signalled, in whatever mode.

@@ -1,4 +1,5 @@
-import Synchronization
+/// The word by which a loop and those who wake it agree.
+package typealias WakeWord = GenericWakeWord<SystemWord>
 
 /// The word by which a loop and those who wake it agree, so that no wake-up is lost and none costs
 /// a system call while the loop is awake.
@@ -7,20 +8,20 @@ import Synchronization
 /// and kicks the loop only if it was asleep and unmarked. The loop removes the mark before it looks
 /// at its contents and falls asleep only if the word is still unmarked. Nothing is in fences, so
 /// that the thread sanitizer sees it too.
-package final class WakeWord: Sendable {
-    private static let asleep: UInt8 = 1
+package final class GenericWakeWord<Word: AtomicWord & ~Copyable>: Sendable {
+    private static var asleep: UInt64 { 1 }
     /// The contents have changed: look at them again.
-    private static let changed: UInt8 = 2
+    private static var changed: UInt64 { 2 }
     /// `wakeUp()` was called: the coming or present sleep ends.
-    private static let woken: UInt8 = 4
+    private static var woken: UInt64 { 4 }
 
-    private let word = Atomic<UInt8>(0)
+    private let word = Word(0)
 
     package init() {}
 
     // MARK: Any thread
 
-    package var isAsleep: Bool { word.load(ordering: .relaxed) & Self.asleep != 0 }
+    package var isAsleep: Bool { word.loadRelaxed() & Self.asleep != 0 }
 
     /// Marks that the contents have changed; answers whether the loop has to be kicked.
     package func noteChange() -> Bool {
@@ -33,7 +34,7 @@ package final class WakeWord: Sendable {
     /// A mark that is still there then speaks for this change too: the look that removes it comes
     /// later in the one order of all such operations, and finds what was stored.
     package func noteChangeUnlessMarked() -> Bool {
-        if word.load(ordering: .sequentiallyConsistent) & Self.changed != 0 { return false }
+        if word.loadSequential() & Self.changed != 0 { return false }
         return mark(Self.changed)
     }
 
@@ -42,17 +43,17 @@ package final class WakeWord: Sendable {
         mark(Self.woken)
     }
 
-    private func mark(_ bit: UInt8) -> Bool {
-        word.bitwiseOr(bit, ordering: .acquiringAndReleasing).oldValue == Self.asleep
+    private func mark(_ bit: UInt64) -> Bool {
+        word.bitwiseOr(bit) == Self.asleep
     }
 
     // MARK: The loop's own thread
 
-    package var isWoken: Bool { word.load(ordering: .acquiring) & Self.woken != 0 }
+    package var isWoken: Bool { word.loadAcquiring() & Self.woken != 0 }
 
     /// Removes the mark, right before the contents are looked at.
     package func beginLook() {
-        word.bitwiseAnd(~Self.changed, ordering: .sequentiallyConsistent)
+        word.bitwiseAndSequential(~Self.changed)
     }
 
     /// Forgets a wake-up; answers whether there was one.
@@ -62,21 +63,16 @@ package final class WakeWord: Sendable {
         // that a later look at the contents would miss: whoever marks it after this load wakes the
         // coming sleep.
         guard isWoken else { return false }
-        let old = word.bitwiseAnd(~Self.woken, ordering: .acquiringAndReleasing).oldValue
-        return old & Self.woken != 0
+        return word.bitwiseAnd(~Self.woken) & Self.woken != 0
     }
 
     /// The loop is about to sleep; answers `false` when it must not.
     package func fallAsleep() -> Bool {
-        word.compareExchange(
-            expected: 0,
-            desired: Self.asleep,
-            ordering: .acquiringAndReleasing
-        ).exchanged
+        word.compareExchange(0, Self.asleep) == 0
     }
 
     /// The sleep is over; marks set meanwhile stay.
     package func awaken() {
-        word.bitwiseAnd(~Self.asleep, ordering: .acquiringAndReleasing)
+        _ = word.bitwiseAnd(~Self.asleep)
     }
 }

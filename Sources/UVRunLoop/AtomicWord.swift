@@ -1,0 +1,81 @@
+import Synchronization
+
+/// A number that any thread may change, with the operations that the loop's protocols are made of.
+///
+/// The protocols are generic over it so that a test can run the very same code on words of its own,
+/// which let every other thread come between two accesses.
+package protocol AtomicWord: ~Copyable, Sendable {
+    init(_ value: UInt64)
+
+    func loadRelaxed() -> UInt64
+    func loadAcquiring() -> UInt64
+    func loadSequential() -> UInt64
+    func storeReleasing(_ value: UInt64)
+    func storeSequential(_ value: UInt64)
+
+    // Those that return the former value acquire and release.
+    func exchange(_ value: UInt64) -> UInt64
+    func compareExchange(_ expected: UInt64, _ desired: UInt64) -> UInt64
+    func bitwiseOr(_ bits: UInt64) -> UInt64
+    func bitwiseAnd(_ bits: UInt64) -> UInt64
+
+    func bitwiseAndSequential(_ bits: UInt64)
+    func maxReleasing(_ value: UInt64)
+}
+
+/// The machine's own.
+package struct SystemWord: ~Copyable, AtomicWord {
+    private let atomic: Atomic<UInt64>
+
+    @inline(__always)
+    package init(_ value: UInt64) { atomic = Atomic(value) }
+
+    @inline(__always)
+    package func loadRelaxed() -> UInt64 { atomic.load(ordering: .relaxed) }
+
+    @inline(__always)
+    package func loadAcquiring() -> UInt64 { atomic.load(ordering: .acquiring) }
+
+    @inline(__always)
+    package func loadSequential() -> UInt64 { atomic.load(ordering: .sequentiallyConsistent) }
+
+    @inline(__always)
+    package func storeReleasing(_ value: UInt64) { atomic.store(value, ordering: .releasing) }
+
+    @inline(__always)
+    package func storeSequential(_ value: UInt64) {
+        atomic.store(value, ordering: .sequentiallyConsistent)
+    }
+
+    @inline(__always)
+    package func exchange(_ value: UInt64) -> UInt64 {
+        atomic.exchange(value, ordering: .acquiringAndReleasing)
+    }
+
+    @inline(__always)
+    package func compareExchange(_ expected: UInt64, _ desired: UInt64) -> UInt64 {
+        atomic.compareExchange(
+            expected: expected,
+            desired: desired,
+            ordering: .acquiringAndReleasing
+        ).original
+    }
+
+    @inline(__always)
+    package func bitwiseOr(_ bits: UInt64) -> UInt64 {
+        atomic.bitwiseOr(bits, ordering: .acquiringAndReleasing).oldValue
+    }
+
+    @inline(__always)
+    package func bitwiseAnd(_ bits: UInt64) -> UInt64 {
+        atomic.bitwiseAnd(bits, ordering: .acquiringAndReleasing).oldValue
+    }
+
+    @inline(__always)
+    package func bitwiseAndSequential(_ bits: UInt64) {
+        atomic.bitwiseAnd(bits, ordering: .sequentiallyConsistent)
+    }
+
+    @inline(__always)
+    package func maxReleasing(_ value: UInt64) { atomic.max(value, ordering: .releasing) }
+}

@@ -1,0 +1,33 @@
+/// What everybody may know of a value behind a lock, in one word that is read without the lock.
+///
+/// Whoever changes the value publishes before the lock is released, and marks the ``WakeWord``
+/// after that, always: a loop that finds the mark finds what was published.
+struct Publication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
+    private let word = Word(0)
+
+    /// To be called under the lock.
+    @inline(__always)
+    func publish(_ bits: UInt64) {
+        if word.loadRelaxed() != bits { word.storeReleasing(bits) }
+    }
+
+    @inline(__always)
+    var latest: UInt64 { word.loadAcquiring() }
+}
+
+/// A ``Publication`` of a flag after which ``GenericWakeWord/noteChangeUnlessMarked()`` is enough.
+///
+/// As a rule the flag was set before, and senders have nothing to write.
+struct FlagPublication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
+    private let word = Word(0)
+
+    /// To be called under the lock.
+    @inline(__always)
+    func publish(_ flag: Bool) {
+        let bits: UInt64 = flag ? 1 : 0
+        if word.loadRelaxed() != bits { word.storeSequential(bits) }
+    }
+
+    @inline(__always)
+    var latest: Bool { word.loadSequential() != 0 }
+}

@@ -1,0 +1,258 @@
+@testable import UVRunLoop
+
+/// What the loop's thread does: a run that may make another one, and the end of the thread.
+///
+/// It mirrors `UVRunLoop+Running`, `+Sleeping` and `+Teardown` as far as other threads can notice,
+/// with the shipped words. It is cut where its state is known whole, so that two courses which
+/// come to the same state are one from there on.
+struct LoopProgram {
+    let world: World
+    let plan: Plan
+
+    /// What the outer run does in its first pass.
+    struct Plan: Hashable, Sendable {
+        enum Nested: Hashable, Sendable { case none, onePass, untilStopped }
+        /// From where: a source's handler, after which the pass does not sleep, or an observer that
+        /// is told before the sleep, or a block: these make no difference here.
+        enum Place: Hashable, Sendable { case source, observer }
+
+        var nested = Nested.none
+        var place = Place.source
+        /// Whether the loop's thread ends once its run was stopped; else it begins another run.
+        var tearsDown = true
+    }
+
+    struct Frame: Hashable {
+        /// 0 for the first mode, 1 for the second.
+        var mode: Int
+        var outer: RunBits
+        var version: UInt8
+        var holdsItems: Bool
+        var isOnePass = false
+        var forgotWakeUp = false
+
+        var bit: UInt8 { mode == 0 ? 1 : 2 }
+        var name: UVRunLoop.Mode { mode == 0 ? World.first : World.second }
+    }
+
+    struct State: Hashable {
+        enum Phase: Hashable {
+            case start, pass, sleep, tail, end, teardown, over
+        }
+
+        var phase = Phase.start
+        var frames: [Frame] = []
+        var nestedWasMade = false
+    }
+
+    /// Goes on from a state to the next one.
+    func advance(_ state: inout State) {
+        switch state.phase {
+        case .start: begin(&state, mode: 0, isOnePass: false)
+        case .pass: makePass(&state)
+        case .sleep: sleep(&state)
+        case .tail: endPass(&state)
+        case .end: endRun(&state)
+        case .teardown: tearDown(&state)
+        case .over: break
+        }
+    }
+
+    private var recital: Recital { world.recital }
+
+    // MARK: Runs
+
+    /// `UVRunLoop.run(_:_:)` up to its first pass, `newRun(in:_:)` included.
+    private func begin(_ state: inout State, mode: Int, isOnePass: Bool) {
+        let isNested = !state.frames.isEmpty
+        let view = world.withEngine { ($0.version, $0.items & (mode == 0 ? 1 : 2) != 0) }
+        let name = mode == 0 ? World.first : World.second
+        guard view.1 || (world.mayHoldBlocks && world.withInbox { $0.holdsBlock(for: name) }) else {
+            state.phase = isNested ? afterNested : .teardown
+            return
+        }
+        recital.noteCall(.beginCalled)
+        let outer = world.runs.begin(isNested: isNested)
+        recital.note(.begun(mode: mode))
+        state.frames.append(
+            Frame(
+                mode: mode,
+                outer: RunBits(outer),
+                version: view.0,
+                holdsItems: view.1,
+                isOnePass: isOnePass
+            )
+        )
+        state.phase = .pass
+    }
+
+    private func endRun(_ state: inout State) {
+        let frame = state.frames.removeLast()
+        recital.noteCall(.endCalled)
+        let wasStopped = world.runs.end(restoring: frame.outer.value)
+        recital.note(.ended(wasStopped))
+        let isEnded = world.runs.isEnded
+        recital.note(.sawEnd(isEnded))
+        if !state.frames.isEmpty {
+            if frame.forgotWakeUp, !world.has(.wakeUpNotGivenBack) {
+                _ = world.wake.noteWakeUp()
+            }
+            state.phase = afterNested
+        } else {
+            state.phase = .teardown
+        }
+    }
+
+    private var afterNested: State.Phase { plan.place == .source ? .tail : .sleep }
+
+    // MARK: Passes
+
+    /// `UVRunLoop.makePasses(_:)` and `runOnePass(_:)` up to the sleep.
+    private func makePass(_ state: inout State) {
+        if world.runs.isStopped {
+            state.phase = .end
+            return
+        }
+        var frame = state.frames.removeLast()
+        if world.wake.forgetWakeUp() { frame.forgotWakeUp = true }
+        recital.note(.passBegun)
+        performBlocks(&frame)
+        let handled = fireSources(&frame)
+        if handled { performBlocks(&frame) }
+        state.frames.append(frame)
+        let mayNest = plan.nested != .none && !state.nestedWasMade && frame.mode == 0
+        let makesNested = mayNest && (plan.place == .source || !handled)
+        if makesNested {
+            state.nestedWasMade = true
+            begin(&state, mode: 1, isOnePass: plan.nested == .onePass)
+        } else if handled || frame.isOnePass {
+            state.phase = .tail
+        } else {
+            state.phase = .sleep
+        }
+    }
+
+    private func endPass(_ state: inout State) {
+        var frame = state.frames.removeLast()
+        performBlocks(&frame)
+        let ends = decide(&frame)
+        state.frames.append(frame)
+        state.phase = ends ? .end : .pass
+    }
+
+    /// `UVRunLoop.decide(_:handledSource:)`.
+    private func decide(_ frame: inout Frame) -> Bool {
+        if world.runs.isStopped { return true }
+        if frame.isOnePass { return true }
+        refresh(&frame)
+        return !frame.holdsItems && !holdsBlock(frame)
+    }
+
+    private func refresh(_ frame: inout Frame) {
+        guard world.summary.version != UInt64(frame.version) else { return }
+        let bit = frame.bit
+        (frame.version, frame.holdsItems) = world.withEngine { ($0.version, $0.items & bit != 0) }
+    }
+
+    private func holdsBlock(_ frame: Frame) -> Bool {
+        world.mayHoldBlocks && world.withInbox { $0.holdsBlock(for: frame.name) }
+    }
+
+    /// `UVRunLoop.performBlocks(_:)`.
+    private func performBlocks(_ frame: inout Frame) {
+        guard world.mayHoldBlocks else { return }
+        refresh(&frame)
+        let name = frame.name
+        let numbers = world.withInbox { $0.take(for: name) }
+        for number in numbers { recital.note(.ran(number)) }
+    }
+
+    /// `UVRunLoop.fireSignalledSources(_:)`, for a mode's one source.
+    private func fireSources(_ frame: inout Frame) -> Bool {
+        guard world.summary.mayHoldSignals else { return false }
+        let bit = frame.bit
+        let wasSignalled = world.withEngine { engine in
+            defer { engine.signals &= ~bit }
+            return engine.signals & bit != 0
+        }
+        if wasSignalled { recital.note(.fired(frame.mode)) }
+        return wasSignalled
+    }
+
+    // MARK: Step 7
+
+    private enum Decision { case changed, somethingToDo, sleep }
+
+    /// One round of `UVRunLoop.sleep(_:)` and `UVDriver.wait(until:now:)`.
+    private func sleep(_ state: inout State) {
+        var frame = state.frames.removeLast()
+        defer { state.frames.append(frame) }
+        recital.noteCall(.lookBegun)
+        if !world.has(.markRemovedAfterTheLook) { world.wake.beginLook() }
+        let decision = decideSleep(&frame)
+        if world.has(.markRemovedAfterTheLook) { world.wake.beginLook() }
+        switch decision {
+        case .changed: return
+        case .somethingToDo: state.phase = .tail
+        case .sleep:
+            wait(mode: frame.mode, version: frame.version)
+            if world.wake.isWoken { state.phase = .tail }
+        }
+    }
+
+    /// `UVDriver.isAboutToPoll()`, the poll, and `hasPolled()`.
+    private func wait(mode: Int, version: UInt8) {
+        if world.wake.fallAsleep() {
+            recital.note(.fellAsleep)
+            _ = recital.access(Step(kind: .wait, operand: UInt8(mode), second: version))
+            recital.note(.awoke)
+        } else {
+            _ = recital.access(Step(kind: .drain))
+        }
+        world.wake.awaken()
+    }
+
+    /// `UVRunLoop.outlook(_:)`, for a mode without timers.
+    private func decideSleep(_ frame: inout Frame) -> Decision {
+        refresh(&frame)
+        if world.has(.sleepWithoutALook) {
+            return world.wake.isWoken || world.runs.isStopped ? .somethingToDo : .sleep
+        }
+        var hasWork = false
+        var version = frame.version
+        if world.summary != .quiet(version: UInt64(frame.version)) {
+            let bit = frame.bit
+            (version, hasWork) = world.withEngine { ($0.version, $0.signals & bit != 0) }
+        }
+        if world.wake.isWoken || world.runs.isStopped { return .somethingToDo }
+        if version != frame.version { return .changed }
+        if hasWork || holdsBlock(frame) || !frame.holdsItems { return .somethingToDo }
+        return .sleep
+    }
+
+    // MARK: The end of the thread
+
+    /// `UVRunLoop.tearDown()`.
+    private func tearDown(_ state: inout State) {
+        state.phase = .over
+        guard plan.tearsDown else { return }
+        world.withEngine { engine in
+            engine.version += 1
+            engine.signals = 0
+            engine.items = 0
+            engine.isClosed = true
+        }
+        for number in world.withInbox({ $0.close() }) { recital.note(.dropped(number)) }
+        world.closeRemote()
+        recital.note(.tornDown)
+    }
+}
+
+/// A run's word as a loop keeps it for the outer run.
+struct RunBits: Hashable {
+    private let bits: UInt64
+
+    init(_ value: RunValue) { bits = value.bits }
+
+    var value: RunValue { RunValue(bits: bits) }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// A small change of the protocol that the explorer has to notice.
+struct Mutant: Sendable, CustomTestStringConvertible {
+    /// Changes of how the loop and its senders use the words.
+    enum Structure: Sendable {
+        case markRemovedAfterTheLook
+        case sleepWithoutALook
+        case wakeUpNotGivenBack
+        case publishedAfterTheLock
+        case unmarkedBlocks
+        case markedBeforeThePost
+        case kickOutsideTheLock
+    }
+
+    let name: String
+    var fault: Fault?
+    var structure: Structure?
+
+    var testDescription: String { name }
+
+    private init(_ name: String, _ structure: Structure) {
+        self.name = name
+        self.structure = structure
+    }
+
+    private init(_ name: String, _ location: Int, _ change: Fault.Change) {
+        self.name = name
+        fault = Fault(location: location, change: change)
+    }
+
+    /// Small scripts, the smallest first.
+    var scripts: [Script] {
+        let lengths = [(1, 0), (1, 1)]
+        return lengths.flatMap { lengths in
+            [UInt8(0), 1].flatMap { spuriousWakes in
+                LoopProgram.Plan.all.flatMap { plan in
+                    ScriptFamily(plan: plan, lengths: lengths, spuriousWakes: spuriousWakes).scripts
+                }
+            }
+        }
+    }
+
+    static let all: [Mutant] = [
+        Mutant("the end of a run is a load and a store", World.Word.run, .splitExchange),
+        Mutant("a stop is a load and a store", World.Word.run, .splitCompareExchange),
+        Mutant("the loop falls asleep without a look", World.Word.wake, .uncheckedCompareExchange),
+        Mutant("falling asleep is a load and a store", World.Word.wake, .splitCompareExchange),
+        Mutant("a change is not marked", World.Word.wake, .ignoredOr(2)),
+        Mutant("a wake-up is not marked", World.Word.wake, .ignoredOr(4)),
+        Mutant("a loop that is awake seems asleep", World.Word.wake, .ignoredAnd(1)),
+        Mutant("the mark is not removed before a look", World.Word.wake, .ignoredAnd(2)),
+        Mutant("a wake-up is not forgotten", World.Word.wake, .ignoredAnd(4)),
+        Mutant("a mark is a load and a store", World.Word.wake, .splitOr),
+        Mutant("the loop clears bits by a load and a store", World.Word.wake, .splitAnd),
+        Mutant("a mark orders nothing", World.Word.wake, .relaxed(.or)),
+        Mutant("the mark of a look orders nothing", World.Word.wake, .relaxed(.and)),
+        Mutant("no order of marks and blocks", World.Word.wake, .notSequential),
+        Mutant("no order of blocks and marks", World.Word.holdsBlock, .notSequential),
+        Mutant("the mark is removed after the look", .markRemovedAfterTheLook),
+        Mutant("only a flag is looked at before the sleep", .sleepWithoutALook),
+        Mutant("a nested run keeps the outer one's wake-up", .wakeUpNotGivenBack),
+        Mutant("the state is published after the lock", .publishedAfterTheLock),
+        Mutant("a block comes without a mark", .unmarkedBlocks),
+        Mutant("the mark comes before the block", .markedBeforeThePost),
+        Mutant("the kernel is called outside the lock", .kickOutsideTheLock),
+    ]
+}

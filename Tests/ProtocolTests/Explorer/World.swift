@@ -1,0 +1,160 @@
+@testable import UVRunLoop
+
+/// What a loop and its senders share, made of the shipped types on words of the model's.
+///
+/// Its methods are what `UVRunLoop` does around them; each names what it mirrors.
+final class World: Sendable {
+    static let inbox = 0
+    static let engine = 1
+    static let remote = 2
+    static let first = UVRunLoop.Mode(rawValue: "first")
+    static let second = UVRunLoop.Mode(rawValue: "second")
+
+    let recital: Recital
+    let wake: GenericWakeWord<ModelWord>
+    let runs: GenericRunWord<ModelWord>
+    private let published: Publication<ModelWord>
+    private let holdsBlock: FlagPublication<ModelWord>
+    private let mutant: Mutant?
+
+    /// The words by their numbers, which follow from the order in `init`.
+    enum Word { static let wake = 0, run = 1, ending = 2, published = 3, holdsBlock = 4 }
+
+    static func make(mutant: Mutant? = nil) -> World {
+        let recital = Recital(fault: mutant?.fault)
+        return Recital.$underConstruction.withValue(recital) { World(recital, mutant) }
+    }
+
+    private init(_ recital: Recital, _ mutant: Mutant?) {
+        self.recital = recital
+        self.mutant = mutant
+        wake = GenericWakeWord()
+        runs = GenericRunWord()
+        published = Publication()
+        holdsBlock = FlagPublication()
+        _ = recital.intern(InboxContent().bytes)
+        _ = recital.intern(EngineContent().bytes)
+        _ = recital.intern(RemoteContent().bytes)
+    }
+
+    func has(_ structure: Mutant.Structure) -> Bool { mutant?.structure == structure }
+
+    // MARK: Behind the locks
+
+    /// `UVRunLoop.withEngine(_:)`, with a stand-in for the engine.
+    func withEngine<Result>(_ body: (inout EngineContent) -> Result) -> Result {
+        let (result, summary) = recital.withLock(Self.engine) { bytes in
+            var engine = EngineContent(bytes)
+            let result = body(&engine)
+            bytes = engine.bytes
+            if !has(.publishedAfterTheLock) { published.publish(engine.summary.bits) }
+            return (result, engine.summary.bits)
+        }
+        if has(.publishedAfterTheLock) { published.publish(summary) }
+        return result
+    }
+
+    /// `UVRunLoop.withInbox(_:)`, with the shipped inbox, which is filled as it was left.
+    func withInbox<Result>(_ body: (inout InboxContent) -> Result) -> Result {
+        recital.withLock(Self.inbox) { bytes in
+            var inbox = InboxContent(bytes)
+            let result = body(&inbox)
+            bytes = inbox.bytes
+            holdsBlock.publish(inbox.count > 0)
+            return result
+        }
+    }
+
+    var mayHoldBlocks: Bool { holdsBlock.latest }
+    var summary: EngineSummary { EngineSummary(bits: published.latest) }
+
+    // MARK: Any thread
+
+    /// `UVRunLoop.contentsDidChange()`.
+    func contentsDidChange() {
+        if wake.noteChange() { kick() }
+    }
+
+    /// `UVRunLoop.blocksDidChange()`.
+    func blocksDidChange() {
+        if has(.unmarkedBlocks) { return }
+        if wake.noteChangeUnlessMarked() { kick() }
+    }
+
+    /// `UVRunLoop.wakeUp()`.
+    func wakeUp() {
+        if wake.noteWakeUp() { kick() }
+    }
+
+    /// `UVRunLoop.stop()`.
+    func stop() -> Bool {
+        guard runs.stop() else { return false }
+        contentsDidChange()
+        return true
+    }
+
+    /// `UVRunLoop.end(_:)`.
+    func end(_ end: RunEnd) {
+        runs.end(end)
+        contentsDidChange()
+    }
+
+    /// `UVRemote.kick()`: `uv_async_send` under the lock that closing takes.
+    func kick() {
+        if has(.kickOutsideTheLock) {
+            let isOpen = recital.withLock(Self.remote) { RemoteContent($0).isOpen }
+            if isOpen { write() }
+            return
+        }
+        recital.withLock(Self.remote) { bytes in
+            if RemoteContent(bytes).isOpen { write() }
+        }
+    }
+
+    private func write() {
+        _ = recital.access(Step(kind: .write))
+        recital.note(.kicked)
+    }
+
+    /// `UVRemote.close()`, and then the closing of the `uv_async` in `UVDriver.close()`.
+    func closeRemote() {
+        recital.withLock(Self.remote) { $0 = RemoteContent(isOpen: false).bytes }
+        _ = recital.access(Step(kind: .close))
+    }
+}
+
+/// What the explorer has in place of an engine: sources and items of two modes.
+struct EngineContent: Equatable {
+    var version: UInt8 = 1
+    /// Which modes have a signalled source, and which have items, as bits.
+    var signals: UInt8 = 0
+    var items: UInt8 = 3
+    var isClosed = false
+
+    init() {}
+
+    init(_ bytes: [UInt8]) {
+        guard bytes.count == 5, bytes[0] == 1 else { return }
+        (version, signals, items, isClosed) = (bytes[1], bytes[2], bytes[3], bytes[4] != 0)
+    }
+
+    var bytes: [UInt8] { [1, version, signals, items, isClosed ? 1 : 0] }
+
+    var summary: EngineSummary {
+        EngineSummary(
+            version: UInt64(version),
+            mayHoldSignals: signals != 0,
+            mayHoldReady: false,
+            mayHoldUnwatched: false
+        )
+    }
+}
+
+struct RemoteContent {
+    var isOpen = true
+
+    init(isOpen: Bool = true) { self.isOpen = isOpen }
+    init(_ bytes: [UInt8]) { isOpen = bytes == RemoteContent().bytes }
+
+    var bytes: [UInt8] { [2, isOpen ? 1 : 0] }
+}
