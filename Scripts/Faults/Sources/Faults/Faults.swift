@@ -22,7 +22,9 @@ struct Faults {
             }
         work_remove_directory()
         guard let isGood else {
-            print("usage: Faults forks COUNT | sweep STRIDE | only FAULT | time SCALE | corner NAME")
+            print(
+                "usage: Faults forks COUNT | sweep STRIDE | only FAULT | time SCALE | corner NAME"
+            )
             exit(2)
         }
         exit(isGood ? 0 : 1)

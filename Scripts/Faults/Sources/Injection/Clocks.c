@@ -78,12 +78,23 @@ static void noteInterruption(int number) {
     atomic_fetch_add(&interruptions, 1);
 }
 
+static void setBlocked(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN + 4);
+    REAL(pthread_sigmask)(how, &set, NULL);
+}
+
+void clock_let_interrupt_thread(void) { setBlocked(SIG_UNBLOCK); }
+
 void clock_interrupt_every(long microseconds) {
     if (microseconds == 0) {
         timer_delete(timer);
         return;
     }
     int number = SIGRTMIN + 4;
+    // The kernel would always take a process's first thread.
+    setBlocked(SIG_BLOCK);
     struct sigaction action = {.sa_handler = noteInterruption};
     REAL(sigaction)(number, &action, NULL);
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};

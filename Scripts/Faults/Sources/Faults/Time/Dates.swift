@@ -42,7 +42,9 @@ extension Corner {
         fault_begin_counting()
         let result = loop.run(for: .milliseconds(10))
         fault_end()
-        if result != .timedOut || fired != 1 { throw Wrong(what: "\(result), fired \(fired) times") }
+        if result != .timedOut || fired != 1 {
+            throw Wrong(what: "\(result), fired \(fired) times")
+        }
         if fault_calls_together() > 200 {
             throw Wrong(what: "\(fault_calls_together()) calls in a run of 10 ms")
         }

@@ -11,9 +11,11 @@ void clock_jump(long nanoseconds);
 /// Moves the clock of the day.
 void clock_jump_day(long nanoseconds);
 
-/// Has a signal interrupt the process every so many microseconds, whatever it is doing; system
-/// calls are not restarted. 0 ends it.
+/// Has a signal interrupt the process every so many microseconds, whatever it is doing: each time
+/// another thread, but never the calling one. System calls are not restarted. 0 ends it.
 void clock_interrupt_every(long microseconds);
+/// Has the calling thread, and those that it starts, be interrupted too.
+void clock_let_interrupt_thread(void);
 /// How often the process was interrupted.
 long clock_interruptions(void);
 
