@@ -29,6 +29,7 @@
 
 #include "Failing.h"
 #include "Real.h"
+#include "Shown.h"
 
 #define CALLER __builtin_return_address(0)
 
@@ -75,8 +76,14 @@ FAILS(int, epoll_pwait, epoll_pwait,
     (int set, struct epoll_event *events, int most, int limit, const sigset_t *mask), set, events, most, limit, mask)
 FAILS(int, eventfd, eventfd, (unsigned count, int flags), count, flags)
 FAILS(int, timerfd_create, timerfd_create, (int clock, int flags), clock, flags)
-FAILS(int, timerfd_settime, timerfd_settime,
-    (int timer, int flags, const struct itimerspec *new, struct itimerspec *old), timer, flags, new, old)
+
+int timerfd_settime(int timer, int flags, const struct itimerspec *new, struct itimerspec *old) {
+    FAIL_IF_DUE(timerfd_settime);
+    struct itimerspec kernels = *new;
+    if (flags & TFD_TIMER_ABSTIME) kernels.it_value = kernel_date(kernels.it_value);
+    return REAL(timerfd_settime)(timer, flags, &kernels, old);
+}
+
 FAILS(int, signalfd, signalfd, (int file, const sigset_t *mask, int flags), file, mask, flags)
 FAILS(int, pipe2, pipe2, (int ends[2], int flags), ends, flags)
 
@@ -150,10 +157,14 @@ RETURNS_ERROR(pthread_create, pthread_create,
     (pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument),
     thread, attributes, body, argument)
 RETURNS_ERROR(pthread_sigmask, pthread_sigmask, (int how, const sigset_t *new, sigset_t *old), how, new, old)
-RETURNS_ERROR(pthread_cond_timedwait, pthread_cond_timedwait,
-    (pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *date), condition, mutex, date)
 RETURNS_ERROR(pthread_key_create, pthread_key_create, (pthread_key_t *key, void (*end)(void *)), key, end)
 RETURNS_ERROR(pthread_setspecific, pthread_setspecific, (pthread_key_t key, const void *value), key, value)
+
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *date) {
+    int error = failing(fault_pthread_cond_timedwait, CALLER);
+    struct timespec kernels = kernel_date(*date);
+    return error ? error : REAL(pthread_cond_timedwait)(condition, mutex, &kernels);
+}
 
 // MARK: Memory
 

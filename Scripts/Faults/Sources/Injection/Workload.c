@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "Clocks.h"
 #include "Exempt.h"
 #include "Real.h"
 
@@ -75,6 +76,7 @@ static void *runThread(void *argument) {
     struct start start = *(struct start *)argument;
     free(argument);
     if (!start.isPartOfOperation) exempt_begin();
+    clock_let_interrupt_thread();
     start.body(start.context);
     return NULL;
 }
