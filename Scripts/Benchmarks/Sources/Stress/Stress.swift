@@ -37,6 +37,8 @@ struct Stress: ParsableCommand {
     var inject: Fault?
     @Option(help: ArgumentHelp("So many blocks from eight threads instead.", valueName: "count"))
     var posts: Int?
+    @Option(help: ArgumentHelp("So many captures of each kind instead.", valueName: "count"))
+    var releases: Int?
     @Flag(help: "List the kinds of load.")
     var kinds = false
     @Flag(help: "List what can be made to go wrong.")
@@ -73,6 +75,9 @@ struct Stress: ParsableCommand {
         guard posts.map({ $0 >= 8 }) ?? true else {
             throw ValidationError("There have to be 8 posts at least.")
         }
+        guard releases.map({ $0 > 0 }) ?? true else {
+            throw ValidationError("There has to be a capture at least.")
+        }
         guard !chosenKinds.isEmpty else { throw ValidationError("No kind of load is left.") }
     }
 
@@ -95,6 +100,7 @@ struct Stress: ParsableCommand {
             fault: inject
         )
         raiseDescriptorLimit()
+        if let releases { return try ReleaseCount(count: releases).main() }
         if let posts { return PostFlood(count: posts, senders: 8).main() }
         Output.say(
             """

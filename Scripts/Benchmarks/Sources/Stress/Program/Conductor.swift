@@ -65,10 +65,17 @@ final class Conductor {
     }
 
     /// For its first exact date a loop takes another descriptor, which it keeps.
+    ///
+    /// On a busy machine the date may have come before the loop would sleep.
     private func warmUp() {
-        let timer = UVRunLoop.Timer(after: .milliseconds(20)) { [loop] _ in loop.stop() }
-        loop.add(timer, forMode: .default)
-        loop.run(mode: .default, for: nil)
+        let before = ProcessFigures().descriptors
+        var delay = Duration.milliseconds(20)
+        while ProcessFigures().descriptors == before, delay < .seconds(2) {
+            let timer = UVRunLoop.Timer(after: delay) { [loop] _ in loop.stop() }
+            loop.add(timer, forMode: .default)
+            loop.run(mode: .default, for: nil)
+            delay *= 2
+        }
         guard settings.kinds.contains(.forks) else { return }
         // On a thread of its own, whose loop is as new as a child's.
         PosixThread {
