@@ -72,6 +72,9 @@ extension Model {
         }
         // 9.
         let handledPort = processEvent(mode)
+        // "The previous pass of this loop" is the one that ended last: passes of runs nested in the
+        // event's handlers were before it.
+        latestPassServedPort = handledPort
         performBlocks(mode)
         return decide(handledCustomSource || handledPort)
     }
