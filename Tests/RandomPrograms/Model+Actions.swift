@@ -59,7 +59,7 @@ extension Model {
         return false
     }
 
-    /// "`stop()` ends the innermost run only and is nothing when none runs."
+    /// "`stop()` ends the innermost run only and is nothing when none runs".
     private func stop() {
         if !runs.isEmpty { innermost.isStopped = true }
     }
@@ -75,7 +75,7 @@ extension Model {
         usedModes.formUnion(modes)
     }
 
-    /// "`signal()` sets a flag … Several signals before a perform are one."
+    /// "`signal()` sets a flag … Several signals before a perform are one".
     private func signal(_ item: Int) {
         guard items[item].isValid, items[item].signalledAt == nil else { return }
         items[item].signalledAt = nextTick()

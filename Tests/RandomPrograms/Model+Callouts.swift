@@ -1,6 +1,8 @@
 extension Model {
-    /// 4.7: "Ordered by `order`, ties by insertion. A notification works on the list as it was when
-    /// it began: one added meanwhile is not called, one invalidated is not, one merely removed is."
+    /// Tells the mode's observers: 4.7.
+    ///
+    /// "Ordered by `order`, ties by insertion. A notification works on the list as it was when
+    /// it began: one added meanwhile is not called, one invalidated is not, one merely removed is".
     func notify(_ moment: Moment) {
         let list = members[innermost.mode, default: []].filter { item in
             guard case .observer(let activities, _, _) = kind(item) else { return false }
@@ -25,7 +27,7 @@ extension Model {
     }
 
     /// 4.8: "FIFO; those for the mode are taken as a batch, so a block queued by a block waits for
-    /// the next point at which blocks run."
+    /// the next point at which blocks run".
     func performBlocks(_ mode: ModeName) {
         let batch = blocks.filter { mayRun($0, in: mode) }
         blocks.removeAll { mayRun($0, in: mode) }
@@ -33,7 +35,7 @@ extension Model {
     }
 
     /// 4.5: "All signalled sources of the mode fire in one pass, by `order`, ties by time of first
-    /// signal; under `returnAfterSourceHandled` only the first does."
+    /// signal; under `returnAfterSourceHandled` only the first does".
     func fireSources(_ mode: ModeName, onlyFirst: Bool) -> Bool {
         let signalled = members[mode, default: []]
             .filter { isSource($0) && items[$0].signalledAt != nil }

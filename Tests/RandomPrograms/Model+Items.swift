@@ -1,6 +1,6 @@
 extension Model {
     /// 4.4: "Adding an item to `.common` records it as common and adds it to every mode of the
-    /// set." "A second add and an invalid item are ignored."
+    /// set." "A second add and an invalid item are ignored".
     ///
     /// - Returns: Whether it joined a mode.
     @discardableResult
@@ -28,7 +28,7 @@ extension Model {
     }
 
     /// "Removing from `.common` applies to recorded items, from each mode; removing from one mode
-    /// leaves the record."
+    /// leaves the record".
     func remove(_ item: Int, _ mode: ModeName) {
         guard mode == .common else { return leave(item, mode) }
         guard commonItems.contains(item) else { return }
@@ -42,7 +42,7 @@ extension Model {
         if isSource(item) { performance.note(.cancelled(item, mode)) }
     }
 
-    /// "A mode that joins later gets the recorded items."
+    /// "A mode that joins later gets the recorded items".
     ///
     /// - Returns: Whether a custom source joined it.
     @discardableResult

@@ -69,8 +69,9 @@ extension Model {
     }
 
     /// Asks the kernel which of the mode's descriptors are ready.
-    func look(_ mode: ModeName) {
+    func look(_ mode: ModeName, _ look: Look) {
         refreshReadiness()
+        guard !isLeftOut(look) else { return }
         let tick = nextTick()
         for item in members[mode, default: []]
         where isPort(item) && items[item].port.readySince != nil && items[item].port.foundAt == nil
@@ -80,8 +81,10 @@ extension Model {
         }
     }
 
-    /// Those of the mode that were found ready. "A port source whose handler is on the stack is not
-    /// served by a nested run."
+    /// Those of the mode that were found ready.
+    ///
+    /// "A port source whose handler is on the stack is not
+    /// served by a nested run".
     func readyPorts(_ mode: ModeName) -> [Int] {
         members[mode, default: []].filter { isPort($0) && items[$0].port.foundAt != nil }
     }

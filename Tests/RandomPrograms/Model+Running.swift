@@ -46,6 +46,7 @@ extension Model {
 
     /// Steps 2 to 9; the result if the run ends.
     private func makeOnePass() -> Result? {
+        let pass = beginPass()
         let run = innermost
         let mode = run.mode
         // 2. "A wake-up asked for before this point is forgotten."
@@ -58,19 +59,22 @@ extension Model {
         let handledCustomSource = fireSources(mode, onlyFirst: run.returnsAfterSource)
         if handledCustomSource { performBlocks(mode) }
         // 5.
-        look(mode)
+        look(mode, Look(pass: pass, step: 5))
         if readyPorts(mode).isEmpty {
             // 6 to 8: "sent together or not at all".
             if handledCustomSource || run.limitWasPast {
-                look(mode)
+                look(mode, Look(pass: pass, step: 7))
             } else {
                 notify(.beforeWaiting)
-                sleep(mode)
+                sleep(mode, Look(pass: pass, step: 7))
                 notify(.afterWaiting)
             }
         }
         // 9.
         let handledPort = processEvent(mode)
+        // "The previous pass of this loop" is the one that ended last: passes of runs nested in the
+        // event's handlers were before it.
+        latestPassServedPort = handledPort
         performBlocks(mode)
         return decide(handledCustomSource || handledPort)
     }
@@ -86,7 +90,7 @@ extension Model {
     }
 
     /// "One event per pass; port first, unless the previous pass of this loop delivered a port and
-    /// a timer is due."
+    /// a timer is due".
     private func processEvent(_ mode: ModeName) -> Bool {
         let due = dueTimers(mode)
         let mayServe = !readyPorts(mode).isEmpty && !(latestPassServedPort && !due.isEmpty)
@@ -102,8 +106,8 @@ extension Model {
     // MARK: Step 7
 
     /// Sleeps until a port event, a timer's date, the run's limit, or a wake-up.
-    private func sleep(_ mode: ModeName) {
-        look(mode)
+    private func sleep(_ mode: ModeName, _ look: Look) {
+        self.look(mode, look)
         guard !hasReasonToWake(mode) && dueTimers(mode).isEmpty else { return }
         while !hasReasonToWake(mode), dueTimers(mode).isEmpty || isInWindow(mode) {
             let end = wakingDate(mode)
@@ -113,7 +117,7 @@ extension Model {
             }
             if isVirtual { now = max(now, visit.date) }
             let isAwake = visit.actions.map(visitByAnotherThread).contains(true)
-            look(mode)
+            self.look(mode, look)
             if isAwake { break }
             if !isVirtual, !hasReasonToWake(mode) { noteUnsettled() }
             // The contract leaves open whether the loop sleeps on within a timer's window when
@@ -129,7 +133,7 @@ extension Model {
     }
 
     /// "Work already known (a stop, a block, a signal, emptiness, a due date …) makes the sleep
-    /// zero long."
+    /// zero long".
     private func hasReasonToWake(_ mode: ModeName) -> Bool {
         innermost.isStopped || innermost.isWoken || isEmpty(mode)
             || innermost.limit.map { $0 <= now } ?? false

@@ -1,6 +1,6 @@
 /// What the model knows of a timer.
 struct TimerState {
-    /// "An interval of zero or less repeats every 0.1 ms."
+    /// "An interval of zero or less repeats every 0.1 ms".
     static let shortest: Int64 = 100_000
 
     var date: Int64 = 0
@@ -79,7 +79,7 @@ extension Model {
     }
 
     /// "Calls the handler at once; a repeating timer's dates stay as they were, a one-shot is
-    /// invalidated."
+    /// invalidated".
     func fireByHand(_ item: Int) {
         guard items[item].isValid else { return }
         call(item)

@@ -1,5 +1,6 @@
-/// The contract of a run loop as an interpreter: slow, and as near to the contract's words as can
-/// be. It knows nothing of the engine.
+/// The contract of a run loop as an interpreter.
+///
+/// It is slow, and as near to the contract's words as can be; it knows nothing of the engine.
 ///
 /// Where the contract leaves something open, the model asks what the loop did, and accepts that if
 /// the contract allows it. Each such place is marked with "the contract leaves open".
@@ -14,6 +15,7 @@ package final class Model {
         var isStopped = false
         /// Whether the coming sleep ends at once.
         var isWoken = false
+        var passes = 0
     }
 
     struct QueuedBlock {
@@ -55,7 +57,30 @@ package final class Model {
     /// comes.
     package private(set) var isUnsettled = false
 
-    package init(_ program: Program, observed: [Event] = [], isVirtual: Bool) {
+    /// A look at the kernel: that of step 5 or that of step 7 in one of all passes.
+    struct Look: Hashable {
+        var pass: Int
+        var step: Int
+    }
+
+    /// Those that are left out.
+    private let omittedLooks: Set<Look>
+    private var passes = 0
+    /// The passes whose looks may be left out, and how much had happened by then.
+    private(set) var optionalPasses: [(pass: Int, event: Int)] = []
+
+    /// Makes a model that leaves out no look and is told of no loop.
+    package convenience init(_ program: Program, isVirtual: Bool) {
+        self.init(program, observed: [], isVirtual: isVirtual)
+    }
+
+    init(
+        _ program: Program,
+        observed: [Event],
+        isVirtual: Bool,
+        omittingLooks omittedLooks: Set<Look> = []
+    ) {
+        self.omittedLooks = omittedLooks
         performance = Performance(program)
         self.observed = observed
         self.isVirtual = isVirtual
@@ -102,6 +127,20 @@ package final class Model {
     /// In real time, two moments are never the same.
     func letTimePass() { if !isVirtual { now += 1 } }
 
+    /// Begins a pass of the innermost run: "a look without waiting may be left out only if the
+    /// previous look of the same run was less than N passes and 1 ms ago …; never in a run's first
+    /// pass, never in a one-pass run".
+    func beginPass() -> Int {
+        passes += 1
+        innermost.passes += 1
+        if innermost.passes > 1, !innermost.limitWasPast {
+            optionalPasses.append((passes, performance.trace.count))
+        }
+        return passes
+    }
+
+    func isLeftOut(_ look: Look) -> Bool { omittedLooks.contains(look) }
+
     func noteUnsettled() { isUnsettled = true }
 }
 
@@ -131,15 +170,17 @@ extension Model {
         }
     }
 
-    /// 4.3: no custom source, no port-based source, no valid timer and no queued block. Observers
-    /// never count.
+    /// Whether a mode is empty: 4.3.
+    ///
+    /// "No custom source, no port-based source, no valid timer and no queued block. Observers never
+    /// count".
     func isEmpty(_ mode: ModeName) -> Bool {
         if mode == .common { return true }
         let holdsItems = members[mode, default: []].contains { !isObserver($0) }
         return !holdsItems && !blocks.contains { mayRun($0, in: mode) }
     }
 
-    /// "A block for `.common` is matched when blocks run."
+    /// "A block for `.common` is matched when blocks run".
     func mayRun(_ block: QueuedBlock, in mode: ModeName) -> Bool {
         block.modes.contains(mode)
             || block.modes.contains(.common) && commonModes.contains(mode)
