@@ -21,7 +21,7 @@ struct GenericRunWord<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     var isStopped: Bool { RunValue(bits: word.loadAcquiring()).isStopped || isEnded }
 
     /// Whether the innermost run was stopped by itself, and not by the end of all runs.
-    var isStoppedAlone: Bool { Value(bits: word.load(ordering: .acquiring)).isStopped }
+    var isStoppedAlone: Bool { RunValue(bits: word.loadAcquiring()).isStopped }
 
     /// Stops every run, nested ones and those to come included.
     @inline(__always)

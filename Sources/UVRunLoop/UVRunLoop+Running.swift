@@ -213,6 +213,17 @@ extension UVRunLoop {
         return innermostRun.isEnded || look(at: mode) == nil
     }
 
+    /// Whether the loop's thread was told to stop, by ``Thread/stop(afterQueuedWork:)``.
+    ///
+    /// Every run then returns ``RunResult/stopped`` at once: a handler that waits for something in
+    /// a loop of runs ends its wait when this is `true`, or it would spin.
+    ///
+    /// > Threading: Any thread.
+    public var isStopping: Bool {
+        checkProcess()
+        return innermostRun.isEnded
+    }
+
     /// Whether the loop was ended for good.
     package var isEnded: Bool { innermostRun.isEnded }
     /// Whether the loop was ended for good, and its queued work given up.

@@ -26,7 +26,7 @@ final class MainThread {
 
     /// Sends the worker home and waits for it.
     func end(_ thread: UVRunLoop.Thread) {
-        distantPort?.send(UVRunLoop.PortMessage(id: PortMessageID.exit))
+        _ = distantPort?.send(UVRunLoop.PortMessage(id: PortMessageID.exit))
         thread.join()
     }
 }

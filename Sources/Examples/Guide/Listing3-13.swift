@@ -37,8 +37,8 @@ func handlePortMessages(_ log: Log) throws {
     let workerPort = UVRunLoop.Port(sendableHandler: { _, _ in })
     let worker = try startThread("worker") {
         log.note("worker: I check in, and send something else")
-        local.send(UVRunLoop.PortMessage(id: PortMessageID.checkIn, replyPort: workerPort))
-        local.send(UVRunLoop.PortMessage(id: 7))
+        _ = local.send(UVRunLoop.PortMessage(id: PortMessageID.checkIn, replyPort: workerPort))
+        _ = local.send(UVRunLoop.PortMessage(id: 7))
     }
     worker.join()
     log.note("main: nothing arrives while the loop does not run")

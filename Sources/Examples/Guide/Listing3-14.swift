@@ -30,7 +30,7 @@ final class MyWorker {
             let sum = message.value(as: [Int].self)?.reduce(0, +) ?? 0
             log.note("worker: the sum is \(sum)")
             let answer = UVRunLoop.PortMessage(id: PortMessageID.answer, components: [.value(sum)])
-            remotePort?.send(answer)
+            _ = remotePort?.send(answer)
         case PortMessageID.exit:
             shouldExit = true
         default:
@@ -46,7 +46,7 @@ func runAWorkerThread(_ log: Log) throws {
     runCurrentLoop { main.distantPort != nil }
 
     let numbers = UVRunLoop.PortMessage.Component.value([1, 2, 3])
-    main.distantPort?.send(
+    _ = main.distantPort?.send(
         UVRunLoop.PortMessage(id: PortMessageID.request, components: [numbers])
     )
     runCurrentLoop { main.answer != nil }

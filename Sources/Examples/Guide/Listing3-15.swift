@@ -23,7 +23,7 @@ func checkIn(_ log: Log) {
     let worker = MyWorker(log: log)
     let outPort = UVRunLoop.Port { _, message in
         log.note("message \(message.id) with \(message.components.count) components")
-        message.replyPort?.send(UVRunLoop.PortMessage(id: PortMessageID.exit))
+        _ = message.replyPort?.send(UVRunLoop.PortMessage(id: PortMessageID.exit))
     }
     UVRunLoop.current.add(outPort, forMode: .default)
 

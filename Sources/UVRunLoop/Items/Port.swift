@@ -91,7 +91,6 @@ extension UVRunLoop {
         ///     not at all.
         /// - Returns: Whether the message is on its way: `false` when there was no room within the
         ///   limit, and when the port is invalid or became so meanwhile.
-        @discardableResult
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
             switch inbox.post(message, until: .zero) {
             case .announced: return true

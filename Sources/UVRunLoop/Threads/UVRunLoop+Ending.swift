@@ -1,6 +1,6 @@
 extension UVRunLoop {
     /// Ends every run of the loop, nested ones included, the present ones and those to come.
-    func end(_ end: RunWord.End) {
+    func end(_ end: RunEnd) {
         checkProcess()
         innermostRun.end(end)
         if word.noteChange() { remote.kick() }

@@ -207,7 +207,9 @@ struct Exchange: ~Copyable, Sendable {
             if asksPolicy { return .admit(socket, peer) }
             admit(socket, peer, isPermitted: peer.isSameUser)
         } catch {
-            if error.isShortage { pauseAccepting() }
+            // Anything else than a client that has gone may be lasting, and leaves the client in the
+            // line.
+            if error != .connectionAborted { pauseAccepting() }
         }
         return nil
     }

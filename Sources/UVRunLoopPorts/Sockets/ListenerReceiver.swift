@@ -85,17 +85,14 @@ final class ListenerReceiver: SocketReceiver {
             guard let descriptor else { return .end }
             return .connection(descriptor, membership)
         } catch {
-            guard error.isShortage else { return Self.judge(error) }
+            switch error {
+            case .connectionAborted: return .nobody
+            case .badDescriptor, .invalidArgument: return .failure(SocketError(system: error))
+            default: break
+            }
+            // A shortage, or a refusal that may be lasting and leaves the client in the line.
             state.withLock { $0.pacing.didRunShort(at: now) }
             return .pause
-        }
-    }
-
-    /// Tells what befell one client from what befell the listener.
-    private static func judge(_ error: UVError) -> Accepted {
-        switch error {
-        case .badDescriptor, .invalidArgument: .failure(SocketError(system: error))
-        default: .nobody
         }
     }
 
@@ -109,10 +106,11 @@ final class ListenerReceiver: SocketReceiver {
     // MARK: The end
 
     private func end(_ port: UVRunLoop.SocketPort, _ error: SocketError) -> PortAnswer {
-        let handler = withOwned { $0.handler }
+        // An invalid port has no handler any more.
+        let body = withOwned { $0.handler }?.current
         UVRunLoop.invalidate(port)
-        guard let handler else { return PortAnswer(wasHandled: false) }
-        handler.current?(port, .failed(error))
+        guard let body else { return PortAnswer(wasHandled: false) }
+        body(port, .failed(error))
         return PortAnswer(wasHandled: true)
     }
 

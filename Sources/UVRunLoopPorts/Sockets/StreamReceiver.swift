@@ -28,13 +28,15 @@ final class StreamReceiver: SocketReceiver {
         if outcome.nextLook != nil || outcome.hasAlarm {
             renewAlarm(at: outcome.nextLook, for: port)
         }
+        // An invalid port has no handler any more.
+        let body = outcome.event == nil ? nil : outcome.handler?.current
         if case .failed = outcome.event { UVRunLoop.invalidate(port) }
-        if let event = outcome.event { outcome.handler?.current?(port, event) }
+        if let event = outcome.event { body?(port, event) }
         if outcome.isOver { UVRunLoop.invalidate(port) }
         // Not before the call, during which the kernel's word would not count: most handlers answer
         // the peer's end by invalidating the port, and then there is nothing to ask.
         if outcome.asksAnew, port.isValid { port.askAnew() }
-        let wasHandled = outcome.event != nil && outcome.handler != nil
+        let wasHandled = body != nil
         return PortAnswer(wasHandled: wasHandled, hasMore: outcome.hasMore && port.isValid)
     }
 

@@ -35,6 +35,7 @@ extension UVError {
     static let connectionRefused = UVError(rawValue: -ECONNREFUSED)
     static let connectionReset = UVError(rawValue: -ECONNRESET)
     static let hostUnreachable = UVError(rawValue: -EHOSTUNREACH)
+    static let connectionAborted = UVError(rawValue: -ECONNABORTED)
     static let networkUnreachable = UVError(rawValue: -ENETUNREACH)
     static let noAccess = UVError(rawValue: -EACCES)
     static let noBufferSpace = UVError(rawValue: -ENOBUFS)
@@ -44,12 +45,4 @@ extension UVError {
     static let notConnected = UVError(rawValue: -ENOTCONN)
     static let timedOut = UVError(rawValue: -ETIMEDOUT)
     static let wouldBlock = UVError(rawValue: -EAGAIN)
-
-    /// Whether the process or the system lacks descriptors or memory, which may pass.
-    var isShortage: Bool {
-        switch self {
-        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .noMemory: true
-        default: false
-        }
-    }
 }

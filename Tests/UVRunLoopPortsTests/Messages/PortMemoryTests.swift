@@ -181,7 +181,7 @@ extension RawPeer {
     /// How much of what was written the other side has not read.
     fileprivate var unsentByteCount: Int {
         var count: CInt = 0
-        ioctl(socket.descriptor.number, UInt(TIOCOUTQ), &count)
+        _ = ioctl(socket.descriptor.number, UInt(TIOCOUTQ), &count)
         return Int(count)
     }
 }

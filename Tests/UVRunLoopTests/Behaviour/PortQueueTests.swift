@@ -29,8 +29,8 @@ import Testing
                 outcome.value = (3...5).map { port.send(message($0)) }
             }
             loop.add(port, forMode: .default)
-            port.send(message(1))
-            port.send(message(2))
+            _ = port.send(message(1))
+            _ = port.send(message(2))
             loop.run(for: .zero)
             // One still waits; on the loop's own thread nobody waits for room.
             #expect(outcome.value == [true, false, false])
@@ -57,7 +57,7 @@ import Testing
             let thread = startThread { [port] in
                 for id in 0...capacity {
                     if id == capacity { isFull.store(true, ordering: .releasing) }
-                    port.send(UVRunLoop.PortMessage(id: Int32(id)))
+                    _ = port.send(UVRunLoop.PortMessage(id: Int32(id)))
                     sent.add(1, ordering: .releasing)
                 }
             }
@@ -104,7 +104,7 @@ import Testing
         withLoop(.uv) { loop, _ in
             let port = UVRunLoop.Port(capacity: 100, sendableHandler: { _, _ in })
             loop.add(port, forMode: .default)
-            for id in Int32(0)..<100 { port.send(message(id)) }
+            for id in Int32(0)..<100 { _ = port.send(message(id)) }
             let isSent = Atomic<Bool>(false)
             let sender = startThread {
                 let wasSent = port.send(UVRunLoop.PortMessage(id: 100))
@@ -123,13 +123,13 @@ import Testing
         withLoop(.uv) { loop, _ in
             let port = UVRunLoop.Port(capacity: 100, sendableHandler: { _, _ in })
             let other = UVRunLoop.Port(sendableHandler: { other, _ in
-                other.send(UVRunLoop.PortMessage())
+                _ = other.send(UVRunLoop.PortMessage())
             })
             loop.add(port, forMode: .default)
             loop.add(other, forMode: .default)
-            other.send(message(0))
+            _ = other.send(message(0))
             let sender = startThread {
-                for id in Int32(0)..<5_000 { port.send(UVRunLoop.PortMessage(id: id)) }
+                for id in Int32(0)..<5_000 { _ = port.send(UVRunLoop.PortMessage(id: id)) }
                 loop.stop()
             }
             #expect(loop.run(for: nil) == .stopped)
@@ -139,7 +139,7 @@ import Testing
 
     @Test func invalidationTellsSendersThatWait() {
         let port = UVRunLoop.Port(capacity: 1, sendableHandler: { _, _ in })
-        port.send(message(1))
+        _ = port.send(message(1))
         let answers = Guarded<[Bool]>([])
         let threads = (0..<3).map { _ in
             startThread {
@@ -159,7 +159,7 @@ import Testing
         onAnotherThread {
             let port = UVRunLoop.Port(capacity: 1) { _, _ in }
             UVRunLoop.current.add(port, forMode: .default)
-            port.send(message(1))
+            _ = port.send(message(1))
             holder.withLock { $0 = port }
         }
         let port = holder.withLock { $0 }
@@ -178,8 +178,8 @@ import Testing
                 #expect(!port.send(UVRunLoop.PortMessage(id: 9)))
             }
             loop.add(port, forMode: .default)
-            port.send(message(1))
-            port.send(message(2))
+            _ = port.send(message(1))
+            _ = port.send(message(2))
             #expect(loop.run(for: nil) == .finished)
             #expect(log.entries == ["1"])
             #expect(port.count == 0)
@@ -198,7 +198,7 @@ import Testing
                 port = UVRunLoop.Port { _, _ in withExtendedLifetime(token) {} }
                 let payload = Token()
                 sent = payload
-                port.send(UVRunLoop.PortMessage(components: [.value(payload)]))
+                _ = port.send(UVRunLoop.PortMessage(components: [.value(payload)]))
             }
             loop.add(port, forMode: .default)
             #expect(captured != nil && sent != nil)
@@ -215,7 +215,7 @@ import Testing
                 let ports = (0..<1_000).map { _ in UVRunLoop.Port { _, _ in } }
                 for port in ports {
                     loop.add(port, forMode: .default)
-                    port.send(UVRunLoop.PortMessage())
+                    _ = port.send(UVRunLoop.PortMessage())
                 }
                 while ports.contains(where: { $0.count > 0 }) { loop.run(for: .zero) }
                 require(openDescriptorCount() == before, "Ports hold descriptors.")

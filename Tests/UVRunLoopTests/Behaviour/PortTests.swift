@@ -49,7 +49,7 @@ import UVRunLoop
             }
             loop.add(port, forMode: .default)
             log.observe(loop, [.beforeWaiting, .afterWaiting])
-            elsewhere(after: .milliseconds(2), loop) { port.send(message(1)) }
+            elsewhere(after: .milliseconds(2), loop) { _ = port.send(message(1)) }
             #expect(loop.run(for: nil) == .finished)
             #expect(log.entries == ["beforeWaiting", "afterWaiting", "message 1"])
         }
@@ -67,7 +67,7 @@ import UVRunLoop
             }
             loop.add(port, forMode: .default)
             let sender = startThread {
-                for id in 0..<count { port.send(message(id)) }
+                for id in 0..<count { _ = port.send(message(id)) }
             }
             #expect(loop.run(for: nil) == .finished)
             pthread_join(sender, nil)
@@ -79,8 +79,8 @@ import UVRunLoop
     func messagesSentBeforeThePortIsAddedAreKept(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let port = UVRunLoop.Port { _, message in log.note("\(message.id)") }
-            port.send(message(1))
-            port.send(message(2))
+            _ = port.send(message(1))
+            _ = port.send(message(2))
             loop.add(port, forMode: .default)
             loop.run(for: .seconds(5), returnAfterSourceHandled: true)
             loop.run(for: .seconds(5), returnAfterSourceHandled: true)
@@ -95,7 +95,7 @@ import UVRunLoop
             let keeper = UVRunLoop.Port { _, _ in }
             loop.add(port, forMode: .default)
             loop.add(keeper, forMode: other)
-            port.send(message(1))
+            _ = port.send(message(1))
             #expect(loop.run(mode: other, for: .milliseconds(2)) == .timedOut)
             #expect(log.entries.isEmpty)
             loop.run(for: .zero)
@@ -108,7 +108,7 @@ import UVRunLoop
         withLoop(kind) { loop, log in
             let port = UVRunLoop.Port { _, message in log.note("\(message.id)") }
             loop.add(port, forMode: .default)
-            port.send(message(1))
+            _ = port.send(message(1))
             loop.add(port, forMode: other)
             loop.remove(port, forMode: .default)
             loop.run(mode: other, for: .zero)
@@ -121,8 +121,8 @@ import UVRunLoop
         withLoop(kind) { first, log in
             let port = UVRunLoop.Port(sendableHandler: { _, message in log.note("\(message.id)") })
             first.add(port, forMode: .default)
-            port.send(message(1))
-            port.send(message(2))
+            _ = port.send(message(1))
+            _ = port.send(message(2))
             first.run(for: .zero)
             first.remove(port, forMode: .default)
             withLoop(kind) { second, _ in
@@ -144,7 +144,7 @@ import UVRunLoop
             }
             loop.add(port, forMode: .default)
             log.observe(loop, [.beforeTimers])
-            for id in Int32(1)...3 { port.send(message(id)) }
+            for id in Int32(1)...3 { _ = port.send(message(id)) }
             loop.run(for: nil)
             #expect(
                 log.entries == ["beforeTimers", "1", "beforeTimers", "2", "beforeTimers", "3"]
@@ -157,7 +157,7 @@ import UVRunLoop
         withLoop(kind) { loop, log in
             let port = UVRunLoop.Port { _, message in log.note("\(message.id)") }
             loop.add(port, forMode: .default)
-            for id in Int32(1)...3 { port.send(message(id)) }
+            for id in Int32(1)...3 { _ = port.send(message(id)) }
             #expect(loop.run(for: .zero) == .timedOut)
             #expect(log.entries == ["1"])
         }
@@ -173,8 +173,8 @@ import UVRunLoop
             }
             loop.add(first, forMode: .default)
             loop.add(second, forMode: .default)
-            for _ in 1...3 { first.send(message(0)) }
-            for _ in 1...3 { second.send(message(0)) }
+            for _ in 1...3 { _ = first.send(message(0)) }
+            for _ in 1...3 { _ = second.send(message(0)) }
             loop.run(for: nil)
             #expect(log.entries == ["a", "b", "a", "b", "a", "b"])
         }
@@ -185,7 +185,7 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
             pipe.write("x")
-            let busy = UVRunLoop.Port { port, _ in port.send(message(0)) }
+            let busy = UVRunLoop.Port { port, _ in _ = port.send(message(0)) }
             let descriptor = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
                 source,
                 _ in
@@ -202,7 +202,7 @@ import UVRunLoop
             }
             loop.add(busy, forMode: .default)
             loop.add(descriptor, forMode: .default)
-            busy.send(message(0))
+            _ = busy.send(message(0))
             #expect(loop.run(for: nil) == .stopped)
             #expect(log.entries == ["descriptor", "block", "timer"])
         }
@@ -216,8 +216,8 @@ import UVRunLoop
                 loop.stop()
             }
             loop.add(port, forMode: .default)
-            port.send(message(1))
-            port.send(message(2))
+            _ = port.send(message(1))
+            _ = port.send(message(2))
             #expect(loop.run(for: nil) == .stopped)
             #expect(log.entries == ["1"])
             #expect(port.count == 1)
@@ -238,8 +238,8 @@ import UVRunLoop
                 source.signal()
             }
             loop.add(port, forMode: .default)
-            port.send(message(1))
-            port.send(message(2))
+            _ = port.send(message(1))
+            _ = port.send(message(2))
             loop.run(for: nil)
             #expect(log.entries == ["1", "block", "source", "2", "block", "source"])
         }
@@ -260,9 +260,9 @@ import UVRunLoop
             }
             loop.add(inner, forMode: .default)
             loop.add(outer, forMode: .default)
-            outer.send(message(1))
-            outer.send(message(2))
-            inner.send(message(1))
+            _ = outer.send(message(1))
+            _ = outer.send(message(2))
+            _ = inner.send(message(1))
             loop.run(for: nil)
             #expect(log.entries == ["outer 1", "inner 1", "unwound", "outer 2"])
         }

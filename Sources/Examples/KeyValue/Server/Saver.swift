@@ -42,9 +42,9 @@ final class Saver {
                 replyPort: answers
             )
             // There is one snapshot at a time, so there is room for it.
-            orders.send(message, limit: .zero)
+            _ = orders.send(message, limit: .zero)
         } catch {
-            answers.send(UVRunLoop.PortMessage(components: [.value(error)]), limit: .zero)
+            _ = answers.send(UVRunLoop.PortMessage(components: [.value(error)]), limit: .zero)
         }
     }
 
@@ -74,7 +74,7 @@ final class Saver {
         } catch {
             answer.components = [.value(error)]
         }
-        message.replyPort?.send(answer)
+        _ = message.replyPort?.send(answer)
     }
 
     /// Lets the thread end, and waits for that.
