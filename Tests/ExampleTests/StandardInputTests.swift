@@ -4,7 +4,7 @@ import Testing
 /// The overview's program, with everything that standard input may be.
 ///
 /// The program is `Sources/Examples/FirstLine`; `Scripts/check-docs` compares it with the overview.
-@Suite(.timeLimit(.minutes(5))) struct StandardInputTests {
+@Suite(.timeLimit(.minutes(15))) struct StandardInputTests {
     // MARK: A terminal
 
     @Test func aTerminalIsInTheModeItWasInWhileItIsRead() throws {

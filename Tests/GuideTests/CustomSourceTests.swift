@@ -4,7 +4,7 @@ import UVRunLoop
 @testable import Guide
 
 /// Listings 3-3 to 3-9: a custom input source, from its definition to its end.
-@Suite(.timeLimit(.minutes(5))) struct CustomSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct CustomSourceTests {
     @Test func otherThreadsLeaveCommandsInTheBufferOfTheSource() throws {
         #expect(try lines(of: "3-3") == ["2 commands wait"])
     }
@@ -25,8 +25,8 @@ import UVRunLoop
         #expect(
             try lines(of: "3-5") == [
                 "the source joins a loop",
-                "the client registers the source",
                 "another thread leaves two commands",
+                "the client registers the source",
                 "the source fires",
                 "command: one",
                 "command: two",

@@ -3,7 +3,7 @@ import Testing
 @testable import Guide
 
 /// The command line.
-@Suite(.timeLimit(.minutes(5))) struct InvocationTests {
+@Suite(.timeLimit(.minutes(15))) struct InvocationTests {
     private func numbers(_ arguments: String...) -> [String]? {
         guard case .run(let listings) = Invocation(arguments) else { return nil }
         return listings.map(\.number)

@@ -3,7 +3,7 @@ import Testing
 @testable import Guide
 
 /// Listings 3-16 to 3-19: a main thread and a worker that know each other's ports by name.
-@Suite(.timeLimit(.minutes(5))) struct MessagePortListingTests {
+@Suite(.timeLimit(.minutes(15))) struct MessagePortListingTests {
     @Test func aPortThatIsRegisteredIsFoundByItsNameWhichIsUnique() throws {
         #expect(
             try lines(of: "3-16") == [

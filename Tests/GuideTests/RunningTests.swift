@@ -4,7 +4,7 @@ import UVRunLoop
 @testable import Guide
 
 /// Listings 3-1 and 3-2: configuring and starting a run loop.
-@Suite(.timeLimit(.minutes(5))) struct RunningTests {
+@Suite(.timeLimit(.minutes(15))) struct RunningTests {
     @Test func anObserverIsToldOfEveryActivityFromTheEntranceToTheExit() throws {
         let runs = try lines {
             createAnObserver($0, interval: .milliseconds(5), limit: .milliseconds(20))

@@ -4,7 +4,7 @@ import UVRunLoop
 @testable import Guide
 
 /// Listings 3-10 and 3-11: timers.
-@Suite(.timeLimit(.minutes(5))) struct TimerListingTests {
+@Suite(.timeLimit(.minutes(15))) struct TimerListingTests {
     /// The dates on which one of the timers fires, in tenths of a second.
     private func dates(of name: String) throws -> [Int] {
         let story = try lines { scheduleTwoTimers($0, tenth: .milliseconds(10)) }

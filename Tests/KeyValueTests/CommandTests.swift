@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite(.timeLimit(.minutes(5))) struct CommandTests {
+@Suite(.timeLimit(.minutes(15))) struct CommandTests {
     @Test func valuesAreKept() throws {
         var talker = Talker()
         #expect(try talker.say("GET k") == "$-1|")

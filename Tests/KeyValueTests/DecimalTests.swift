@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite(.timeLimit(.minutes(5))) struct DecimalTests {
+@Suite(.timeLimit(.minutes(15))) struct DecimalTests {
     @Test(arguments: [0, 1, -1, 9, 10, -10, 1_234_567, .max, .min, 99, 100, 101])
     func numbersAreWrittenAndRead(number: Int) {
         #expect(number.decimalBytes == Array("\(number)".utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite(.timeLimit(.minutes(5))) struct EndingTests {
+@Suite(.timeLimit(.minutes(15))) struct EndingTests {
     @Test func whatWasSavedIsThereAgain() throws {
         let folder = TemporaryFolder()
         do {

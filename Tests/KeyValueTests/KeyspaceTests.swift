@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite(.timeLimit(.minutes(5))) struct KeyspaceTests {
+@Suite(.timeLimit(.minutes(15))) struct KeyspaceTests {
     private let now = WallTime(milliseconds: 1000)
     private func later(_ milliseconds: Int) -> WallTime {
         WallTime(milliseconds: now.milliseconds + milliseconds)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite(.timeLimit(.minutes(5))) struct RequestParserTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestParserTests {
     @Test func wordsAreFoundWhateverTheyHold() throws {
         var parser = RequestParser()
         try parser.append(encoded(["SET", "a key\r\n", "", "\0$3\r\n*1"]))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite(.timeLimit(.minutes(5))) struct ServerTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerTests {
     @Test func itTellsItsPortAndAnswersThere() throws {
         let server = try TestServer()
         let client = try server.connect()

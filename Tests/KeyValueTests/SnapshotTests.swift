@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeyValue
 
-@Suite(.timeLimit(.minutes(5))) struct SnapshotTests {
+@Suite(.timeLimit(.minutes(15))) struct SnapshotTests {
     private let now = WallTime(milliseconds: 5000)
 
     @Test func whatIsWrittenIsReadWhateverThePieces() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import KeyValue
 
 /// What the server finds in its directory when it starts, and who else may be there.
-@Suite(.timeLimit(.minutes(5))) struct StartingTests {
+@Suite(.timeLimit(.minutes(15))) struct StartingTests {
     @Test func whatKilledServersLeftUnfinishedIsRemoved() throws {
         let folder = TemporaryFolder()
         for name in ["keyvalue.snapshot.1.new", "keyvalue.snapshot.4194304.new"] {

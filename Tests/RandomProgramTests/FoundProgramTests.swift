@@ -2,7 +2,7 @@ import RandomPrograms
 import Testing
 
 /// Programs that were found by chance, made as small as they would get.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct FoundProgramTests {
     @Test(arguments: Stage.allCases)
     func timerOfTheBatchThatIsSetToNowFiresInTheBatch(stage: Stage) {
@@ -20,9 +20,7 @@ struct FoundProgramTests {
                 .run(.main, limit: 0, returnsAfterSource: false),
             ]
         )
-        withKnownIssue("A timer that is set anew drops out of the batch") {
-            #expect(program.disagreement(on: stage)?.description == nil)
-        }
+        #expect(program.disagreement(on: stage)?.description == nil)
     }
 
     @Test(arguments: Stage.allCases)
@@ -40,9 +38,7 @@ struct FoundProgramTests {
                 .run(.main, limit: 0, returnsAfterSource: false),
             ]
         )
-        withKnownIssue("A timer that is added again drops out of the batch") {
-            #expect(program.disagreement(on: stage)?.description == nil)
-        }
+        #expect(program.disagreement(on: stage)?.description == nil)
     }
 
     @Test(arguments: Stage.allCases)
@@ -60,8 +56,6 @@ struct FoundProgramTests {
                 .run(.main, limit: nil, returnsAfterSource: false),
             ]
         )
-        withKnownIssue("A sleep that a due date makes zero long does not ask the kernel") {
-            #expect(program.disagreement(on: stage)?.description == nil)
-        }
+        #expect(program.disagreement(on: stage)?.description == nil)
     }
 }

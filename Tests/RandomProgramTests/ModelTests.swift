@@ -2,7 +2,7 @@ import RandomPrograms
 import Testing
 
 /// The model itself, on programs whose course the contract tells word by word.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct ModelTests {
     private static let millisecond: Int64 = 1_000_000
 

@@ -4,7 +4,7 @@ import Testing
 /// Programs that nobody wrote: what a loop does is what the contract says.
 ///
 /// `Scripts/random-programs` carries out as many as one likes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RandomProgramTests {
     @Test(arguments: Stage.allCases)
     func aLoopDoesWhatTheContractSays(stage: Stage) {

@@ -2,7 +2,7 @@ import RandomPrograms
 import Testing
 
 /// What makes a failing program readable.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct ShrinkerTests {
     @Test func whatDoesNotMatterGoes() {
         let program = Generator.program(seed: 1, for: .virtual)

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoopFoundation
 
 /// Core Foundation's functions.
-@Suite(.timeLimit(.minutes(5))) struct CoreFoundationTests {
+@Suite(.timeLimit(.minutes(15))) struct CoreFoundationTests {
     typealias CF = UVRunLoop.CF
 
     @Test func aRunTellsWhyItEnded() {

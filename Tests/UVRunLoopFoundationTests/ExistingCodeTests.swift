@@ -8,7 +8,7 @@ private typealias Timer = UVRunLoop.Timer
 private typealias Port = UVRunLoop.Port
 
 /// That code for Foundation compiles as it is, and does what it did.
-@Suite(.timeLimit(.minutes(5))) struct ExistingCodeTests {
+@Suite(.timeLimit(.minutes(15))) struct ExistingCodeTests {
     @Test func aWorkerPollsWhatItWaitsFor() {
         withLoop { _ in
             let worker = Worker()

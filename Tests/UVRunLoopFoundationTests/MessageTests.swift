@@ -3,7 +3,7 @@ import Testing
 import UVRunLoopFoundation
 
 /// Messages to targets, sent in a later pass and taken back.
-@Suite(.timeLimit(.minutes(5))) struct MessageTests {
+@Suite(.timeLimit(.minutes(15))) struct MessageTests {
     private final class Worker {
         let log: EventLog
         let name: String

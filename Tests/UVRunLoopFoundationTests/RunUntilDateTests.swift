@@ -4,7 +4,7 @@ import Testing
 import UVRunLoopFoundation
 
 /// Runs with dates for limits.
-@Suite(.timeLimit(.minutes(5))) struct RunUntilDateTests {
+@Suite(.timeLimit(.minutes(15))) struct RunUntilDateTests {
     @Test func runUntilADateEndsAtTheDate() {
         withLoop { loop in
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)

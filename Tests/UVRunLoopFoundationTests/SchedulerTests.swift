@@ -3,7 +3,7 @@ import Testing
 import UVRunLoopFoundation
 
 /// The scheduler types, used through a protocol of Combine's shape.
-@Suite(.timeLimit(.minutes(5))) struct SchedulerTests {
+@Suite(.timeLimit(.minutes(15))) struct SchedulerTests {
     typealias Time = UVRunLoop.SchedulerTimeType
 
     @Test func timeIsMeasuredInSeconds() {

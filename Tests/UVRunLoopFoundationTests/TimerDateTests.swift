@@ -3,7 +3,7 @@ import Testing
 import UVRunLoopFoundation
 
 /// Timers with dates and intervals in seconds.
-@Suite(.timeLimit(.minutes(5))) struct TimerDateTests {
+@Suite(.timeLimit(.minutes(15))) struct TimerDateTests {
     typealias Timer = UVRunLoop.Timer
 
     @Test func theDateThatWasGivenIsReadBackExactly() {

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoopFoundation
 
 /// Timers that send a target a message, and what they carry.
-@Suite(.timeLimit(.minutes(5))) struct TimerTargetTests {
+@Suite(.timeLimit(.minutes(15))) struct TimerTargetTests {
     typealias Timer = UVRunLoop.Timer
 
     private final class Ticker {

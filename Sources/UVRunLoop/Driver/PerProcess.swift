@@ -6,7 +6,7 @@ import Synchronization
 /// lock, when the process was forked. The child makes a new one when it first asks, and leaves the
 /// parent's where it is.
 @safe
-struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Holder: Sendable {
         let generation = ThreadIdentity.generation
         let object: Object
@@ -17,12 +17,12 @@ struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     private let place = unsafe Atomic<Unmanaged<Holder>?>(nil)
     private let make: @Sendable () -> Object
 
-    init(_ make: @escaping @Sendable () -> Object) { self.make = make }
+    package init(_ make: @escaping @Sendable () -> Object) { self.make = make }
 
     /// This process's object.
     ///
     /// > Threading: Any thread. Takes no lock.
-    var current: Object {
+    package var current: Object {
         let found = unsafe place.load(ordering: .acquiring)
         if let found = unsafe found {
             let holder = unsafe found._withUnsafeGuaranteedRef { $0 }

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Processes that need a directory for names at the same time, and others who are in their way.
-@Suite(.timeLimit(.minutes(2))) struct DirectoryChoiceTests {
+@Suite(.timeLimit(.minutes(15))) struct DirectoryChoiceTests {
     @Test func processesThatBeginTogetherChooseOneDirectory() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<10 {

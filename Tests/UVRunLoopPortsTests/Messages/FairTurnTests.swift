@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// No peer's talk keeps others from their turn, or a sender from its limits.
-@Suite(.timeLimit(.minutes(5))) struct FairTurnTests {
+@Suite(.timeLimit(.minutes(15))) struct FairTurnTests {
     /// The peer has one message there whenever the port looks, never two and never none.
     @Test func onePeerThatAlwaysHasAMessageDoesNotKeepOthersOut() throws {
         let (place, notes) = (Place(), Notes())

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// A process that forks: each test runs in a process of its own, so that little else goes on in it.
-@Suite(.timeLimit(.minutes(5))) struct ForkedPortTests {
+@Suite(.timeLimit(.minutes(15))) struct ForkedPortTests {
     @Test func aForkedChildHasNoneOfItsParentsPorts() async {
         await #expect(processExitsWith: .success) { forkAndLookForPorts() }
     }

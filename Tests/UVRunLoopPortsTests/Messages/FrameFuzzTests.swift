@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Hostile inputs for the parser: many of them, and the same ones in every run.
-@Suite(.timeLimit(.minutes(5))) struct FrameFuzzTests {
+@Suite(.timeLimit(.minutes(15))) struct FrameFuzzTests {
     /// `UVRUNLOOP_FUZZ_CASES` asks for more, `UVRUNLOOP_FUZZ_SEED` for others.
     @Test func noInputBreaksTheParser() {
         let cases = number("UVRUNLOOP_FUZZ_CASES") ?? 20_000

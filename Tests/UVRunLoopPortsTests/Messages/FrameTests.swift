@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Frames on the wire: their bytes, and what is refused.
-@Suite(.timeLimit(.minutes(5))) struct FrameTests {
+@Suite(.timeLimit(.minutes(15))) struct FrameTests {
     @Test func aFrameHasTheDocumentedBytes() {
         let frame = Frame.request(0x0102, 0x0A0B_0C0D, [7, 8], replyName: [0x61])
         let bytes: [UInt8] = [

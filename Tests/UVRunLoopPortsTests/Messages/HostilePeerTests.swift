@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Peers without manners: each costs its own connection and nothing else.
-@Suite(.timeLimit(.minutes(5))) struct HostilePeerTests {
+@Suite(.timeLimit(.minutes(15))) struct HostilePeerTests {
     /// Runs a body against a server, and sees that the server is well afterwards.
     private func withServer(
         limits: MessagePort.Limits = .init(),

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Messages and replies between two threads: what a port does when all is well.
-@Suite(.timeLimit(.minutes(5))) struct MessagePortTests {
+@Suite(.timeLimit(.minutes(15))) struct MessagePortTests {
     @Test func aRequestReachesTheHandlerOnceAndGetsItsReply() throws {
         let (place, notes) = (Place(), Notes())
         let server = try PortServer(place) { _, message in

@@ -8,7 +8,7 @@ import Testing
 ///
 /// Each test has a process of its own to fork from, and forks before it starts a thread: what
 /// another thread has locked at that moment would stay locked in the child.
-@Suite(.timeLimit(.minutes(5))) struct MessageProcessTests {
+@Suite(.timeLimit(.minutes(15))) struct MessageProcessTests {
     @Test func aPeerThatIsKilledAtAnyByteOfAFrameDeliversNoPartOfIt() async {
         await #expect(processExitsWith: .success) {
             let place = Place()

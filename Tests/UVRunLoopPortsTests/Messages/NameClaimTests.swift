@@ -7,7 +7,7 @@ import Testing
 /// Who owns a name.
 ///
 /// What forks has a process of its own, so that no other test's children inherit its pipes.
-@Suite(.timeLimit(.minutes(5))) struct NameClaimTests {
+@Suite(.timeLimit(.minutes(15))) struct NameClaimTests {
     @Test func aNameHasOneOwnerInAProcess() throws {
         let place = Place()
         let files = try portFiles(in: place)

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// What a local port keeps for all of its peers together.
-@Suite(.timeLimit(.minutes(2))) struct PortMemoryTests {
+@Suite(.timeLimit(.minutes(15))) struct PortMemoryTests {
     /// Limits under which six parts of 150,000 bytes fit, and not a seventh.
     private static var limits: MessagePort.Limits {
         var limits = MessagePort.Limits()

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Names, and the directory that they are in.
-@Suite(.timeLimit(.minutes(5))) struct PortNameTests {
+@Suite(.timeLimit(.minutes(15))) struct PortNameTests {
     @Test(arguments: [
         ("com.example.Main-1_x", "com.example.Main-1_x"), ("a/b", "a%2Fb"), ("a%2Fb", "a%252Fb"),
         ("..", ".."), ("ä b", "%C3%A4%20b"), ("\n", "%0A"),

@@ -7,7 +7,7 @@ import Testing
 /// Where names are: processes of one user find each other, whatever their surroundings.
 ///
 /// Each test has a process of its own, and forks processes that differ.
-@Suite(.timeLimit(.minutes(2))) struct PortPlaceTests {
+@Suite(.timeLimit(.minutes(15))) struct PortPlaceTests {
     @Test func processesOfDifferentEnvironmentsShareNames() async {
         await #expect(processExitsWith: .success) {
             let name = "uvrunloop-test-\(getpid())"

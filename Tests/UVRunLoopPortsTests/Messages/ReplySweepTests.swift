@@ -7,7 +7,7 @@ import Testing
 /// What killed processes leave of ports without names, and who clears it away.
 ///
 /// What forks has a process of its own, so that no other test's children inherit its pipes.
-@Suite(.timeLimit(.minutes(5))) struct ReplySweepTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplySweepTests {
     @Test func filesOfUnnamedPortsOfAKilledProcessGoWithTheNextUnnamedPort() async {
         await #expect(processExitsWith: .success) {
             let place = Place()

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// What happens while a sender waits: its loop runs, and only so long.
-@Suite(.timeLimit(.minutes(5))) struct ReplyWaitTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplyWaitTests {
     @Test func theLoopServesTheReplyModeAndNoOther() throws {
         let (place, notes, served) = (Place(), Notes(), Signal())
         let server = try PortServer(place) { _, _ in

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// A thread that is told to stop while it waits for a reply.
-@Suite(.timeLimit(.minutes(2))) struct StoppedWaitTests {
+@Suite(.timeLimit(.minutes(15))) struct StoppedWaitTests {
     /// Longer than the suite may take.
     private static let long = Duration.seconds(600)
 

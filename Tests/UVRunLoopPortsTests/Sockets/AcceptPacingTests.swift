@@ -4,7 +4,7 @@ import UVRunLoop
 @testable import UVRunLoopPorts
 
 /// When a listener accepts, without a listener.
-@Suite(.timeLimit(.minutes(5))) struct AcceptPacingTests {
+@Suite(.timeLimit(.minutes(15))) struct AcceptPacingTests {
     @Test func aListenerAcceptsAtFirst() {
         let pacing = AcceptPacing()
         #expect(pacing.isAccepting)

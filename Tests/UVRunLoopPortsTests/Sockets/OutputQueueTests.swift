@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// What waits to be sent, without a socket.
-@Suite(.timeLimit(.minutes(5))) struct OutputQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct OutputQueueTests {
     @Test func bytesComeOutInTheOrderInWhichTheyWentIn() {
         var queue = OutputQueue()
         var expected: [UInt8] = []

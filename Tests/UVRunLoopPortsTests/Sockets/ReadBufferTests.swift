@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// The buffers that all ports read into.
-@Suite(.timeLimit(.minutes(2))) struct ReadBufferTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadBufferTests {
     @Test func buffersThatAreLentAtTheSameTimeAreDifferent() {
         // More than are kept for later.
         #expect(Set(addresses(lending: 40)).count == 40)

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// How connections come about, and how they do not.
-@Suite(.timeLimit(.minutes(5))) struct SocketConnectTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketConnectTests {
     /// Every kind of address that this machine has; one of each.
     private static func addresses(in place: Place) -> [SocketAddress] {
         let all: [SocketAddress] = [

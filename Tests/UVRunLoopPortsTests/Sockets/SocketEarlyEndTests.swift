@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Connections that are ended before they are up.
-@Suite(.timeLimit(.minutes(5))) struct SocketEarlyEndTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketEarlyEndTests {
     /// How a connection is ended at once after it was made.
     enum Ending: CaseIterable, Sendable {
         case endSending, invalidateWhenDrained

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// How connections end.
-@Suite(.timeLimit(.minutes(5))) struct SocketEndTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketEndTests {
     private func withConnection(
         at address: SocketAddress = .ipv4Loopback(port: 0),
         _ handler: @escaping (SocketPort, SocketPort.Event) -> Void,

@@ -7,7 +7,7 @@ import Testing
 /// Each state of a connection against everything that can happen to it, over TCP and Unix sockets.
 ///
 /// The table is the one of the article about ports, cell by cell.
-@Suite(.timeLimit(.minutes(5))) struct SocketLifeTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketLifeTests {
     private typealias State = ConnectionStory.State
     private typealias Action = ConnectionStory.Action
     private typealias Story = ConnectionStory

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// What a listener does when it may accept no more.
-@Suite(.timeLimit(.minutes(5))) struct SocketLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketLimitTests {
     @Test func aFullListenerAcceptsWhenAConnectionCloses() throws {
         try withPortLoop { loop in
             var options = SocketPort.ListenOptions()

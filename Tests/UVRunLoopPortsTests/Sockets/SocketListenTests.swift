@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Where listeners listen, and what they leave behind.
-@Suite(.timeLimit(.minutes(5))) struct SocketListenTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketListenTests {
     private typealias SocketError = UVRunLoop.SocketError
 
     private func refusal(

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Ports as sources of a loop.
-@Suite(.timeLimit(.minutes(5))) struct SocketLoopTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketLoopTests {
     private let other = UVRunLoop.Mode("other")
 
     @Test func whatComesWhileAnotherModeRunsIsHeld() throws {

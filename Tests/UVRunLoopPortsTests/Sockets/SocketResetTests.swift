@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Connections that are cut off: by the peer, and by us.
-@Suite(.timeLimit(.minutes(2))) struct SocketResetTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketResetTests {
     /// What notices the peer's reset first.
     enum Notice: CaseIterable, Sendable {
         case read, send, queue, endSending, invalidateWhenDrained

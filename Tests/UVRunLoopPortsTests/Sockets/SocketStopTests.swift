@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Threads that are told to stop while connections of theirs are being drained.
-@Suite(.timeLimit(.minutes(3))) struct SocketStopTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketStopTests {
     /// A connection of a thread's, which has queued more than the kernel takes.
     private struct Sending {
         let thread: UVRunLoop.Thread

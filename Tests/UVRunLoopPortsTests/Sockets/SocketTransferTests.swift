@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopPorts
 
 /// Bytes in both directions, and what slows them down.
-@Suite(.timeLimit(.minutes(5))) struct SocketTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketTransferTests {
     /// A loop's port and the other end of its connection.
     private func withConnection(
         _ handler: @escaping (SocketPort, SocketPort.Event) -> Void,

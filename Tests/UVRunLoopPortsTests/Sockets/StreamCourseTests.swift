@@ -4,7 +4,7 @@ import UVRunLoop
 @testable import UVRunLoopPorts
 
 /// How far a connection has come, without a socket.
-@Suite(.timeLimit(.minutes(5))) struct StreamCourseTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamCourseTests {
     // MARK: Connecting
 
     @Test(arguments: [

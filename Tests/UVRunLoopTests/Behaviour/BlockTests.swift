@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Blocks handed to the loop: their order, their modes, and the points at which they run.
-@Suite(.timeLimit(.minutes(5))) struct BlockTests {
+@Suite(.timeLimit(.minutes(15))) struct BlockTests {
     // MARK: Order
 
     @Test(arguments: DriverKind.allCases)

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// `.common` names a set of modes, at first only the default one.
-@Suite(.timeLimit(.minutes(5))) struct CommonModeTests {
+@Suite(.timeLimit(.minutes(15))) struct CommonModeTests {
     @Test(arguments: DriverKind.allCases)
     func theSetHoldsOnlyTheDefaultModeAtFirst(kind: DriverKind) {
         withLoop(kind) { loop, _ in

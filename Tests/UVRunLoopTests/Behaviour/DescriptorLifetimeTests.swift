@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Descriptor sources that come and go, and the descriptors under them.
-@Suite(.timeLimit(.minutes(5))) struct DescriptorLifetimeTests {
+@Suite(.timeLimit(.minutes(15))) struct DescriptorLifetimeTests {
     @Test func aRegularFileIsRefused() {
         let file = open("/proc/self/exe", O_RDONLY)
         defer { close(file) }

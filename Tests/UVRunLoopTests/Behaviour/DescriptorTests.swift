@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Descriptor sources: when they are served, and with which events.
-@Suite(.timeLimit(.minutes(5))) struct DescriptorTests {
+@Suite(.timeLimit(.minutes(15))) struct DescriptorTests {
     @Test(arguments: DriverKind.allCases)
     func dataFromAnotherThreadEndsTheSleepAndIsDelivered(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

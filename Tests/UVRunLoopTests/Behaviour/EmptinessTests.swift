@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// What keeps a mode alive, what does not, and when its emptiness is noticed.
-@Suite(.timeLimit(.minutes(5))) struct EmptinessTests {
+@Suite(.timeLimit(.minutes(15))) struct EmptinessTests {
     // MARK: Runs that do not begin
 
     @Test(arguments: DriverKind.allCases)

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The end of threads with handles, and the rules: in processes of their own.
-@Suite(.timeLimit(.minutes(5))) struct ForeignHandleRuleTests {
+@Suite(.timeLimit(.minutes(15))) struct ForeignHandleRuleTests {
     @Test func aRunFromACallbackTraps() async {
         let result = await #expect(
             processExitsWith: .failure,

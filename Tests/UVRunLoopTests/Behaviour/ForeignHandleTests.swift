@@ -6,7 +6,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Other people's handles in the libuv loop of a run loop.
-@Suite(.timeLimit(.minutes(5))) struct ForeignHandleTests {
+@Suite(.timeLimit(.minutes(15))) struct ForeignHandleTests {
     @Test func aTimerOfLibuvsFiresAndEndsTheSleepAsAWakeUp() {
         withLoop(.uv) { loop, log in
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// A process that forks: each test runs in a process of its own, so that little else goes on in it.
-@Suite(.timeLimit(.minutes(5))) struct ForkTests {
+@Suite(.timeLimit(.minutes(15))) struct ForkTests {
     @Test func theChildsCurrentLoopIsFreshAndTheParentNoticesNothing() async {
         await #expect(processExitsWith: .success) { forkAndUseAFreshLoop() }
     }

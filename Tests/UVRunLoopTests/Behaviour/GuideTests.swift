@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Programs that Apple's guide lists or describes, as far as no other suite has them.
-@Suite(.timeLimit(.minutes(5))) struct GuideTests {
+@Suite(.timeLimit(.minutes(15))) struct GuideTests {
     /// Listing 3-1: an observer of everything, a repeating timer, and ten runs until a date.
     @Test(arguments: DriverKind.allCases)
     func tenRunsWithARepeatingTimerAreObservedFromEntryToExit(kind: DriverKind) {

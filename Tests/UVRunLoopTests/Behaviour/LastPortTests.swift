@@ -5,7 +5,7 @@ import Testing
 /// A mode that has lost its last port goes on: its timers fire and limits end its runs.
 ///
 /// A run used to spin for ever when the kernel still had to be asked for the port.
-@Suite(.timeLimit(.minutes(1))) struct LastPortTests {
+@Suite(.timeLimit(.minutes(15))) struct LastPortTests {
     /// How the mode loses its port.
     enum Loss: CaseIterable, Sendable {
         case invalidated, removed, keptByAnotherMode

@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Rules whose breach stops the process.
-@Suite(.timeLimit(.minutes(5))) struct MisuseTests {
+@Suite(.timeLimit(.minutes(15))) struct MisuseTests {
     @Test func runningALoopFromAnotherThreadTraps() async {
         let result = await #expect(
             processExitsWith: .failure,

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Names of modes, and the numbers that stand for them.
-@Suite(.timeLimit(.minutes(1))) struct ModeNameTests {
+@Suite(.timeLimit(.minutes(15))) struct ModeNameTests {
     @Test func eachNameHasOneNumberWhicheverThreadsAskForItFirst() {
         let names = (0..<2_000).map { "mode name \($0)" }
         let found = Guarded<[[Int]]>([])

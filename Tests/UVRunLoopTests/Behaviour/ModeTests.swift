@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Modes filter what a run may deliver; what they filter out is kept.
-@Suite(.timeLimit(.minutes(5))) struct ModeTests {
+@Suite(.timeLimit(.minutes(15))) struct ModeTests {
     // MARK: Names
 
     @Test func modesCompareByValue() {

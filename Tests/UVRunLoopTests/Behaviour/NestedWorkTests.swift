@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// What a nested run leaves alone, what it may take, and what it gives back.
-@Suite(.timeLimit(.minutes(5))) struct NestedWorkTests {
+@Suite(.timeLimit(.minutes(15))) struct NestedWorkTests {
     @Test(arguments: DriverKind.allCases)
     func aTimerWhoseHandlerIsOnTheStackDoesNotFireInANestedRunButOthersDo(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Runs started from inside a callout: every kind of callout, the same mode and another.
-@Suite(.timeLimit(.minutes(5))) struct NestingTests {
+@Suite(.timeLimit(.minutes(15))) struct NestingTests {
     @Test(arguments: DriverKind.allCases, Callout.allCases)
     func anyCalloutMayRunTheLoopInAnotherMode(kind: DriverKind, callout: Callout) throws {
         try withLoop(kind) { loop, log in

@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Observers: what they are told, in which order, and what a change during a notification means.
-@Suite(.timeLimit(.minutes(5))) struct ObserverTests {
+@Suite(.timeLimit(.minutes(15))) struct ObserverTests {
     // MARK: Activities
 
     @Test func activitiesHaveTheRawValuesOfCoreFoundation() {

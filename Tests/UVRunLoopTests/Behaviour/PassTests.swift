@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// The ten steps of a pass, as observers and handlers see them.
-@Suite(.timeLimit(.minutes(5))) struct PassTests {
+@Suite(.timeLimit(.minutes(15))) struct PassTests {
     @Test(arguments: DriverKind.allCases)
     func aPassWithNothingToDoSleepsUntilTheLimit(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Neither ports, dates, blocks nor custom sources can starve one another.
-@Suite(.timeLimit(.minutes(5))) struct PortFairnessTests {
+@Suite(.timeLimit(.minutes(15))) struct PortFairnessTests {
     @Test(arguments: DriverKind.allCases)
     func aReadyPortComesFirstAndTheDueTimerInTheNextPass(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

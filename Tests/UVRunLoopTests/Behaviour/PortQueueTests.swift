@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoop
 
 /// How many messages wait for a port, who waits for room, and what becomes of both at the end.
-@Suite(.timeLimit(.minutes(5))) struct PortQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct PortQueueTests {
     private func message(_ id: Int32) -> UVRunLoop.PortMessage { UVRunLoop.PortMessage(id: id) }
 
     // MARK: The bounded queue

@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Port-based sources in a pass: one event of one source, with or without a sleep before it.
-@Suite(.timeLimit(.minutes(5))) struct PortStepTests {
+@Suite(.timeLimit(.minutes(15))) struct PortStepTests {
     @Test(arguments: DriverKind.allCases)
     func aPortThatABlockMakesReadyInALaterPassTakesStepFiveToo(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

@@ -4,7 +4,7 @@ import Testing
 import UVRunLoop
 
 /// In-process ports: messages from any thread to a handler on the loop's.
-@Suite(.timeLimit(.minutes(5))) struct PortTests {
+@Suite(.timeLimit(.minutes(15))) struct PortTests {
     private let other = UVRunLoop.Mode("ports, other")
 
     private func message(_ id: Int32) -> UVRunLoop.PortMessage { UVRunLoop.PortMessage(id: id) }

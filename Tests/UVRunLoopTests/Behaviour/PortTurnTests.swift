@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Ready ports are served first come, first served, whatever comes between.
-@Suite(.timeLimit(.minutes(5))) struct PortTurnTests {
+@Suite(.timeLimit(.minutes(15))) struct PortTurnTests {
     private let other = UVRunLoop.Mode("port turns, other")
 
     private func always(

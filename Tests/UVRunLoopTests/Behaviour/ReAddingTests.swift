@@ -4,7 +4,7 @@ import Testing
 
 /// Items that are taken out and put in again by their own handlers, and what happens to handlers
 /// that are done.
-@Suite(.timeLimit(.minutes(5))) struct ReAddingTests {
+@Suite(.timeLimit(.minutes(15))) struct ReAddingTests {
     @Test(arguments: DriverKind.allCases)
     func aOneShotTimerThatItsHandlerTakesOutAndPutsInAgainIsDone(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Repeating timers: the series of dates, missed dates, `fire()`.
-@Suite(.timeLimit(.minutes(5))) struct RepeatingTimerTests {
+@Suite(.timeLimit(.minutes(15))) struct RepeatingTimerTests {
     @Test(arguments: DriverKind.allCases)
     func repeatingTimerKeepsToItsOriginalDatesHoweverLateItFires(kind: DriverKind) {
         withLoop(kind) { loop, log in

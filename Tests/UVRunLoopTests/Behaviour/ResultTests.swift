@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// Why a run returned, and what its limit means.
-@Suite(.timeLimit(.minutes(5))) struct ResultTests {
+@Suite(.timeLimit(.minutes(15))) struct ResultTests {
     @Test func resultsHaveTheRawValuesOfCoreFoundation() {
         #expect(UVRunLoop.RunResult.finished.rawValue == 1)
         #expect(UVRunLoop.RunResult.stopped.rawValue == 2)

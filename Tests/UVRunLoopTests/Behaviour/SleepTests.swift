@@ -4,7 +4,7 @@ import UVRunLoop
 
 /// What other threads do to a loop that sleeps: what ends the sleep, and what only changes what
 /// is being waited for.
-@Suite(.timeLimit(.minutes(5))) struct SleepTests {
+@Suite(.timeLimit(.minutes(15))) struct SleepTests {
     // MARK: What ends the sleep
 
     @Test(arguments: DriverKind.allCases)

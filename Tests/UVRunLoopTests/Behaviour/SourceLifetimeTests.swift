@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// When a custom source's `schedule` and `cancel` are called, and where.
-@Suite(.timeLimit(.minutes(5))) struct SourceLifetimeTests {
+@Suite(.timeLimit(.minutes(15))) struct SourceLifetimeTests {
     @Test(arguments: DriverKind.allCases)
     func scheduleIsCalledOncePerModeBeforeAddReturns(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Custom sources: signals, order, and which pass performs what.
-@Suite(.timeLimit(.minutes(5))) struct SourceTests {
+@Suite(.timeLimit(.minutes(15))) struct SourceTests {
     @Test(arguments: DriverKind.allCases)
     func severalSignalsBeforeAPerformAreOne(kind: DriverKind) {
         withLoop(kind) { loop, log in

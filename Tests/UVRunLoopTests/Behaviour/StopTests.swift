@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// A stop at every moment of a run, and what is left of it afterwards.
-@Suite(.timeLimit(.minutes(5))) struct StopTests {
+@Suite(.timeLimit(.minutes(15))) struct StopTests {
     // MARK: From every kind of callout
 
     @Test(arguments: DriverKind.allCases)

@@ -4,7 +4,7 @@ import Testing
 import UVRunLoop
 
 /// Whose loop is whose, calls from other threads, and the end of a thread.
-@Suite(.timeLimit(.minutes(5))) struct ThreadTests {
+@Suite(.timeLimit(.minutes(15))) struct ThreadTests {
     @Test func everyThreadHasOneLoopOfItsOwn() {
         let here = UVRunLoop.current
         #expect(UVRunLoop.current === here)

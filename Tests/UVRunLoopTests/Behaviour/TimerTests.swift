@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// One-shot timers, and what holds for every timer: dates, order, batches, modes.
-@Suite(.timeLimit(.minutes(5))) struct TimerTests {
+@Suite(.timeLimit(.minutes(15))) struct TimerTests {
     @Test(arguments: DriverKind.allCases)
     func timerNeverFiresBeforeItsDate(kind: DriverKind) {
         withLoop(kind) { loop, log in

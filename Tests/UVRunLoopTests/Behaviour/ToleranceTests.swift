@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// What a tolerance may and may not do.
-@Suite(.timeLimit(.minutes(5))) struct ToleranceTests {
+@Suite(.timeLimit(.minutes(15))) struct ToleranceTests {
     @Test(arguments: DriverKind.allCases)
     func aTimerThatIsDueWhenTheLoopLooksIsNotPutOffByItsTolerance(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// What ends a sleep, what makes it zero long, and what does neither.
-@Suite(.timeLimit(.minutes(5))) struct WakingTests {
+@Suite(.timeLimit(.minutes(15))) struct WakingTests {
     // MARK: Wake-ups
 
     @Test(arguments: DriverKind.allCases)

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The two clocks under a loop, a `uv_timer` and a timerfd, and the traps in each.
-@Suite(.timeLimit(.minutes(5))) struct AlarmTests {
+@Suite(.timeLimit(.minutes(15))) struct AlarmTests {
     private let other = UVRunLoop.Mode("alarm, other")
 
     // A `uv_timer` counts from a time that is up to a millisecond old, and fires early in a loop

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Descriptors that are closed, shared, broken, or nobody's business at the moment.
-@Suite(.timeLimit(.minutes(5))) struct DescriptorTrapTests {
+@Suite(.timeLimit(.minutes(15))) struct DescriptorTrapTests {
     private let other = UVRunLoop.Mode("descriptor traps, other")
 
     @Test func aRegularFileAndADirectoryCannotBeWatched() throws {

@@ -7,7 +7,7 @@ import Testing
 /// Forks: what the child may do, what it must not, and that the parent never notices.
 ///
 /// Each test has a process of its own, whose children end by `_exit` with 0 when all is well.
-@Suite(.timeLimit(.minutes(5))) struct ForkTrapTests {
+@Suite(.timeLimit(.minutes(15))) struct ForkTrapTests {
     @Test func aChildsLoopServesDescriptorsThatItsParentWatchesToo() async {
         await #expect(processExitsWith: .success) { watchInBoth() }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Errors and hang-ups, which no mask keeps the kernel from reporting.
-@Suite(.timeLimit(.minutes(5))) struct HangUpTests {
+@Suite(.timeLimit(.minutes(15))) struct HangUpTests {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     private let other = UVRunLoop.Mode("hang-up, other")

@@ -5,7 +5,7 @@ import Testing
 
 /// Descriptors that share an open file, sockets that are closed half by half, numbers that come
 /// again.
-@Suite(.timeLimit(.minutes(5))) struct SharedFileTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedFileTests {
     @Test func aFileStaysNonBlockingUntilItsLastDescriptorIsNotWatchedAnyMore() throws {
         try withLoop(.uv) { loop, _ in
             let pipe = Pipe()

@@ -5,7 +5,7 @@ import Testing
 
 /// Descriptors 0, 1 and 2, which whoever starts the process chooses: each test in a process of its
 /// own.
-@Suite(.timeLimit(.minutes(5))) struct StandardDescriptorTests {
+@Suite(.timeLimit(.minutes(15))) struct StandardDescriptorTests {
     // MARK: Their mode
 
     @Test func aStandardDescriptorStaysBlockingWhileLoopsWatchIt() async {

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Loops that end with their threads.
-@Suite(.timeLimit(.minutes(5))) struct TeardownTests {
+@Suite(.timeLimit(.minutes(15))) struct TeardownTests {
     @Test func callsThatRaceWithTheEndOfALoopsThreadAreHarmless() {
         for round in 0..<25 {
             let handover = Handover()

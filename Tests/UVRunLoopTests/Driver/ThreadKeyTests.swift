@@ -8,7 +8,7 @@ import Testing
 ///
 /// Each test has a process of its own: which key comes first is settled when a process makes its
 /// first loop.
-@Suite(.timeLimit(.minutes(5))) struct ThreadKeyTests {
+@Suite(.timeLimit(.minutes(15))) struct ThreadKeyTests {
     @Test(
         .disabled(
             if: isUnderThreadSanitizer,

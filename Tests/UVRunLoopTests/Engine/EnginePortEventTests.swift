@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// What the engine asks of the kernel when a port changes what it waits for.
-@Suite(.timeLimit(.minutes(5))) struct EnginePortEventTests {
+@Suite(.timeLimit(.minutes(15))) struct EnginePortEventTests {
     private let other = UVRunLoop.Mode("engine port events, other")
     private let pipe = Pipe()
 

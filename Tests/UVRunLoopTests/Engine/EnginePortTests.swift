@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// What the engine asks of the kernel for descriptors.
-@Suite(.timeLimit(.minutes(5))) struct EnginePortTests {
+@Suite(.timeLimit(.minutes(15))) struct EnginePortTests {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     private let other = UVRunLoop.Mode("engine ports, other")

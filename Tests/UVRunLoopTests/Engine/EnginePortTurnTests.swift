@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Which of several ready ports is served next, and which not any more.
-@Suite(.timeLimit(.minutes(5))) struct EnginePortTurnTests {
+@Suite(.timeLimit(.minutes(15))) struct EnginePortTurnTests {
     private let other = UVRunLoop.Mode("engine port turns, other")
 
     @Test func portsOfOneLookComeByOrderAndThenByHowLongTheyWereNotServed() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// What the engine makes of custom sources and of common modes.
-@Suite(.timeLimit(.minutes(5))) struct EngineSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct EngineSourceTests {
     private let other = UVRunLoop.Mode("engine sources, other")
 
     @Test func signalledSourcesComeByOrderAndThenByFirstSignal() {

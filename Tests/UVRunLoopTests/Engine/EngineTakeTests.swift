@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// When a port is taken for delivery without a place in the line.
-@Suite(.timeLimit(.minutes(5))) struct EngineTakeTests {
+@Suite(.timeLimit(.minutes(15))) struct EngineTakeTests {
     private let pipe = Pipe()
 
     @Test func aPortAloneIsTakenWithWhatHolds() throws {

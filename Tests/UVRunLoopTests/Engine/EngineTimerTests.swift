@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// What the engine makes of timers, without a clock.
-@Suite(.timeLimit(.minutes(5))) struct EngineTimerTests {
+@Suite(.timeLimit(.minutes(15))) struct EngineTimerTests {
     private let other = UVRunLoop.Mode("engine timers, other")
 
     @Test func dueTimersAreTakenByDateAndCarryWhatTheyMissed() {

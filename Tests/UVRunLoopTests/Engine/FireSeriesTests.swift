@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The dates of a timer in closed form, held against counting them one by one.
-@Suite(.timeLimit(.minutes(5))) struct FireSeriesTests {
+@Suite(.timeLimit(.minutes(15))) struct FireSeriesTests {
     @Test(arguments: [41, 42, 43, 44, 45] as [UInt64])
     func theClosedFormCountsAsOneByOneWould(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The blocks that wait for a loop.
-@Suite(.timeLimit(.minutes(5))) struct InboxTests {
+@Suite(.timeLimit(.minutes(15))) struct InboxTests {
     private let first = UVRunLoop.Mode("inbox first")
     private let second = UVRunLoop.Mode("inbox second")
     private let third = UVRunLoop.Mode("inbox third")

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Which modes a loop knows.
-@Suite(.timeLimit(.minutes(5))) struct ModeTableTests {
+@Suite(.timeLimit(.minutes(15))) struct ModeTableTests {
     @Test func theDefaultModeIsKnownAndCommonFromTheBeginning() {
         let table = ModeTable()
         #expect(table.names == [.default])

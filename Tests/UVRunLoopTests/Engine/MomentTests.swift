@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// When within a timer's window, or before a run's limit, a loop wakes.
-@Suite(.timeLimit(.minutes(5))) struct MomentTests {
+@Suite(.timeLimit(.minutes(15))) struct MomentTests {
     private let slack = Moment.slack
 
     @Test func aTimerWithoutToleranceIsMetExactly() {

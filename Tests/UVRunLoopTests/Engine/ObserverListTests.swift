@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Whom a notification reaches, and in which order.
-@Suite(.timeLimit(.minutes(5))) struct ObserverListTests {
+@Suite(.timeLimit(.minutes(15))) struct ObserverListTests {
     @Test func observersAreCalledByOrderAndThenAsTheyWereAdded() {
         var lists = ObserverLists()
         let observers = [3, 1, 2, 1, 3, .min, .max].map { observer(order: $0) }

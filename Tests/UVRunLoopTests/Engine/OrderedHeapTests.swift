@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The heap, held against an array that is sorted anew for every question.
-@Suite(.timeLimit(.minutes(5))) struct OrderedHeapTests {
+@Suite(.timeLimit(.minutes(15))) struct OrderedHeapTests {
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
     func theHeapAnswersAsASortedArrayWould(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

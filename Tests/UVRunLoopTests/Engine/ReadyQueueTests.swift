@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Who of a mode's members is served next.
-@Suite(.timeLimit(.minutes(5))) struct ReadyQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadyQueueTests {
     @Test func turnsGoByRankAndThenByTurn() {
         var queue = ReadyQueue()
         let ranks: [(slot: UInt32, rank: Int64, serial: UInt64)] = [

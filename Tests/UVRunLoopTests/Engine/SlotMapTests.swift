@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Slots that are used again, and tickets that are not.
-@Suite(.timeLimit(.minutes(5))) struct SlotMapTests {
+@Suite(.timeLimit(.minutes(15))) struct SlotMapTests {
     @Test func aStaleTicketFindsNothingRatherThanAStranger() {
         var map = SlotMap<String>()
         let old = map.insert("old")

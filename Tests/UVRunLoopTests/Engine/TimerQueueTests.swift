@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The timers of one mode: their order, their batches, and how long they let a loop sleep.
-@Suite(.timeLimit(.minutes(5))) struct TimerQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct TimerQueueTests {
     @Test func aBatchTakesWhatIsDueByDateAndThenByTurn() {
         var timers = Timers()
         timers.schedule("late", date: 101)

@@ -4,7 +4,7 @@ import Testing
 ///
 /// Tests do not run on the main thread, and their process has used Dispatch: every story here is
 /// told by a small program in a process of its own.
-@Suite(.timeLimit(.minutes(5))) struct MainQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct MainQueueTests {
     // MARK: Served as a source
 
     @Test func mainQueueKeepsTheCommonModesOfTheMainLoop() throws {

@@ -4,7 +4,7 @@ import Testing
 ///
 /// Tests do not run on the main thread, so every story here is told by a small program in a
 /// process of its own.
-@Suite(.timeLimit(.minutes(5))) struct PerformOnMainTests {
+@Suite(.timeLimit(.minutes(15))) struct PerformOnMainTests {
     @Test func requestsOfAnotherThreadArePerformedByTheMainLoopInOrder() throws {
         let story = try story("requests", by: .tasks)
         #expect(

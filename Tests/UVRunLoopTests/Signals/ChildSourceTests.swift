@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The ends of child processes as events of a loop.
-@Suite(.timeLimit(.minutes(5))) struct ChildSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct ChildSourceTests {
     @Test func theCodeOfAChildIsToldOnce() async {
         await #expect(processExitsWith: .success) { withAllSignals { tellTheCode() } }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// What signals did before there were sources for them, and do again afterwards.
-@Suite(.timeLimit(.minutes(5))) struct DispositionTests {
+@Suite(.timeLimit(.minutes(15))) struct DispositionTests {
     @Test(.disabled(if: isUnderThreadSanitizer, "It delays signals, and merges them."))
     func aHandlerIsPutBackWithItsFlagsAndMask() async {
         await #expect(processExitsWith: .success) { withAllSignals { putAHandlerBack() } }

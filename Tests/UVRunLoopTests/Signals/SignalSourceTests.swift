@@ -6,7 +6,7 @@ import Testing
 
 /// Signals as events of a loop: each test in a process of its own, because what a signal does is
 /// the whole process's.
-@Suite(.timeLimit(.minutes(5))) struct SignalSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct SignalSourceTests {
     @Test func aSignalEndsTheSleepAndIsServedAsOneSource() async {
         await #expect(processExitsWith: .success) { withAllSignals { serveASignal() } }
     }

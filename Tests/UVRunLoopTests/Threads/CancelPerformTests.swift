@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Requests that are withdrawn: by token, by target, by target and key.
-@Suite(.timeLimit(.minutes(5))) struct CancelPerformTests {
+@Suite(.timeLimit(.minutes(15))) struct CancelPerformTests {
     @Test(arguments: DriverKind.allCases)
     func aCancelledRequestIsNotPerformedAndReleasedAtOnce(kind: DriverKind) {
         withLoop(kind) { loop, log in

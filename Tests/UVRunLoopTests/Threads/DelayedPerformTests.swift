@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Requests to perform after a delay.
-@Suite(.timeLimit(.minutes(5))) struct DelayedPerformTests {
+@Suite(.timeLimit(.minutes(15))) struct DelayedPerformTests {
     @Test(arguments: DriverKind.allCases)
     func aRequestWithoutDelayIsNeverPerformedAtOnceNorInThePassItWasMadeIn(kind: DriverKind) {
         withLoop(kind) { loop, log in

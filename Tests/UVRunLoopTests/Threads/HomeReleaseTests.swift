@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoop
 
 /// What a handler that is bound to its thread has captured is released on that thread.
-@Suite(.timeLimit(.minutes(3))) struct HomeReleaseTests {
+@Suite(.timeLimit(.minutes(15))) struct HomeReleaseTests {
     /// Counts where captures are released.
     final class Count: Sendable {
         let live = Atomic<Int>(0)

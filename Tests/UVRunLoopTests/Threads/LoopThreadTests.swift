@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Threads that are there for their loops: how they start, what they keep, how they are joined.
-@Suite(.timeLimit(.minutes(5))) struct LoopThreadTests {
+@Suite(.timeLimit(.minutes(15))) struct LoopThreadTests {
     @Test func itsLoopIsThereAtOnceAndRuns() throws {
         let thread = try UVRunLoop.Thread(name: "worker")
         let log = EventLog()

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Threads that wait for a request: what they get, and that none waits for ever.
-@Suite(.timeLimit(.minutes(5))) struct PerformAndWaitTests {
+@Suite(.timeLimit(.minutes(15))) struct PerformAndWaitTests {
     @Test func aWaiterGetsWhatTheBlockReturnsFromTheLoopsThread() throws {
         let worker = try UVRunLoop.Thread()
         let loop = worker.runLoop

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The requests made of a loop, without a loop.
-@Suite(.timeLimit(.minutes(5))) struct PerformQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct PerformQueueTests {
     // MARK: Order
 
     @Test func requestsLeaveInTheOrderInWhichTheyCame() {

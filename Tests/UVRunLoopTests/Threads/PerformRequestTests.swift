@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Requests to perform: in which pass, in which order, in which mode, and what they are to a run.
-@Suite(.timeLimit(.minutes(5))) struct PerformRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct PerformRequestTests {
     // MARK: Passes and order
 
     @Test(arguments: DriverKind.allCases)

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The end of a thread that is there for its loop: never lost, and with or without queued work.
-@Suite(.timeLimit(.minutes(5))) struct ThreadStopTests {
+@Suite(.timeLimit(.minutes(15))) struct ThreadStopTests {
     // MARK: Whenever it comes
 
     @Test func aStopBeforeTheLoopRunsIsNotLost() throws {
