@@ -54,6 +54,9 @@ struct TimerCall: @unchecked Sendable {
     let body: (UVRunLoop.Timer) -> Void
 }
 
-struct ObserverCall: @unchecked Sendable {
+/// An object, so that it can be lent for a call without being retained.
+final class ObserverCall: @unchecked Sendable {
     let body: (UVRunLoop.Observer, UVRunLoop.Activities) -> Void
+
+    init(body: @escaping (UVRunLoop.Observer, UVRunLoop.Activities) -> Void) { self.body = body }
 }

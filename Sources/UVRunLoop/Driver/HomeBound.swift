@@ -12,6 +12,9 @@ package final class HomeBound<Value>: @unchecked Sendable {
     package let home: HomeThread?
     private let lock = Lock()
     @safe @exclusivity(unchecked) private var value: Value?
+    /// Whether the value is lent, on its home thread, and was to be released meanwhile.
+    @safe @exclusivity(unchecked) private var isLent = false
+    @safe @exclusivity(unchecked) private var isReleaseDue = false
 
     /// Keeps a value for a thread, or for any.
     init(_ value: Value, home: HomeThread?) {
@@ -29,10 +32,6 @@ package final class HomeBound<Value>: @unchecked Sendable {
         require(home.isCurrent, ThreadBound<Value>.rule)
         return value
     }
-
-    /// The same where the calling thread is known to be the right one.
-    @inline(__always)
-    var uncheckedCurrent: Value? { home == nil ? shared : value }
 
     private var shared: Value? {
         lock.acquire()
@@ -54,6 +53,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
     }
 
     private func releaseHere() {
+        guard !isLent else { return isReleaseDue = true }
         lock.acquire()
         let last = exchange(&value, with: nil)
         lock.release()
@@ -61,6 +61,25 @@ package final class HomeBound<Value>: @unchecked Sendable {
     }
 
     deinit { HomeThread.release(&value, at: home) }
+}
+
+extension HomeBound where Value: AnyObject {
+    /// Lends the value, on a thread that is known to be the right one, and not twice at a time.
+    ///
+    /// One with a home is not retained for it: should it be released meanwhile, that waits.
+    @inline(__always)
+    func lend(_ body: (Value) -> Void) {
+        guard home != nil else { return lendShared(body) }
+        guard let value else { return }
+        isLent = true
+        unsafe Unmanaged.passUnretained(value)._withUnsafeGuaranteedRef(body)
+        isLent = false
+        if isReleaseDue { releaseHere() }
+    }
+
+    private func lendShared(_ body: (Value) -> Void) {
+        if let value = shared { body(value) }
+    }
 }
 
 /// What an item calls, until the item becomes invalid.

@@ -53,18 +53,24 @@ extension Engine {
     mutating func remove(_ timer: UVRunLoop.Timer, from mode: UVRunLoop.Mode) -> Bool {
         noteChange()
         if !mode.isCommonName {
-            if let index = modes.index(of: mode) { leave(timer, index) }
+            if let index = modes.index(of: mode) { leave(timer, index, keepsTurn: true) }
         } else if timer.core.isCommon {
             timer.core.isCommon = false
-            for index in modes.common { leave(timer, index) }
+            for index in modes.common { leave(timer, index, keepsTurn: true) }
         }
         timerModes.noteUnplaced(timer)
         return timer.core.isCommon || timerModes.isInAnyMode(timer)
     }
 
-    private mutating func leave(_ timer: UVRunLoop.Timer, _ mode: Int) {
+    /// Takes a timer out of a mode.
+    ///
+    /// - Parameters:
+    ///   - timer: The timer.
+    ///   - mode: The mode's index.
+    ///   - keepsTurn: Whether it may come back, and then has the turn that it has now.
+    private mutating func leave(_ timer: UVRunLoop.Timer, _ mode: Int, keepsTurn: Bool = false) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
-        if timer.isValid { modes[mode].timers.keepTurn(of: membership.place) }
+        if keepsTurn { modes[mode].timers.keepTurn(of: membership.place) }
         // Whoever asked for this holds the timer.
         modes[mode].timerDidLeave(membership.place)
     }

@@ -29,6 +29,11 @@ struct TimerQueue<Member: TimerQueueMember> {
     /// The rounds of firing that are under way: each began in a handler of the one before it.
     private var batches: [Batch] = []
     private var batchCount: UInt32 = 0
+    // Of the innermost batch, here too: they are asked for with every fire.
+    private var batchNow: Int64 = 0
+    private var batchNumber: UInt32 = 0
+    /// Whether a timer of the innermost batch keeps a turn that the queue does not know of.
+    private(set) var hasDisplaced = false
 
     /// Queues a timer.
     ///
@@ -110,6 +115,13 @@ struct TimerQueue<Member: TimerQueueMember> {
         if batchCount == .max { renumberBatches() }
         batchCount += 1
         batches.append(Batch(now: now, number: batchCount))
+        innermostBatchDidChange()
+    }
+
+    private mutating func innermostBatchDidChange() {
+        guard let batch = batches.last else { return hasDisplaced = false }
+        (batchNow, batchNumber) = (batch.now, batch.number)
+        hasDisplaced = batch.nextDisplaced < batch.displaced.count
     }
 
     /// Ends the innermost batch.
@@ -117,7 +129,9 @@ struct TimerQueue<Member: TimerQueueMember> {
     /// - Returns: What it held, for the caller to release.
     mutating func endBatch() -> [Member] {
         admitLatecomers()
-        guard let batch = batches.popLast(), !batch.displaced.isEmpty else { return [] }
+        let batch = batches.popLast()
+        innermostBatchDidChange()
+        guard let batch, !batch.displaced.isEmpty else { return [] }
         return batch.displaced.map(\.member)
     }
 
@@ -141,21 +155,15 @@ struct TimerQueue<Member: TimerQueueMember> {
         latecomers.changeMarks(renumber)
         for index in batches.indices { batches[index].number = UInt32(index + 1) }
         batchCount = UInt32(batches.count)
-    }
-
-    /// Whether a timer of the innermost batch keeps a turn that the queue does not know of.
-    var hasDisplaced: Bool {
-        batches.last.map { $0.nextDisplaced < $0.displaced.count } ?? false
+        innermostBatchDidChange()
     }
 
     /// Takes the next timer of the innermost batch out of the queue.
     ///
     /// - Returns: The timer, and the time for which it is due.
     mutating func takeNext() -> (member: Member, now: Int64)? {
-        guard let batch = batches.indices.last, let entry = nextQueued(of: batch),
-            let member = take(entry.place, for: batch)
-        else { return nil }
-        return (member, batches[batch].now)
+        guard let entry = nextQueued(), let member = take(entry.place) else { return nil }
+        return (member, batchNow)
     }
 
     /// The same where some timers of the batch keep their turns although they are queued elsewhere:
@@ -169,24 +177,23 @@ struct TimerQueue<Member: TimerQueueMember> {
         _ clock: () -> Int64,
         place: (Member) -> Place?
     ) -> (member: Member, now: Int64)? {
-        guard let batch = batches.indices.last else { return nil }
-        let entry = nextQueued(of: batch)
-        while let displaced = nextDisplaced(of: batch, before: entry) {
-            batches[batch].nextDisplaced += 1
+        let entry = nextQueued()
+        while let displaced = nextDisplaced(before: entry) {
+            batches[batches.count - 1].nextDisplaced += 1
+            innermostBatchDidChange()
             // One that is being called is not queued.
             guard let place = place(displaced.member), let entry = queued(place) else { continue }
             let now = clock()
-            if entry.rank <= now, let member = take(place, for: batch) { return (member, now) }
+            if entry.rank <= now, let member = take(place) { return (member, now) }
         }
         return takeNext()
     }
 
     /// The first queued timer of the batch; those that come before it and are too late for the
     /// batch are put aside.
-    private mutating func nextQueued(of batch: Int) -> OrderedHeap.Entry? {
-        let (now, number) = (batches[batch].now, batches[batch].number)
-        while let entry = firstByDate, entry.rank <= now {
-            if entry.mark < number { return entry }
+    private mutating func nextQueued() -> OrderedHeap.Entry? {
+        while let entry = firstByDate, entry.rank <= batchNow {
+            if entry.mark < batchNumber { return entry }
             strict.remove(entry.place, places)
             tolerant.remove(entry.place, places)
             latecomers.insert(entry.place, rank: entry.rank, mark: entry.mark, places)
@@ -194,17 +201,16 @@ struct TimerQueue<Member: TimerQueueMember> {
         return nil
     }
 
-    @inline(__always)
-    private func nextDisplaced(of batch: Int, before entry: OrderedHeap.Entry?) -> Displaced? {
-        guard batches[batch].nextDisplaced < batches[batch].displaced.count else { return nil }
-        let displaced = batches[batch].displaced[batches[batch].nextDisplaced]
+    private func nextDisplaced(before entry: OrderedHeap.Entry?) -> Displaced? {
+        guard hasDisplaced, let batch = batches.last else { return nil }
+        let displaced = batch.displaced[batch.nextDisplaced]
         guard let entry, let member = places[entry.place] else { return displaced }
         return displaced.turn < Turn(rank: entry.rank, serial: member.serial) ? displaced : nil
     }
 
-    private mutating func take(_ place: Place, for batch: Int) -> Member? {
+    private mutating func take(_ place: Place) -> Member? {
         let member = places[place]
-        if batch > 0 { keepTurn(of: place, inBatchesBefore: batch) }
+        if batches.count > 1 { keepTurn(of: place, inBatchesBefore: batches.count - 1) }
         unschedule(place)
         return member
     }
@@ -221,6 +227,7 @@ struct TimerQueue<Member: TimerQueueMember> {
         for batch in 0..<end where batches[batch].holds(entry) {
             batches[batch].insert(Displaced(member: member, turn: turn))
         }
+        innermostBatchDidChange()
     }
 
     private func queued(_ place: Place) -> OrderedHeap.Entry? {

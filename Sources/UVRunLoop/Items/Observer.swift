@@ -100,11 +100,9 @@ extension UVRunLoop {
         /// Calls the handler, unless the observer is invalid or being called.
         @inline(__always)
         func callOut(_ activity: Activities) {
-            guard isValid, !isCalled.load(ordering: .relaxed),
-                let call = handler.uncheckedCurrent
-            else { return }
+            guard isValid, !isCalled.load(ordering: .relaxed) else { return }
             isCalled.store(true, ordering: .relaxed)
-            callOutToObserver(self, activity, call)
+            handler.lend { callOutToObserver(self, activity, $0) }
             isCalled.store(false, ordering: .relaxed)
             if !repeats { invalidate() }
         }
@@ -118,7 +116,7 @@ extension UVRunLoop {
 private func callOutToObserver(
     _ observer: UVRunLoop.Observer,
     _ activity: UVRunLoop.Activities,
-    _ call: borrowing ObserverCall
+    _ call: ObserverCall
 ) {
     call.body(observer, activity)
 }
