@@ -43,6 +43,11 @@ enum Known {
     /// Calls on which the library ends the process, with a sentence that names the cause.
     private static let traps: [(call: String, reason: String)] = [
         (
+            "epoll_ctl_del",
+            "the kernel goes on reporting what it cannot be told to leave out: ends the process with "
+                + "a sentence; only a filter of system calls does that to a descriptor that is open"
+        ),
+        (
             "pthread_key_create",
             "no thread-specific key is left (PTHREAD_KEYS_MAX): ends the process with a sentence"
         ),
