@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// Every interleaving of a loop and its senders, on the shipped words: nothing is lost.
-@Suite(.serialized, .timeLimit(.minutes(60))) struct InterleavingTests {
+@Suite(.timeLimit(.minutes(60))) struct InterleavingTests {
     @Test(arguments: Coverage.current.scripts)
     func nothingIsLostInAnyInterleaving(of scripts: ScriptFamily) {
         var states = 0

@@ -44,7 +44,7 @@ final class Explorer {
     private var stack: [Memory] = []
     private var finding: Finding
     private let recordsRuns: Bool
-    private let loaders: Memory.Loaders
+    private let reach: Reach
     private let isMutant: Bool
     /// A mutant may go round in circles.
     private let mostStates: Int
@@ -57,7 +57,7 @@ final class Explorer {
         finding = Finding(script: script)
         recordsRuns = script.senders.contains { $0.contains(.stop) }
         origins = tells ? [:] : nil
-        loaders = Self.loaders(script, mutant)
+        reach = Reach(script, mutant)
         isMutant = mutant != nil
         mostStates = mutant == nil ? .max : 100_000
         let loop = LoopProgram(world: world, plan: script.plan)
@@ -87,25 +87,6 @@ final class Explorer {
         }
     }
 
-    /// The loop loads every word.
-    ///
-    /// Senders load the waking word after a post, in sequence, and others under the lock that all stores to them are made under: the latest message is all they find.
-    private static func loaders(_ script: Script, _ mutant: Mutant?) -> Memory.Loaders {
-        var senders: UInt8 = 0
-        for (index, operations) in script.senders.enumerated()
-        where operations.contains(.postFirst) || operations.contains(.postSecond) {
-            senders |= 2 << UInt8(index)
-        }
-        var loaders = Memory.Loaders(
-            any: [UInt8](repeating: 1, count: Memory.mostWords),
-            sequential: [UInt8](repeating: 0, count: Memory.mostWords)
-        )
-        loaders.sequential[World.Word.wake] = senders
-        if let fault = mutant?.fault { loaders.any[fault.location] = 255 }
-        if mutant?.structure == .publishedAfterTheLock { loaders.any[World.Word.published] = 255 }
-        return loaders
-    }
-
     /// Explores a script; a failure is told with the steps that lead to it.
     static func explore(_ script: Script, mutant: Mutant? = nil) -> Finding {
         let finding = Explorer(script, mutant: mutant, tells: false).explore()
@@ -130,21 +111,22 @@ final class Explorer {
 
     private func add(_ memory: Memory, from origin: UInt64, _ step: @autoclosure () -> String?) {
         var memory = memory
-        var running: UInt8 = 0
-        for index in threads.indices {
-            if self.step(memory, index) == nil {
-                memory.retire(index)
-            } else {
-                running |= 1 << UInt8(index)
-            }
+        let running = running(memory)
+        for index in threads.indices where running & 1 << UInt8(index) == 0 {
+            memory.retire(index)
         }
-        memory.normalize(loaders, running: running)
+        memory.normalize(reach.loaders, running: running)
         let fingerprint = memory.fingerprint
         finding.transitions += 1
         guard visited.insert(fingerprint) else { return }
         finding.states += 1
         origins?[fingerprint] = (origin, step() ?? "")
         stack.append(memory)
+    }
+
+    /// The threads that have not ended, as bits.
+    private func running(_ memory: Memory) -> UInt8 {
+        threads.indices.reduce(0) { step(memory, $1) == nil ? $0 : $0 | 1 << UInt8($1) }
     }
 
     private func step(_ memory: Memory, _ thread: Int) -> Step? {
@@ -156,9 +138,13 @@ final class Explorer {
     private func expand(_ memory: Memory) {
         let fingerprint = origins == nil ? 0 : memory.fingerprint
         var isEnd = true
-        // An unlock depends on nothing that another thread could do before it.
-        let unlocking = threads.indices.first { step(memory, $0)?.kind == .unlock }
-        for thread in threads.indices where unlocking == nil || thread == unlocking {
+        let running = running(memory)
+        // Where a step and whatever others may do before it leave each other alone, the order of
+        // both makes no difference, and it may come first.
+        let alone = threads.indices.first { thread in
+            step(memory, thread).map { reach.isAlone($0, thread, running: running) } ?? false
+        }
+        for thread in threads.indices where alone == nil || thread == alone {
             guard let step = step(memory, thread) else { continue }
             if take(step, thread, memory, fingerprint) { isEnd = false }
         }
@@ -173,7 +159,10 @@ final class Explorer {
         switch step.kind {
         case .load:
             let readable = memory.readable(thread, step.place, step.order)
-            precondition(readable.count == 1 || mayLoad(thread, step), "A load was not declared.")
+            precondition(
+                readable.count == 1 || reach.mayLoad(thread, step),
+                "A load was not declared."
+            )
             for index in readable {
                 next = memory
                 let value = next.read(thread, step.place, index, step.order)
@@ -202,12 +191,6 @@ final class Explorer {
         case .write, .wait, .drain, .close: return callKernel(step, thread, next, origin)
         }
         return true
-    }
-
-    private func mayLoad(_ thread: Int, _ step: Step) -> Bool {
-        let bit: UInt8 = 1 << UInt8(thread)
-        return loaders.any[step.place] & bit != 0
-            || (step.order == .sequential && loaders.sequential[step.place] & bit != 0)
     }
 
     /// Whether a mutant makes more messages than there is room for: the course is left there.
