@@ -175,7 +175,9 @@ import UVRunLoop
             loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: mode)
             let start = loop.now
             // A run that ignored its limit would go on for an hour.
-            let result = withHangGuard { loop.run(mode: mode, for: .milliseconds(2)) }
+            let result = withHangGuard(seconds: 60) {
+                loop.run(mode: mode, for: .milliseconds(2))
+            }
             #expect(result == .timedOut)
             #expect(start.duration(to: loop.now) >= .milliseconds(2))
             #expect(start.duration(to: loop.now) < .seconds(3600))

@@ -12,7 +12,7 @@ final class ForkTraffic: Traffic {
     init(_ worker: Worker) { self.worker = worker }
 
     func act(_ generator: inout Generator) {
-        guard generator.once(in: 40) else { return }
+        guard Self.isPossible, generator.once(in: 40) else { return }
         defer { Self.permits.add() }
         guard Self.permits.add(-1) >= 0 else { return }
         let isLost = Fault.losesChild.strikes(worker.settings.fault)
@@ -33,6 +33,15 @@ final class ForkTraffic: Traffic {
         )
         worker.tally.count(.childrenEnded)
     }
+}
+
+extension ForkTraffic {
+    /// Whether a child may start threads: the thread sanitizer's own locks may be held in it.
+    #if THREAD_SANITIZER
+    static let isPossible = false
+    #else
+    static let isPossible = true
+    #endif
 }
 
 /// What a child does with loops.
