@@ -10,13 +10,11 @@ struct RandomProgramTests {
     func aLoopDoesWhatTheContractSays(stage: Stage) {
         for seed in 1...500 as ClosedRange<UInt64> {
             let program = Generator.program(seed: seed, for: stage)
-            guard let found = program.disagreement(on: stage) else { continue }
-            withKnownIssue("A loop spins, leaves out a look, or moves a timer that is added again")
-            {
-                #expect(Bool(false), "seed \(seed): \(found.description)")
-            } when: {
-                found.isEndless || found.isLeftOutLook || seed == 215 && stage == .libuv
+            // The contract lets a run leave out a look that does not wait, for 64 passes and 1 ms.
+            guard let found = program.disagreement(on: stage), !found.isLeftOutLook else {
+                continue
             }
+            #expect(Bool(false), "seed \(seed): \(found.description)")
         }
     }
 

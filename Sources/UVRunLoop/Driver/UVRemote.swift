@@ -81,7 +81,8 @@ struct WatchedDescriptors {
     mutating func take(_ descriptor: CInt) throws(UVError) {
         if !descriptors.contains(descriptor) { try BlockingFlags.take(descriptor) }
         released.remove(descriptor)
-        descriptors.insert(descriptor)
+        // The kernel does not watch it yet.
+        if descriptors.insert(descriptor).inserted { paused.insert(descriptor) }
     }
 
     mutating func release(_ descriptor: CInt) {

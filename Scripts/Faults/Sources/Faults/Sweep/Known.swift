@@ -64,20 +64,8 @@ enum Known {
     /// What else is known to go wrong, and what it says then.
     private static let troubles: [(call: String, complaint: String, reason: String)] = [
         (
-            "accept4", "spins",
-            "a listener whose accept fails for ever, and not for want of descriptors, tries at once"
-        ),
-        (
             "epoll_wait", "spins",
             "the set of a message port cannot be asked: only a filter of system calls does that"
-        ),
-        (
-            "fcntl", "O_NONBLOCK",
-            "the flag of an open file cannot be asked for: only a filter of system calls does that"
-        ),
-        (
-            "fstat", "O_NONBLOCK",
-            "the file behind a descriptor cannot be told, and so does not get its flag back"
         ),
         (
             "sigaction", "disposition",
