@@ -127,7 +127,8 @@ extension UVRunLoop {
     /// Whether the latest look of this run is recent enough to do for another one, which counts as
     /// left out then.
     private func mayLeaveOutLook(_ run: inout Run) -> Bool {
-        guard !run.isInFirstPass, var latest = run.latestLook, latest.askCount == askCount.load(ordering: .acquiring),
+        guard !run.isInFirstPass, var latest = run.latestLook,
+            latest.askCount == askCount.load(ordering: .acquiring),
             latest.number == lookCount.load(ordering: .relaxed),
             latest.omissions < latest.mostOmissions, remote.now < latest.end
         else { return false }

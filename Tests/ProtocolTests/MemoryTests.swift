@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 
 /// The explorer's memory allows what C11 allows, and nothing else.
-@Suite struct MemoryTests {
+@Suite(.timeLimit(.minutes(15))) struct MemoryTests {
     private let data = 0
     private let flag = 1
 

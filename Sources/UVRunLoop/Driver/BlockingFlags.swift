@@ -74,7 +74,8 @@ package enum BlockingFlags {
             let others = state.descriptors[use.file, default: []].subtracting([descriptor])
             state.uses[descriptor] = nil
             state.descriptors[use.file] = others.isEmpty ? nil : others
-            guard use.wasBlocking, isSameFile ?? ((try? FileNumber(of: descriptor)) == use.file) else {
+            guard use.wasBlocking, isSameFile ?? ((try? FileNumber(of: descriptor)) == use.file)
+            else {
                 return
             }
             if let heir = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {

@@ -211,6 +211,10 @@ extension PerformQueue.Target {
 
     /// Keeps an object that need not be `Sendable`.
     fileprivate init(bound object: AnyObject, key: (any Hashable & Sendable)?) {
-        self.init(identity: ObjectIdentifier(object), object: HomeBound(ThreadBound(object)), key: key)
+        self.init(
+            identity: ObjectIdentifier(object),
+            object: HomeBound(ThreadBound(object)),
+            key: key
+        )
     }
 }

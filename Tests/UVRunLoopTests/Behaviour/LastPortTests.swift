@@ -10,7 +10,7 @@ import Testing
     enum Loss: CaseIterable, Sendable {
         case invalidated, removed, keptByAnotherMode
 
-        func happen(to source: UVRunLoop.DescriptorSource, in loop: UVRunLoop) {
+        fileprivate func happen(to source: UVRunLoop.DescriptorSource, in loop: UVRunLoop) {
             switch self {
             case .invalidated: source.invalidate()
             case .removed: loop.remove(source, forMode: .default)
@@ -41,7 +41,8 @@ import Testing
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
             let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
-                source, _ in
+                source,
+                _ in
                 log.note("hung up")
                 loss.happen(to: source, in: loop)
             }
@@ -65,12 +66,14 @@ import Testing
             first.write("1")
             second.write("2")
             let next = try UVRunLoop.DescriptorSource(second.readEnd, events: .readable) {
-                source, _ in
+                source,
+                _ in
                 log.note("second")
                 source.invalidate()
             }
             let source = try UVRunLoop.DescriptorSource(first.readEnd, events: .readable) {
-                source, _ in
+                source,
+                _ in
                 log.note("first")
                 loop.add(next, forMode: .default)
                 source.invalidate()

@@ -382,7 +382,7 @@ extension Engine {
         return fired
     }
 
-    mutating func takeNext(in mode: Int = 0, at now: Int64) -> Firing? {
+    fileprivate mutating func takeNext(in mode: Int = 0, at now: Int64) -> Firing? {
         takeNext(in: mode, { now }, isHere: { _ in true })
     }
 }

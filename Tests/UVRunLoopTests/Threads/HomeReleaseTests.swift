@@ -13,7 +13,7 @@ import Testing
         let home = ThreadIdentity.current
 
         /// Waits until nothing is captured any more.
-        func awaitNone() -> Bool {
+        fileprivate func awaitNone() -> Bool {
             for _ in 0..<50_000 {
                 if live.load(ordering: .acquiring) == 0 { return true }
                 usleep(200)
@@ -48,7 +48,7 @@ import Testing
         case timer, observer, source, port, descriptor, request
 
         /// Makes an item whose handler captures something, and nothing else holds that.
-        func make(_ count: Count, _ pipe: Pipe) throws -> Item {
+        fileprivate func make(_ count: Count, _ pipe: Pipe) throws -> Item {
             let capture = Capture(count)
             switch self {
             case .timer:
@@ -71,7 +71,8 @@ import Testing
                 return Item(add: { $0.add(port, forMode: .default) }, invalidate: port.invalidate)
             case .descriptor:
                 let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
-                    _, _ in capture.uses += 1
+                    _,
+                    _ in capture.uses += 1
                 }
                 return Item(
                     add: { $0.add(source, forMode: .default) },
@@ -130,7 +131,9 @@ import Testing
     }
 
     /// Collects the first error of a thread.
-    private func withHelpers(_ body: (@escaping @Sendable (() throws -> Void) -> Void) -> Void) throws {
+    private func withHelpers(
+        _ body: (@escaping @Sendable (() throws -> Void) -> Void) -> Void
+    ) throws {
         let failure = Guarded<(any Error)?>(nil)
         body { work in
             do { try work() } catch { failure.withLock { $0 = error } }
