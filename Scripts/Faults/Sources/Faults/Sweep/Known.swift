@@ -68,6 +68,10 @@ enum Known {
             "the set of a message port cannot be asked: only a filter of system calls does that"
         ),
         (
+            "fcntl", "O_NONBLOCK",
+            "the flag of an open file cannot be given back: only a filter of system calls does that"
+        ),
+        (
             "sigaction", "disposition",
             "a disposition cannot be given back: only a filter of system calls does that"
         ),
