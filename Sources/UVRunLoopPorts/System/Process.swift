@@ -22,6 +22,7 @@ enum Process {
         }
         let descriptor = Descriptor(owning: handle)
         var state = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&state, 1, 0) == 0
+        // A question that was interrupted says nothing.
+        return unsafe poll(&state, 1, 0) <= 0
     }
 }
