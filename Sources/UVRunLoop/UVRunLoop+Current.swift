@@ -54,7 +54,7 @@ extension UVRunLoop {
     }
 
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
-        if let loop = existingMain { return loop }
+        if let loop = MainLoop.loop, loop.generation == ThreadIdentity.generation { return loop }
         return try mainThread.current.lock.withLock { _ throws(RunLoopError) in
             if let loop = existingMain { return loop }
             let made = try make(for: .main, isMain: true)

@@ -16,7 +16,6 @@ struct Lock: ~Copyable, Sendable {
     @usableFromInline static let held: UInt32 = 1
     /// Held, and a thread may sleep until it is released.
     @usableFromInline static let contended: UInt32 = 2
-    private static let spins = 100
 
     @usableFromInline let word = Atomic<UInt32>(Lock.free)
 
@@ -43,9 +42,9 @@ struct Lock: ~Copyable, Sendable {
     @usableFromInline
     @inline(never)
     borrowing func acquireSlowly() {
-        for _ in 0..<Self.spins {
+        var backoff = Backoff()
+        while backoff.pause() {
             if word.load(ordering: .relaxed) == Self.free, takeIfFree() { return }
-            cuv_pause()
         }
         // From here on the word says that somebody sleeps: whoever wakes cannot know whether
         // others still do.
@@ -87,8 +86,22 @@ struct Lock: ~Copyable, Sendable {
     }
 }
 
-/// Tells the processor that the calling thread spins.
-func pauseBriefly() { cuv_pause() }
+/// Spins for a bounded time, and looks less and less often.
+///
+/// Whoever looks at a word takes it away from the thread that works on it: with looks at each turn
+/// two threads that shared a lock got half as much done as one.
+struct Backoff {
+    private var pauses = 4
+    private static let most = 128
+
+    /// Spins for a while; `false` when it is time to sleep.
+    mutating func pause() -> Bool {
+        guard pauses <= Self.most else { return false }
+        for _ in 0..<pauses { cuv_pause() }
+        pauses *= 2
+        return true
+    }
+}
 
 /// Gives the processor to another thread, for 20 µs at least.
 func sleepBriefly() { cuv_nap() }

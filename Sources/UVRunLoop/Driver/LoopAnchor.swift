@@ -135,9 +135,9 @@ struct Residence: ~Copyable, Sendable {
             new one in the child.
             """
         )
-        for _ in 0..<100 {
+        var backoff = Backoff()
+        while backoff.pause() {
             guard word.load(ordering: .relaxed) == mark else { return }
-            pauseBriefly()
         }
         sleepBriefly()
     }

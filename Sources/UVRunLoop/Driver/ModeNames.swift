@@ -9,34 +9,35 @@ enum ModeNames {
     /// The number of a name; the same one for as long as the process lives.
     static func number(of name: String) -> Int {
         var path = Path(name)
-        var branch = root
-        var made: Node?
+        var branch = unsafe root
+        var made: UnsafePointer<Node>?
         while true {
-            let child = unsafe branch.child(path.digit)
-            guard let found = unsafe child.pointee.node else {
-                let leaf = made ?? Node(name, number: count.add(1, ordering: .relaxed).oldValue)
-                made = leaf
-                if unsafe child.pointee.place(leaf, over: nil) { return leaf.number }
+            let child = unsafe branch.pointee.child(path.digit)
+            guard let found = unsafe child.pointee.load(ordering: .acquiring) else {
+                let leaf = unsafe made ?? makeLeaf(name)
+                unsafe made = leaf
+                if unsafe place(leaf, at: child, over: nil) { return unsafe leaf.pointee.number }
                 continue
             }
-            if found.isBranch {
-                branch = found
+            if unsafe found.pointee.isBranch {
+                unsafe branch = found
                 path.descend()
-            } else if found.name == name {
-                return found.number
+            } else if unsafe found.pointee.name == name {
+                unsafe made.map { unsafe discard($0) }
+                return unsafe found.pointee.number
             } else {
                 // Two names share the way so far: the one that is here goes a level down.
-                let below = Node()
-                var way = Path(found.name, level: path.level)
+                let below = unsafe makeBranch()
+                var way = unsafe Path(found.pointee.name, level: path.level)
                 way.descend()
-                _ = unsafe below.child(way.digit).pointee.place(found, over: nil)
-                _ = unsafe child.pointee.place(below, over: found)
+                _ = unsafe place(found, at: below.pointee.child(way.digit), over: nil)
+                if unsafe !place(below, at: child, over: found) { unsafe discard(below) }
             }
         }
     }
 
     private static let count = Atomic<Int>(0)
-    private static let root = Node()
+    nonisolated(unsafe) private static let root = unsafe makeBranch()
 
     /// Which child to take at each level.
     private struct Path {
@@ -69,26 +70,19 @@ enum ModeNames {
         }
     }
 
-    /// A name, or a branch with sixteen children; it is never released.
+    // MARK: Nodes
+
+    private typealias Child = Atomic<UnsafePointer<Node>?>
+
+    /// A name, or a branch with sixteen children.
     ///
-    /// Unchecked, because the children lie behind a pointer, which does not change.
+    /// It lies in memory that is never freed once the node was placed, and is no object: threads
+    /// that count references to the same few objects would slow each other down.
     @safe
-    private final class Node: @unchecked Sendable {
-        let name: String
-        let number: Int
-        private let children: UnsafeMutablePointer<Child>?
-
-        init(_ name: String, number: Int) {
-            (self.name, self.number) = (name, number)
-            unsafe children = nil
-        }
-
-        init() {
-            (name, number) = ("", -1)
-            let children = UnsafeMutablePointer<Child>.allocate(capacity: 16)
-            for digit in 0..<16 { unsafe (children + digit).initialize(to: Child()) }
-            unsafe self.children = children
-        }
+    private struct Node {
+        var name = ""
+        var number = -1
+        var children: UnsafeMutablePointer<Child>?
 
         var isBranch: Bool { unsafe children != nil }
 
@@ -98,30 +92,45 @@ enum ModeNames {
             }
             return unsafe children + digit
         }
-
-        deinit {
-            // Only a node that was never placed: its children are nobody's.
-            unsafe children?.deinitialize(count: 16)
-            unsafe children?.deallocate()
-        }
     }
 
-    @safe
-    private struct Child: ~Copyable {
-        private let content = unsafe Atomic<Unmanaged<Node>?>(nil)
+    private static let childCount = 16
 
-        var node: Node? { unsafe content.load(ordering: .acquiring)?.takeUnretainedValue() }
+    private static func makeLeaf(_ name: String) -> UnsafePointer<Node> {
+        unsafe make(Node(name: name, number: count.add(1, ordering: .relaxed).oldValue))
+    }
 
-        /// Puts a node in the place of another one, for good; `false` if that is not there.
-        func place(_ node: Node, over present: Node?) -> Bool {
-            let new = unsafe Unmanaged.passRetained(node)
-            let (isPlaced, _) = unsafe content.compareExchange(
-                expected: present.map { unsafe Unmanaged.passUnretained($0) },
-                desired: new,
-                ordering: .acquiringAndReleasing
-            )
-            if !isPlaced { unsafe new.release() }
-            return isPlaced
-        }
+    private static func makeBranch() -> UnsafePointer<Node> {
+        let children = UnsafeMutablePointer<Child>.allocate(capacity: childCount)
+        for digit in 0..<childCount { unsafe (children + digit).initialize(to: Child(nil)) }
+        return unsafe make(Node(children: children))
+    }
+
+    private static func make(_ node: Node) -> UnsafePointer<Node> {
+        let memory = UnsafeMutablePointer<Node>.allocate(capacity: 1)
+        unsafe memory.initialize(to: node)
+        return unsafe UnsafePointer(memory)
+    }
+
+    /// Frees a node that was never placed.
+    private static func discard(_ node: UnsafePointer<Node>) {
+        unsafe node.pointee.children?.deinitialize(count: childCount)
+        unsafe node.pointee.children?.deallocate()
+        let memory = unsafe UnsafeMutablePointer(mutating: node)
+        unsafe memory.deinitialize(count: 1)
+        unsafe memory.deallocate()
+    }
+
+    /// Puts a node in the place of another one, for good; `false` if that is not there.
+    private static func place(
+        _ node: UnsafePointer<Node>,
+        at child: UnsafeMutablePointer<Child>,
+        over present: UnsafePointer<Node>?
+    ) -> Bool {
+        unsafe child.pointee.compareExchange(
+            expected: present,
+            desired: node,
+            ordering: .acquiringAndReleasing
+        ).exchanged
     }
 }
