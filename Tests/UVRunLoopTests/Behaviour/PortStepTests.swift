@@ -3,6 +3,28 @@ import UVRunLoop
 
 /// Port-based sources in a pass: one event of one source, with or without a sleep before it.
 @Suite(.timeLimit(.minutes(15))) struct PortStepTests {
+    /// No look is left out in a run's first pass, also where a due date keeps it from sleeping.
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatAnObserverMakesReadyBeforeTheSleepComesBeforeADueTimer(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
+                source, _ in
+                log.note("port")
+                source.invalidate()
+            }
+            loop.add(source, forMode: .default)
+            let timer = UVRunLoop.Timer(after: .zero) { _ in log.note("timer") }
+            loop.add(timer, forMode: .default)
+            let observer = UVRunLoop.Observer(activities: .beforeWaiting, repeats: false) { _, _ in
+                pipe.write("x")
+            }
+            loop.add(observer, forMode: .default)
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["port", "timer"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aPortThatABlockMakesReadyInALaterPassTakesStepFiveToo(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

@@ -1,0 +1,102 @@
+import CUV
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// Descriptors that their owner closes before the source is invalidated, which is a mistake.
+@Suite(.timeLimit(.minutes(15))) struct EarlyCloseTests {
+    /// The number is another file's by then, and that file's flag its owner's.
+    @Test func theFileThatHasTheNumberNowKeepsItsFlag() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { closeAndOpen { pipe2($0, O_NONBLOCK) } }
+        }
+    }
+
+    /// Event descriptors cannot be told apart by their numbers on a device: all have the same.
+    @Test func anEventDescriptorThatHasTheNumberNowKeepsItsFlag() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { closeAndOpenEventDescriptors() }
+        }
+    }
+
+    /// The kernel would report it for ever, and libuv spin.
+    @Test func aClosedDescriptorOfWhichADuplicateIsOpenEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            inQuietProcess { leaveAGhost() }
+        }
+    }
+
+    @Test func aClosedDescriptorWithoutADuplicateIsForgotten() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                let ends = openPipe { pipe($0) }
+                let source = serve(ends.read)
+                close(ends.read)
+                source.invalidate()
+                exitUnless(UVRunLoop.current.run(mode: .default, for: .zero) == .finished)
+            }
+        }
+    }
+}
+
+private func exitUnless(_ condition: Bool) {
+    if !condition { _exit(EXIT_FAILURE) }
+}
+
+private func openPipe(_ open: (UnsafeMutablePointer<CInt>) -> CInt) -> (read: CInt, write: CInt) {
+    var ends: [CInt] = [-1, -1]
+    exitUnless(open(&ends) == 0)
+    return (ends[0], ends[1])
+}
+
+/// A source for a descriptor that the kernel watches.
+private func serve(_ descriptor: CInt) -> UVRunLoop.DescriptorSource {
+    guard
+        let source = try? UVRunLoop.DescriptorSource(
+            descriptor,
+            events: .readable,
+            handler: { _, _ in }
+        )
+    else { _exit(EXIT_FAILURE) }
+    UVRunLoop.current.add(source, forMode: .default)
+    UVRunLoop.current.run(mode: .default, for: .zero)
+    return source
+}
+
+private func isNonBlocking(_ descriptor: CInt) -> Bool {
+    fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
+}
+
+private func closeAndOpen(_ open: (UnsafeMutablePointer<CInt>) -> CInt) {
+    let ends = openPipe { pipe($0) }
+    let source = serve(ends.read)
+    exitUnless(isNonBlocking(ends.read))
+    close(ends.read)
+    let others = openPipe(open)
+    exitUnless(others.read == ends.read && isNonBlocking(others.read))
+    source.invalidate()
+    exitUnless(isNonBlocking(others.read))
+}
+
+private func closeAndOpenEventDescriptors() {
+    let first = cuv_event_create()
+    _ = fcntl(first, F_SETFL, fcntl(first, F_GETFL) & ~O_NONBLOCK)
+    let source = serve(first)
+    exitUnless(isNonBlocking(first))
+    close(first)
+    let second = cuv_event_create()
+    exitUnless(second == first)
+    _ = fcntl(second, F_SETFL, fcntl(second, F_GETFL) | O_NONBLOCK)
+    source.invalidate()
+    exitUnless(isNonBlocking(second))
+}
+
+private func leaveAGhost() {
+    let ends = openPipe { pipe($0) }
+    let duplicate = dup(ends.read)
+    let source = serve(ends.read)
+    close(ends.read)
+    source.invalidate()
+    close(duplicate)
+}
