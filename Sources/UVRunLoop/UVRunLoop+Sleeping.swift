@@ -201,6 +201,8 @@ extension UVRunLoop {
     ) -> (count: Int, isForRun: Bool) {
         let mode = run.modeIndex
         let driver = run.driver
+        // Another thread may have added an observer while the loop slept.
+        refresh(&run)
         // Whoever is told before the port is served may change what there is to serve.
         let mayTake = mayTake && !run.view.isSleepObserved
         let now = mayTake && run.view.holdsTimers ? remote.now : 0

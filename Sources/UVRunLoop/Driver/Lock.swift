@@ -48,7 +48,12 @@ struct Lock: ~Copyable, Sendable {
         }
         // From here on the word says that somebody sleeps: whoever wakes cannot know whether
         // others still do.
-        while word.exchange(Self.contended, ordering: .acquiring) != Self.free { sleep() }
+        var vainSleeps = 0
+        while word.exchange(Self.contended, ordering: .acquiring) != Self.free {
+            vainSleeps = sleep() ? 0 : vainSleeps + 1
+            // One may be due to a process that was stopped meanwhile.
+            if vainSleeps > 1 { checkHolderLives() }
+        }
     }
 
     private borrowing func takeIfFree() -> Bool {
@@ -60,13 +65,19 @@ struct Lock: ~Copyable, Sendable {
     }
 
     /// Sleeps while the lock is contended; may return spuriously.
-    private borrowing func sleep() {
-        let isTimedOut = unsafe withUnsafePointer(to: word) { word in
-            unsafe cuv_futex_wait(word, Self.contended, Self.patience) != 0
+    ///
+    /// - Returns: `false` when nothing has happened for ``patience``.
+    private borrowing func sleep() -> Bool {
+        unsafe withUnsafePointer(to: word) { word in
+            unsafe cuv_futex_wait(word, Self.contended, Self.patience) == 0
         }
-        guard isTimedOut else { return }
-        // Nobody holds one for so long, but the thread of a parent process that was inside when
-        // this process was forked: it does not exist here, and what it changed is half changed.
+    }
+
+    /// Traps in a forked child whose lock is not released.
+    ///
+    /// Nobody holds one for so long, but the thread of the parent that was inside when the process
+    /// was forked: it does not exist here, and what it changed is half changed.
+    private borrowing func checkHolderLives() {
         require(
             ThreadIdentity.generation == 0,
             """

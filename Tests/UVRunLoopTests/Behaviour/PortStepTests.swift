@@ -26,6 +26,31 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func anObserverThatJoinsDuringTheSleepIsToldOfItsEndBeforeThePortIsServed(
+        kind: DriverKind
+    ) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
+                source, _ in
+                log.note("port")
+                source.invalidate()
+            }
+            loop.add(source, forMode: .default)
+            elsewhere(after: .milliseconds(5), loop) {
+                let observer = UVRunLoop.Observer(
+                    activities: .afterWaiting,
+                    sendableHandler: { _, _ in log.note("afterWaiting") }
+                )
+                loop.add(observer, forMode: .default)
+                pipe.write("x")
+            }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["afterWaiting", "port"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func aPortThatABlockMakesReadyInALaterPassTakesStepFiveToo(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
