@@ -9,7 +9,8 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
             let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
-                source, _ in
+                source,
+                _ in
                 log.note("port")
                 source.invalidate()
             }
@@ -32,7 +33,8 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
             let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
-                source, _ in
+                source,
+                _ in
                 log.note("port")
                 source.invalidate()
             }

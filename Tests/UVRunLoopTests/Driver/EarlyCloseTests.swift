@@ -9,7 +9,7 @@ import Testing
     /// The number is another file's by then, and that file's flag its owner's.
     @Test func theFileThatHasTheNumberNowKeepsItsFlag() async {
         await #expect(processExitsWith: .success) {
-            inQuietProcess { closeAndOpen { pipe2($0, O_NONBLOCK) } }
+            inQuietProcess { closeAndOpenAPipe() }
         }
     }
 
@@ -30,7 +30,7 @@ import Testing
     @Test func aClosedDescriptorWithoutADuplicateIsForgotten() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {
-                let ends = openPipe { pipe($0) }
+                let ends = openPipe()
                 let source = serve(ends.read)
                 close(ends.read)
                 source.invalidate()
@@ -44,9 +44,9 @@ private func exitUnless(_ condition: Bool) {
     if !condition { _exit(EXIT_FAILURE) }
 }
 
-private func openPipe(_ open: (UnsafeMutablePointer<CInt>) -> CInt) -> (read: CInt, write: CInt) {
+private func openPipe() -> (read: CInt, write: CInt) {
     var ends: [CInt] = [-1, -1]
-    exitUnless(open(&ends) == 0)
+    exitUnless(pipe(&ends) == 0)
     return (ends[0], ends[1])
 }
 
@@ -68,13 +68,14 @@ private func isNonBlocking(_ descriptor: CInt) -> Bool {
     fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
 }
 
-private func closeAndOpen(_ open: (UnsafeMutablePointer<CInt>) -> CInt) {
-    let ends = openPipe { pipe($0) }
+private func closeAndOpenAPipe() {
+    let ends = openPipe()
     let source = serve(ends.read)
     exitUnless(isNonBlocking(ends.read))
     close(ends.read)
-    let others = openPipe(open)
-    exitUnless(others.read == ends.read && isNonBlocking(others.read))
+    let others = openPipe()
+    exitUnless(others.read == ends.read)
+    _ = fcntl(others.read, F_SETFL, fcntl(others.read, F_GETFL) | O_NONBLOCK)
     source.invalidate()
     exitUnless(isNonBlocking(others.read))
 }
@@ -93,7 +94,7 @@ private func closeAndOpenEventDescriptors() {
 }
 
 private func leaveAGhost() {
-    let ends = openPipe { pipe($0) }
+    let ends = openPipe()
     let duplicate = dup(ends.read)
     let source = serve(ends.read)
     close(ends.read)
