@@ -37,6 +37,7 @@ enum ModeNames {
     }
 
     private static let count = Atomic<Int>(0)
+    /// Unsafe is only that it is a pointer: it does not change, and the node is never freed.
     nonisolated(unsafe) private static let root = unsafe makeBranch()
 
     /// Which child to take at each level.
