@@ -48,7 +48,9 @@ import Testing
         }
     }
 
-    @Test func ofHundredsEndedEarlyUnderLoadNoneIsLeft() async {
+    /// Under the thread sanitizer a connection lasts longer than the test waits for it.
+    @Test(.enabled(if: !isUnderThreadSanitizer))
+    func ofHundredsEndedEarlyUnderLoadNoneIsLeft() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess { try endEarly(200) }
         }

@@ -2,6 +2,13 @@ import Glibc
 
 @testable import UVRunLoop
 
+/// Whether the tests run under the thread sanitizer, which has rules of its own for forked children.
+#if THREAD_SANITIZER
+let isUnderThreadSanitizer = true
+#else
+let isUnderThreadSanitizer = false
+#endif
+
 /// A thread that a test waits for.
 struct RunningThread {
     fileprivate let thread: pthread_t

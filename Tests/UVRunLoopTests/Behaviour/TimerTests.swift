@@ -187,7 +187,8 @@ import UVRunLoop
     func timerRemovedFromAnotherModeByAnEarlierOneStillFires(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let other = UVRunLoop.Mode(rawValue: "other")
-            let later = UVRunLoop.Timer(after: .milliseconds(2)) { _ in log.note("later") }
+            // Far enough apart for a machine that is busy between the two.
+            let later = UVRunLoop.Timer(after: .milliseconds(200)) { _ in log.note("later") }
             let earlier = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
                 log.note("earlier")
                 loop.remove(later, forMode: other)
@@ -195,7 +196,7 @@ import UVRunLoop
             loop.add(later, forMode: .default)
             loop.add(later, forMode: other)
             loop.add(earlier, forMode: .default)
-            letTimePass(.milliseconds(5), loop)
+            letTimePass(.milliseconds(210), loop)
             #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
             #expect(log.entries == ["earlier", "later"])
         }
