@@ -11,6 +11,7 @@ import Testing
     }
 
     /// What the threads have locked at the moment of a fork stays locked in the child.
+    ///
     /// The sanitizer's own locks are inherited held.
     @Test(.enabled(if: !isUnderThreadSanitizer))
     func aChildOfAProcessWhoseThreadsMakePortsMakesItsOwn() async {
