@@ -224,8 +224,6 @@ extension UVRunLoop {
         return innermostRun.isEnded
     }
 
-    /// Whether the loop was ended for good.
-    package var isEnded: Bool { innermostRun.isEnded }
     /// Whether the loop was ended for good, and its queued work given up.
     package var isEndedAtOnce: Bool { innermostRun.isEndedAtOnce }
 

@@ -102,8 +102,7 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public var isStopping: Bool {
-            runLoop.checkProcess()
-            return runLoop.innermostRun.isEnded
+            runLoop.isStopping
         }
 
         /// Waits until the thread has ended, its loop included.

@@ -156,7 +156,7 @@ struct ReplyWait {
     /// Runs the loop until a source was handled, or waits without it where it cannot run.
     private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
         // A stop is for the run around this one. A loop that was ended for good is not run again.
-        if bell.link.isValid, stops == 0 || !loop.isEnded {
+        if bell.link.isValid, stops == 0 || !loop.isStopping {
             switch loop.runUntilSourceHandled(in: mode, until: date) {
             case .stopped:
                 stops += 1
