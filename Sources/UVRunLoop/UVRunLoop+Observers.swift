@@ -63,9 +63,8 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ observer: Observer, forMode mode: Mode) -> Bool {
-        observer.state.withLock { state in
-            guard state.loop === self else { return false }
-            return withEngine { $0.observers.contains(state.ticket, in: mode, of: $0.modes) }
-        }
+        // One lock after the other: a ticket that is out of date finds nothing.
+        let ticket = observer.state.withLock { $0.loop === self ? $0.ticket : .none }
+        return withEngine { $0.observers.contains(ticket, in: mode, of: $0.modes) }
     }
 }

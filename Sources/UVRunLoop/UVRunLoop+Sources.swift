@@ -67,11 +67,11 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ source: Source, forMode mode: Mode) -> Bool {
-        source.state.withLock { state in
-            guard let ticket = state.links.first(where: { $0.loop === self })?.ticket else {
-                return false
-            }
-            return withEngine { $0.sources.contains(ticket, in: mode, of: $0.modes) }
+        // One lock after the other: a ticket that is out of date finds nothing.
+        let ticket = source.state.withLock { state in
+            state.links.first { $0.loop === self }?.ticket
         }
+        guard let ticket else { return false }
+        return withEngine { $0.sources.contains(ticket, in: mode, of: $0.modes) }
     }
 }
