@@ -3,6 +3,10 @@ import PackageDescription
 
 let safe: [SwiftSetting] = [.strictMemorySafety()]
 
+// What the release tests check is the optimised library: optimising most tests as well would find
+// nothing more and take three minutes. The explorer and the random programs need it.
+let unoptimised: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 let package = Package(
     name: "UVRunLoop",
     products: [
@@ -71,19 +75,26 @@ let package = Package(
         ),
         .testTarget(
             name: "UVRunLoopTests",
-            dependencies: ["UVRunLoop", "TestSupport", "DispatchProbe", "TaskProbe"]
+            dependencies: ["UVRunLoop", "TestSupport", "DispatchProbe", "TaskProbe"],
+            swiftSettings: unoptimised
         ),
         .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop"]),
         .testTarget(name: "RandomProgramTests", dependencies: ["RandomPrograms"]),
         .testTarget(
             name: "UVRunLoopPortsTests",
-            dependencies: ["UVRunLoop", "UVRunLoopPorts"]
+            dependencies: ["UVRunLoop", "UVRunLoopPorts"],
+            swiftSettings: unoptimised
         ),
         .testTarget(
             name: "UVRunLoopFoundationTests",
-            dependencies: ["UVRunLoop", "UVRunLoopFoundation"]
+            dependencies: ["UVRunLoop", "UVRunLoopFoundation"],
+            swiftSettings: unoptimised
         ),
-        .testTarget(name: "KeyValueTests", dependencies: ["KeyValue"]),
+        .testTarget(
+            name: "KeyValueTests",
+            dependencies: ["KeyValue"],
+            swiftSettings: unoptimised
+        ),
         .testTarget(name: "GuideTests", dependencies: ["Guide"]),
         .testTarget(name: "ExampleTests", dependencies: ["FirstLine"]),
     ],
