@@ -32,6 +32,7 @@ struct Run: ~Copyable {
     var busyReceiver: (any PortReceiver)?
     /// The latest look at the kernel; `nil` before the first.
     var latestLook: Look?
+    var hasLeftOutLook: Bool { latestLook.map { $0.omissions > 0 } ?? false }
     /// No look is left out in a run's first pass.
     var isInFirstPass = true
 

@@ -74,9 +74,8 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ port: any PortSource, forMode mode: Mode) -> Bool {
-        port.link.state.withLock { state in
-            guard state.loop === self else { return false }
-            return withEngine { $0.ports.contains(state.ticket, in: mode, of: $0.modes) }
-        }
+        // One lock after the other: a ticket that is out of date finds nothing.
+        let ticket = port.link.state.withLock { $0.loop === self ? $0.ticket : .none }
+        return withEngine { $0.ports.contains(ticket, in: mode, of: $0.modes) }
     }
 }

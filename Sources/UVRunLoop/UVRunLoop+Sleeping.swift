@@ -17,19 +17,23 @@ extension UVRunLoop {
         guard run.view.holdsPorts else { return false }
         let mode = run.modeIndex
         let hasLooked = run.latestLook != nil
-        if hasLooked, mayHoldReady, withEngine({ $0.hasReadyPort(in: mode) }),
-            mayLeaveOutLook(&run)
-        {
-            return true
-        }
+        if hasLooked, knowsReadyPort(in: mode), mayLeaveOutLook(&run) { return true }
         guard run.view.isSleepObserved else { return false }
         askKernel(&run)
-        return mayHoldReady && withEngine { $0.hasReadyPort(in: mode) }
+        return knowsReadyPort(in: mode)
+    }
+
+    private func knowsReadyPort(in mode: Int) -> Bool {
+        mayHoldReady && withEngine { $0.hasReadyPort(in: mode) }
     }
 
     /// Asks the kernel what is ready, without waiting, unless the latest answer is still good.
+    ///
+    /// It is not when a descriptor may be ready and there is nothing to serve before it: everybody
+    /// would notice.
     func look(_ run: inout Run) {
-        if !mayLeaveOutLook(&run) { askKernel(&run) }
+        let mayWait = !run.view.holdsDescriptors || knowsReadyPort(in: run.modeIndex)
+        if !mayWait || !mayLeaveOutLook(&run) { askKernel(&run) }
     }
 
     private func askKernel(_ run: inout Run) {
@@ -134,6 +138,7 @@ extension UVRunLoop {
         else { return false }
         latest.omissions += 1
         run.latestLook = latest
+        if run.view.holdsDescriptors { withEngine { $0.noteLeftOutLook() } }
         return true
     }
 
@@ -171,7 +176,7 @@ extension UVRunLoop {
         let readyCount = run.driver.readyCount
         if readyCount > 0 {
             (found, isForRun) = noteReports(of: number, mayTake: readyCount == 1, &run)
-        } else if run.view.holdsPorts, mayHoldReady {
+        } else if run.view.holdsPorts, mayHoldReady || run.hasLeftOutLook {
             withEngine { $0.look = number }
         }
         // A run that ends with the next source as a rule needs no second look.

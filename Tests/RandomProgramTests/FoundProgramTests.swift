@@ -58,4 +58,126 @@ struct FoundProgramTests {
         )
         #expect(program.disagreement(on: stage)?.description == nil)
     }
+
+    @Test func aTimerHasItsTurnAmongEqualDatesFromWhenItJoinedTheMode() {
+        let program = Program(
+            items: [
+                Item(.timer(at: 2_000_000, interval: nil, tolerance: 0)),
+                Item(.timer(at: 2_000_000, interval: nil, tolerance: 0)),
+            ],
+            actions: [
+                .add(0, .second),
+                .add(1, .main),
+                .add(0, .main),
+                .run(.main, limit: 10_000_000, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: .virtual)?.description == nil)
+    }
+
+    @Test func aTimerThatAModeGotAsACommonOneComesAfterItsOwn() {
+        let program = Program(
+            items: [
+                Item(.timer(at: 1_000_000, interval: nil, tolerance: 0)),
+                Item(.timer(at: 1_000_000, interval: nil, tolerance: 0)),
+            ],
+            actions: [
+                .add(0, .common),
+                .add(1, .first),
+                .addCommonMode(.first),
+                .run(.first, limit: 5_000_000, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: .virtual)?.description == nil)
+    }
+
+    @Test func datesThatPassWhileOthersOfTheBatchRunAreMissedByTheNextFire() {
+        let redated = Program(
+            items: [
+                Item(
+                    .timer(at: 0, interval: nil, tolerance: 0),
+                    [[.setDate(1, after: 2_000_000), .pass(5_000_000)]]
+                ),
+                Item(.timer(at: 0, interval: 1_000_000, tolerance: 0)),
+            ],
+            actions: [
+                .add(0, .main),
+                .add(1, .main),
+                .run(.main, limit: 30_000_000, returnsAfterSource: false),
+            ]
+        )
+        #expect(redated.disagreement(on: .virtual)?.description == nil)
+        let firedNested = Program(
+            items: [
+                Item(
+                    .timer(at: 0, interval: nil, tolerance: 0),
+                    [[.run(.main, limit: 2_500_000, returnsAfterSource: false), .pass(3_000_000)]]
+                ),
+                Item(.timer(at: 0, interval: 1_000_000, tolerance: 0)),
+            ],
+            actions: [
+                .add(0, .main),
+                .add(1, .main),
+                .run(.main, limit: 30_000_000, returnsAfterSource: false),
+            ]
+        )
+        #expect(firedNested.disagreement(on: .virtual)?.description == nil)
+    }
+
+    @Test(arguments: Stage.allCases)
+    func aPortThatGotAMessageInNoModeIsReadyInTheModeThatBecomesCommon(stage: Stage) {
+        let program = Program(
+            items: [
+                Item(.port(capacity: 10, order: 3)),
+                Item(.timer(at: 0, interval: nil, tolerance: 0), [[.addCommonMode(.second)]]),
+            ],
+            actions: [
+                .add(0, .common),
+                .add(1, .main),
+                .remove(0, .main),
+                .send(0, 1),
+                .run(.main, limit: nil, returnsAfterSource: false),
+                .run(.second, limit: 0, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: stage)?.description == nil)
+    }
+
+    @Test func aReadyDescriptorIsServedInThePassOfASource() {
+        let program = Program(
+            items: [
+                Item(.writer(order: 0)),
+                Item(.writer(order: 2), [[.add(2, .main)], [.signal(2)]]),
+                Item(.source(order: 0), [[.perform(3, [.main])]]),
+                Item(.block, [[.signal(2)]]),
+            ],
+            actions: [
+                .add(0, .main),
+                .add(1, .main),
+                .run(.main, limit: nil, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: .libuv)?.description == nil)
+    }
+
+    @Test func aDescriptorThatStaysReadyComesAfterThoseItWasServedBefore() {
+        let program = Program(
+            items: [
+                Item(.writer(order: 2)),
+                Item(.timer(at: 0, interval: nil, tolerance: 0)),
+                Item(.writer(order: 4)),
+                Item(.reader(order: 7)),
+            ],
+            actions: [
+                .add(0, .main),
+                .add(1, .main),
+                .add(2, .main),
+                .add(3, .first),
+                .run(.main, limit: -1_000_000, returnsAfterSource: false),
+                .run(.first, limit: 3_600_000_000_000, returnsAfterSource: false),
+                .run(.main, limit: nil, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: .libuv)?.description == nil)
+    }
 }

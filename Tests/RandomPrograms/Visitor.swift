@@ -12,6 +12,7 @@ struct Visitor {
     private static let stops = 64
 
     private let thread: pthread_t?
+    private let clock: ManualRemote?
     private let isOver: Flag
 
     private final class Flag: Sendable {
@@ -23,10 +24,12 @@ struct Visitor {
         let visits = library.performance.program.visits
         guard let clock = library.clock else {
             let (isOver, counts, sleeper) = (isOver, driver.counts, Sleeper())
+            clock = nil
             thread = startThread { Self.visit(library, sleeper, visits, counts, until: isOver) }
             return
         }
         thread = nil
+        self.clock = clock
         for visit in visits {
             clock.plan(after: visit.date) {
                 Self.perform(visit.actions, library)
@@ -37,8 +40,9 @@ struct Visitor {
         for _ in 0..<Self.stops { clock.plan(after: Program.end) { library.loop.stop() } }
     }
 
-    /// Waits for the visiting thread.
+    /// Waits for the visiting thread, and forgets the visits that did not come.
     func finish() {
+        clock?.forgetPlans()
         isOver.value.store(true, ordering: .sequentiallyConsistent)
         if let thread { pthread_join(thread, nil) }
     }

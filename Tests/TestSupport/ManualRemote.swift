@@ -68,6 +68,12 @@ package final class ManualRemote: LoopRemote {
         }
     }
 
+    /// Forgets what was planned, and lets go of what that holds.
+    package func forgetPlans() {
+        let events = state.withLock { exchange(&$0.events, with: []) }
+        withExtendedLifetime(events) {}
+    }
+
     /// Takes the first event that is planned for a date or an earlier one.
     func takeEvent(until date: Int64) -> Event? {
         state.withLock { state in

@@ -156,7 +156,7 @@ extension Engine {
     mutating func noteRefusal(of order: WatchOrder, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
-        let look = Look(number: look, serial: lookSerial)
+        let look = latestLook
         mayHoldReady = true
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
@@ -257,7 +257,7 @@ extension Engine {
 
     /// Notes an event for a port, if the mode's run may serve it and the event is one for it.
     private mutating func queue(_ ticket: Ticket, _ report: Readiness, in mode: Int) -> Bool {
-        let look = Look(number: look, serial: lookSerial)
+        let look = latestLook
         return ports.modify(ticket, in: &modes) { record, modes in
             guard !record.interest(in: mode).isEmpty else { return false }
             let events = record.events(of: report)

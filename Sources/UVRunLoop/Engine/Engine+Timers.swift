@@ -3,7 +3,6 @@
 
 extension UVRunLoop.Timer: TimerQueueMember {
     var date: Int64 { core.series.date }
-    var serial: UInt64 { core.serial }
 }
 
 /// A timer taken out of its queues to be fired.
@@ -21,8 +20,6 @@ extension Engine {
 
     /// Adds a timer to a mode, or to every common one.
     mutating func add(_ timer: UVRunLoop.Timer, to mode: UVRunLoop.Mode) {
-        // In a mode it has its turn among equal dates, which another mode does not change.
-        if !timerModes.isInAnyMode(timer) { timer.core.serial = nextSerial() }
         noteChange()
         guard mode.isCommonName else { return join(timer, modes.makeIndex(of: mode)) }
         timerModes.setCommon(true, timer)
@@ -31,7 +28,7 @@ extension Engine {
 
     private mutating func join(_ timer: UVRunLoop.Timer, _ mode: Int) {
         guard timerModes.place(of: timer, in: mode) == nil else { return }
-        let place = modes[mode].join(timer)
+        let place = modes[mode].join(timer, serial: nextSerial())
         timerModes.insert(TimerMembership(mode: Int32(mode), place: place), of: timer)
     }
 
@@ -93,7 +90,7 @@ extension Engine {
         keepTurns(of: timer)
         unschedule(timer)
         timer.core.restart(at: date)
-        timer.core.serial = nextSerial()
+        renewSerials(of: timer)
         schedule(timer)
     }
 
@@ -102,6 +99,14 @@ extension Engine {
         unschedule(timer)
         timer.core.tolerance = tolerance
         schedule(timer)
+    }
+
+    /// Has a timer with a new date come after those which have that date already.
+    private mutating func renewSerials(of timer: UVRunLoop.Timer) {
+        let serial = nextSerial()
+        timerModes.forEach(of: timer) {
+            modes[Int($0.mode)].timers.setSerial(serial, of: $0.place)
+        }
     }
 
     private mutating func queue(_ timer: UVRunLoop.Timer, _ place: Place, in mode: Int) {
@@ -203,7 +208,7 @@ extension Engine {
         }
         if let now, timer.core.awaitsNextDate {
             timer.core.series.advance(past: now)
-            timer.core.serial = nextSerial()
+            renewSerials(of: timer)
         }
         schedule(timer)
         return true

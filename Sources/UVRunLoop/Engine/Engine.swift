@@ -17,10 +17,15 @@ struct Engine: ~Copyable {
     var signalledCount = 0
     /// The number of the latest look at the kernel for a mode with ports.
     var look: Int64 = 0 {
-        didSet { lookSerial = nextSerial() }
+        didSet {
+            previousLookSerial = lookSerial
+            lookSerial = nextSerial()
+        }
     }
-    /// When that look was.
-    private(set) var lookSerial: UInt64 = 0
+    // When that look was, the one before it, and the latest that was left out.
+    private var lookSerial: UInt64 = 0
+    private var previousLookSerial: UInt64 = 0
+    private var leftOutSerial: UInt64 = 0
     /// Whether a port may be ready, in any mode.
     var mayHoldReady = false
     /// Whether the kernel may have to be asked for more, for any mode.
@@ -36,6 +41,17 @@ struct Engine: ~Copyable {
         serial += 1
         return serial
     }
+
+    var latestLook: Look {
+        Look(
+            number: look,
+            serial: lookSerial,
+            previous: previousLookSerial,
+            leftOut: leftOutSerial
+        )
+    }
+
+    mutating func noteLeftOutLook() { leftOutSerial = nextSerial() }
 
     mutating func noteChange() { version += 1 }
 
@@ -58,6 +74,8 @@ struct Engine: ~Copyable {
         var observers = ObserverLists()
         var holdsItems = false
         var holdsPorts = false
+        /// Whether there are ports that the kernel has to be asked about.
+        var holdsDescriptors = false
         var holdsTimers = false
         var isCommon = false
 
@@ -73,6 +91,7 @@ struct Engine: ~Copyable {
             observers: modes[mode].observers,
             holdsItems: modes[mode].holdsItems,
             holdsPorts: modes[mode].portCount > 0,
+            holdsDescriptors: modes[mode].descriptorCount > 0,
             holdsTimers: modes[mode].timerCount > 0,
             isCommon: modes[mode].isCommon
         )

@@ -6,6 +6,8 @@ struct ModeContents {
     var portCount = 0
     /// Those among the ports that do not keep the mode from being empty at present.
     var idlePortCount = 0
+    /// Those that the kernel has to be asked about.
+    var descriptorCount = 0
     /// Valid timers, the ones whose handlers are running included.
     var timerCount = 0
     var timers = TimerQueue<UVRunLoop.Timer>()
@@ -19,8 +21,9 @@ struct ModeContents {
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 
     /// Takes a timer in; answers its place.
-    mutating func join(_ timer: UVRunLoop.Timer) -> Place {
+    mutating func join(_ timer: UVRunLoop.Timer, serial: UInt64) -> Place {
         let place = timers.places.take(for: timer)
+        timers.setSerial(serial, of: place)
         timerCount += 1
         if !timer.core.isBeingCalled {
             timers.schedule(place, date: timer.date, latest: timer.core.latest)

@@ -192,6 +192,21 @@ protocol Turns {
     func isBefore(_ one: Place, _ other: Place) -> Bool
 }
 
+/// The serial numbers of a queue's members, by their places.
+struct Serials: Turns {
+    private var numbers: [UInt64] = []
+
+    subscript(place: Place) -> UInt64 {
+        get { numbers[Int(place)] }
+        set {
+            while numbers.count <= Int(place) { numbers.appendCompactly(0) }
+            numbers[Int(place)] = newValue
+        }
+    }
+
+    func isBefore(_ one: Place, _ other: Place) -> Bool { self[one] < self[other] }
+}
+
 /// A number that stands for one member of a queue; small, dense and used again after its member
 /// left.
 typealias Place = Int32

@@ -46,6 +46,7 @@ struct PortRecord: ItemRecord {
     func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
         mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
+        if descriptor != nil { mode.descriptorCount += 1 }
         let place = mode.ready.places.take(for: slot)
         if hasArrival, let turn { mode.ready.insert(place, turn) }
         return place
@@ -54,6 +55,7 @@ struct PortRecord: ItemRecord {
     func leave(_ mode: inout ModeContents, place: Place) {
         mode.portCount -= 1
         if isIdle { mode.idlePortCount -= 1 }
+        if descriptor != nil { mode.descriptorCount -= 1 }
         mode.ready.remove(place)
         mode.ready.places.give(back: place)
     }
@@ -108,21 +110,24 @@ struct PortRecord: ItemRecord {
         noted = self.look == look.number ? noted.union(events) : events
         self.look = look.number
         queuedIn = mode
-        guard let place = attachment.place(in: mode) else { return }
-        enqueue(place, in: &modes[mode], at: look.serial)
+        takeTurn(at: look.wouldHaveFound(servedAt: servedAt) ? servedAt : look.serial)
+        if let place = attachment.place(in: mode) { enqueue(place, in: &modes[mode]) }
     }
 
     /// Puts it among the ready ports of all its modes, for something that the kernel does not know
     /// of.
     mutating func queueArrival(at serial: UInt64, in modes: inout ModeTable) {
-        let attachment = attachment
-        attachment.forEach { enqueue($0.place, in: &modes[$0.mode], at: serial) }
+        // Also where it is in no mode: one that it joins later finds it ready.
+        takeTurn(at: serial)
+        attachment.forEach { enqueue($0.place, in: &modes[$0.mode]) }
     }
 
-    private mutating func enqueue(_ place: Place, in mode: inout ModeContents, at serial: UInt64) {
-        let turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker)
-        self.turn = turn
-        guard !mode.ready.contains(place) else { return }
+    private mutating func takeTurn(at serial: UInt64) {
+        turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker)
+    }
+
+    private func enqueue(_ place: Place, in mode: inout ModeContents) {
+        guard let turn, !mode.ready.contains(place) else { return }
         mode.ready.insert(place, turn)
     }
 
@@ -175,4 +180,12 @@ struct PortRecord: ItemRecord {
 struct Look {
     let number: Int64
     let serial: UInt64
+    /// When the one before it was.
+    let previous: UInt64
+    /// When a look was left out last.
+    let leftOut: UInt64
+
+    /// Whether a look that was left out would have found a port ready again, as this one has:
+    /// the port has its turn as if it had.
+    func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < leftOut }
 }

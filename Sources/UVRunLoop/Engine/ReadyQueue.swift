@@ -39,18 +39,3 @@ struct ReadyQueue {
         }
     }
 }
-
-/// The serial numbers of a queue's members, by their places.
-private struct Serials: Turns {
-    private var numbers: [UInt64] = []
-
-    subscript(place: Place) -> UInt64 {
-        get { numbers[Int(place)] }
-        set {
-            while numbers.count <= Int(place) { numbers.append(0) }
-            numbers[Int(place)] = newValue
-        }
-    }
-
-    func isBefore(_ one: Place, _ other: Place) -> Bool { self[one] < self[other] }
-}

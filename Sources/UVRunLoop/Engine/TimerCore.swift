@@ -8,8 +8,6 @@ struct TimerCore: ~Copyable {
     var series: FireSeries
     /// Nanoseconds.
     var tolerance: Int64
-    /// When it was scheduled last, which settles the order among equal dates.
-    var serial: UInt64 = 0
     /// Where it is queued in the mode that it joined first; the engine knows the other ones.
     fileprivate(set) var membership = TimerMembership.none
     /// How many of its calls are on the stack; a timer that is being called is in no queue.

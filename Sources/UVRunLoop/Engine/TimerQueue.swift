@@ -10,8 +10,6 @@ struct Deadline: Equatable {
 protocol TimerQueueMember {
     /// The next date to fire on.
     var date: Int64 { get }
-    /// When it was scheduled last, which settles the order among equal dates.
-    var serial: UInt64 { get }
 }
 
 /// The timers of one mode, soonest first.
@@ -21,6 +19,8 @@ protocol TimerQueueMember {
 /// sleep. Whoever uses no tolerance pays nothing for it.
 struct TimerQueue<Member: TimerQueueMember> {
     var places = Places<Member>()
+    /// When each was scheduled in this mode last, which settles the order among equal dates.
+    private var serials = Serials()
     private var strict = OrderedHeap()
     private var tolerant = OrderedHeap()
     private var windows = OrderedHeap()
@@ -35,25 +35,30 @@ struct TimerQueue<Member: TimerQueueMember> {
     /// Whether a timer of the innermost batch keeps a turn that the queue does not know of.
     private(set) var hasDisplaced = false
 
+    /// Has a timer come after all that were scheduled before it for the same date.
+    ///
+    /// - Precondition: It is not queued.
+    mutating func setSerial(_ serial: UInt64, of place: Place) { serials[place] = serial }
+
     /// Queues a timer.
     ///
     /// - Precondition: It is not queued.
     mutating func schedule(_ place: Place, date: Int64, latest: Int64) {
         if latest > date {
-            tolerant.insert(place, rank: date, mark: batchCount, places)
-            windows.insert(place, rank: latest, mark: batchCount, places)
+            tolerant.insert(place, rank: date, mark: batchCount, serials)
+            windows.insert(place, rank: latest, mark: batchCount, serials)
         } else {
-            strict.insert(place, rank: date, mark: batchCount, places)
+            strict.insert(place, rank: date, mark: batchCount, serials)
         }
     }
 
     mutating func unschedule(_ place: Place) {
-        strict.remove(place, places)
+        strict.remove(place, serials)
         if !windows.isEmpty {
-            tolerant.remove(place, places)
-            windows.remove(place, places)
+            tolerant.remove(place, serials)
+            windows.remove(place, serials)
         }
-        if !latecomers.isEmpty { latecomers.remove(place, places) }
+        if !latecomers.isEmpty { latecomers.remove(place, serials) }
     }
 
     /// The soonest date of a queued timer.
@@ -137,11 +142,11 @@ struct TimerQueue<Member: TimerQueueMember> {
 
     private mutating func admitLatecomers() {
         while let entry = latecomers.first {
-            latecomers.remove(entry.place, places)
+            latecomers.remove(entry.place, serials)
             if windows.contains(entry.place) {
-                tolerant.insert(entry.place, rank: entry.rank, mark: entry.mark, places)
+                tolerant.insert(entry.place, rank: entry.rank, mark: entry.mark, serials)
             } else {
-                strict.insert(entry.place, rank: entry.rank, mark: entry.mark, places)
+                strict.insert(entry.place, rank: entry.rank, mark: entry.mark, serials)
             }
         }
     }
@@ -172,7 +177,9 @@ struct TimerQueue<Member: TimerQueueMember> {
     /// - Parameters:
     ///   - clock: The present time; asked for a timer whose date was changed.
     ///   - place: Where a timer is in this queue; `nil` for one that has left it.
-    /// - Returns: The timer, and the time for which it is due.
+    /// - Returns: The timer, and the time for which it is due: that of the batch as for all in it,
+    ///   so that dates which pass while their handlers run count for the next time round; or its
+    ///   own date when that is later.
     mutating func takeNextOrDisplaced(
         _ clock: () -> Int64,
         place: (Member) -> Place?
@@ -183,8 +190,8 @@ struct TimerQueue<Member: TimerQueueMember> {
             innermostBatchDidChange()
             // One that is being called is not queued.
             guard let place = place(displaced.member), let entry = queued(place) else { continue }
-            let now = clock()
-            if entry.rank <= now, let member = take(place) { return (member, now) }
+            guard entry.rank <= clock(), let member = take(place) else { continue }
+            return (member, max(entry.rank, batchNow))
         }
         return takeNext()
     }
@@ -194,9 +201,9 @@ struct TimerQueue<Member: TimerQueueMember> {
     private mutating func nextQueued() -> OrderedHeap.Entry? {
         while let entry = firstByDate, entry.rank <= batchNow {
             if entry.mark < batchNumber { return entry }
-            strict.remove(entry.place, places)
-            tolerant.remove(entry.place, places)
-            latecomers.insert(entry.place, rank: entry.rank, mark: entry.mark, places)
+            strict.remove(entry.place, serials)
+            tolerant.remove(entry.place, serials)
+            latecomers.insert(entry.place, rank: entry.rank, mark: entry.mark, serials)
         }
         return nil
     }
@@ -204,8 +211,12 @@ struct TimerQueue<Member: TimerQueueMember> {
     private func nextDisplaced(before entry: OrderedHeap.Entry?) -> Displaced? {
         guard hasDisplaced, let batch = batches.last else { return nil }
         let displaced = batch.displaced[batch.nextDisplaced]
-        guard let entry, let member = places[entry.place] else { return displaced }
-        return displaced.turn < Turn(rank: entry.rank, serial: member.serial) ? displaced : nil
+        guard let entry else { return displaced }
+        return displaced.turn < turn(of: entry) ? displaced : nil
+    }
+
+    private func turn(of entry: OrderedHeap.Entry) -> Turn {
+        Turn(rank: entry.rank, serial: serials[entry.place])
     }
 
     private mutating func take(_ place: Place) -> Member? {
@@ -223,7 +234,7 @@ struct TimerQueue<Member: TimerQueueMember> {
 
     private mutating func keepTurn(of place: Place, inBatchesBefore end: Int) {
         guard let entry = queued(place), let member = places[place] else { return }
-        let turn = Turn(rank: entry.rank, serial: member.serial)
+        let turn = turn(of: entry)
         for batch in 0..<end where batches[batch].holds(entry) {
             batches[batch].insert(Displaced(member: member, turn: turn))
         }
@@ -238,18 +249,11 @@ struct TimerQueue<Member: TimerQueueMember> {
         guard let strict = strict.first else { return tolerant.first }
         guard let tolerant = tolerant.first else { return strict }
         if strict.rank != tolerant.rank { return strict.rank < tolerant.rank ? strict : tolerant }
-        return places.isBefore(tolerant.place, strict.place) ? tolerant : strict
+        return serials.isBefore(tolerant.place, strict.place) ? tolerant : strict
     }
 }
 
 extension OrderedHeap {
     /// The first date, or the end of time when there is none.
     fileprivate var soonest: Int64 { first?.rank ?? .max }
-}
-
-extension Places: Turns where Owner: TimerQueueMember {
-    func isBefore(_ one: Place, _ other: Place) -> Bool {
-        guard let one = self[one], let other = self[other] else { return false }
-        return one.serial < other.serial
-    }
 }

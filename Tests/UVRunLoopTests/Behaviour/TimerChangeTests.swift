@@ -15,6 +15,28 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func theDateOfATimerWhoseHandlerRunsIsStillTheModesSoonest(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            let interval = Duration.milliseconds(1)
+            let fired = UVRunLoop.Timer(at: start + interval, interval: interval) { timer in
+                log.note(
+                    loop.nextFireDate(forMode: .default) == timer.nextFireDate ? "same" : "other"
+                )
+                timer.invalidate()
+                log.note(
+                    loop.nextFireDate(forMode: .default) == start + .seconds(3600) ? "next" : "?"
+                )
+                loop.stop()
+            }
+            let later = UVRunLoop.Timer(at: start + .seconds(3600)) { _ in log.note("later") }
+            for timer in [later, fired] { loop.add(timer, forMode: .default) }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(log.entries == ["same", "next"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func newDateChangesTheOrder(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let start = loop.now

@@ -158,6 +158,7 @@ private struct Timers {
         )
         let place = queue.places.take(for: member)
         members[place] = member
+        queue.setSerial(member.serial, of: place)
         queue.schedule(place, date: date, latest: member.latest)
         return place
     }
