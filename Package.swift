@@ -84,7 +84,7 @@ let package = Package(
             dependencies: ["UVRunLoop", "UVRunLoopFoundation"]
         ),
         .testTarget(name: "KeyValueTests", dependencies: ["KeyValue"]),
-        .testTarget(name: "GuideTests", dependencies: ["Guide"]),
+        .testTarget(name: "GuideTests", dependencies: ["Guide", "TestSupport"]),
         .testTarget(name: "ExampleTests", dependencies: ["FirstLine"]),
     ],
     swiftLanguageModes: [.v6]
