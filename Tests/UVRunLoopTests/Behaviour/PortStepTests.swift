@@ -78,6 +78,49 @@ import UVRunLoop
         }
     }
 
+    /// Time stands still here: only the number of passes counts.
+    @Test func aBusyRunAsksForReadyPortsAfterSixtyFourPassesAtTheLatest() throws {
+        try withLoop(.manual) { loop, _ in
+            let (pipe, passes) = (Pipe(), Box(0))
+            try addReader(of: pipe, to: loop) { loop.stop() }
+            keepBusy(loop) {
+                passes.value += 1
+                if passes.value == 2 { pipe.write("x") }
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(passes.value == 1 + 64 + 1)
+        }
+    }
+
+    @Test func aBusyRunAsksForReadyPortsAfterAMillisecondAtTheLatest() throws {
+        try withLoop(.manual) { loop, _ in
+            let (pipe, passes) = (Pipe(), Box(0))
+            try addReader(of: pipe, to: loop) { loop.stop() }
+            keepBusy(loop) {
+                passes.value += 1
+                if passes.value == 2 { pipe.write("x") }
+                letTimePass(.microseconds(250), loop)
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(passes.value == 1 + 4)
+        }
+    }
+
+    @Test func aRunThatReturnsAfterASourceAsksForReadyPortsInEveryPass() throws {
+        try withLoop(.manual) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("port") }
+            keepBusy(loop) {
+                log.note("source")
+                pipe.write("x")
+            }
+            for _ in 1...3 {
+                loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            }
+            #expect(log.entries == ["source", "port", "source", "port", "source", "port"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aHandledSourceIsFollowedByALookForAReadyPort(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
@@ -255,6 +298,16 @@ private func addTimer(to loop: UVRunLoop, after delay: Duration, _ action: @esca
 
 private func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
     let source = UVRunLoop.Source { _ in action() }
+    loop.add(source, forMode: .default)
+    source.signal()
+}
+
+/// Adds a source that is always signalled.
+private func keepBusy(_ loop: UVRunLoop, _ action: @escaping () -> Void) {
+    let source = UVRunLoop.Source { source in
+        action()
+        source.signal()
+    }
     loop.add(source, forMode: .default)
     source.signal()
 }
