@@ -95,7 +95,7 @@ let package = Package(
             dependencies: ["KeyValue"],
             swiftSettings: unoptimised
         ),
-        .testTarget(name: "GuideTests", dependencies: ["Guide"]),
+        .testTarget(name: "GuideTests", dependencies: ["Guide", "TestSupport"]),
         .testTarget(name: "ExampleTests", dependencies: ["FirstLine"]),
     ],
     swiftLanguageModes: [.v6]

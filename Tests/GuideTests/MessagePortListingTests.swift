@@ -1,4 +1,6 @@
 import Testing
+import UVRunLoop
+import UVRunLoopPorts
 
 @testable import Guide
 
@@ -21,6 +23,40 @@ import Testing
                 "worker: I check in",
                 "main: a worker has checked in",
                 "main: the worker is gone",
+            ]
+        )
+    }
+
+    /// The worker is told to check in by what the main thread's loop does meanwhile.
+    @Test func theMainThreadGoesOnWhileItWaitsForTheCheckIn() throws {
+        let story = try lines { log in
+            let (activeThreads, name) = (ActiveThreads(), PortNames.unique("main"))
+            let port = try UVRunLoop.MessagePort.local(named: name) { _, message in
+                handleMainThreadMessage(message, activeThreads, log)
+            }
+            UVRunLoop.current.add(port, forMode: .default)
+            let worker = try UVRunLoop.Thread(name: "worker")
+            var ticks = 0
+            let ticker = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { ticker in
+                ticks += 1
+                log.note("main: at work")
+                guard ticks == 3 else { return }
+                ticker.invalidate()
+                worker.runLoop.requestPerform { serverThreadMain(name, log) }
+            }
+            UVRunLoop.current.add(ticker, forMode: .default)
+            runCurrentLoop { !activeThreads.ports.isEmpty }
+            worker.stop()
+            worker.join()
+            port.invalidate()
+        }
+        #expect(
+            story == [
+                "main: at work",
+                "main: at work",
+                "main: at work",
+                "worker: I check in",
+                "main: a worker has checked in",
             ]
         )
     }

@@ -54,6 +54,30 @@ import UVRunLoopFoundation
         }
     }
 
+    /// There is no second object to ask for: the functions take the loop itself.
+    @Test func callsOfBothKindsMixOnOneLoop() {
+        withLoop { loop in
+            let log = EventLog()
+            let timer = UVRunLoop.Timer.scheduledTimer(withTimeInterval: 0.001, repeats: true) {
+                timer in
+                log.note("timer")
+                timer.invalidate()
+            }
+            #expect(CF.containsTimer(loop, timer, .default))
+            let source = UVRunLoop.Source { _ in log.note("source") }
+            CF.addSource(loop, source, .default)
+            #expect(loop.contains(source, forMode: .default))
+            CF.sourceSignal(source)
+            #expect(loop.run(mode: .default, before: .distantFuture))
+            loop.perform { CF.stop(CF.getCurrent()) }
+            #expect(CF.runInMode(.default, 60, false) == .stopped)
+            let last = UVRunLoop.Timer(timeInterval: 0.001, repeats: false) { _ in loop.stop() }
+            loop.add(last, forMode: .default)
+            CF.run()
+            #expect(Set(log.entries) == ["source", "timer"])
+        }
+    }
+
     @Test func modesAreNamed() {
         withLoop { loop in
             let mode = UVRunLoop.Mode("tracking")

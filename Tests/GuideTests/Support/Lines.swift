@@ -1,4 +1,6 @@
+import TestSupport
 import Testing
+import UVRunLoop
 
 @testable import Guide
 
@@ -14,5 +16,16 @@ func lines(of number: String) throws -> [String] {
 func lines(_ routine: @escaping @Sendable (Log) throws -> Void) throws -> [String] {
     let log = Log()
     try Listing("", "", routine).run(log)
+    return log.lines
+}
+
+/// What a routine notes when the clock of its loop stands still but for sleeps.
+func linesInVirtualTime(_ routine: (Log) throws -> Void) rethrows -> [String] {
+    let log = Log()
+    try UVRunLoop.withLoop {
+        ManualDriver(word: $0)
+    } _: { _ in
+        try routine(log)
+    }
     return log.lines
 }

@@ -48,6 +48,30 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0))
+    func aNameOfOneUserIsFreeForAnother() async {
+        await #expect(processExitsWith: .success) {
+            let name = "uvrunloop-test-\(getpid())"
+            let (user, other) = (freeUser(), freeUser() + 1_000_000)
+            let owner = LiveOwner(of: name) { become(user) }
+            let status = inChild {
+                become(other)
+                guard isFree(name) else { return 10 }
+                let own = LiveOwner(of: name) {}
+                defer { own.end() }
+                return findOwner(of: name)
+            }
+            #expect(status == 0)
+            let ownersOwn = inChild {
+                become(user)
+                return findOwner(of: name)
+            }
+            #expect(ownersOwn == 0)
+            owner.end()
+            for each in [user, other] { removePlaces(of: each) }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
     func anotherUserWhoMakesTheDirectoryFirstBlocksNobody() async {
         await #expect(processExitsWith: .success) {
             let name = "uvrunloop-test-\(getpid())"
@@ -133,6 +157,16 @@ private func findOwner(of name: String) -> CInt {
         return port.isValid ? 3 : 4
     } catch {
         return error == .nameTaken ? 0 : 5
+    }
+}
+
+/// Whether the process's user has no port of the name.
+private func isFree(_ name: String) -> Bool {
+    do {
+        _ = try UVRunLoop.MessagePort.remote(named: name)
+        return false
+    } catch {
+        return error == .noSuchPort
     }
 }
 

@@ -196,60 +196,7 @@ import Testing
         server.stop()
     }
 
-    // MARK: Limits
-
-    @Test func aSendToAPeerThatNeverReadsEndsAtItsLimit() throws {
-        let place = Place()
-        let listener = try place.rawListener()
-        try onOwnThread {
-            for mode in [nil, UVRunLoop.Mode.reply] {
-                let remote = try place.remote()
-                let peer = try listener.accept()
-                let told = Notes()
-                remote.invalidationHandler = { _ in told.add("invalid") }
-                let data = sampleBytes(16 << 20)
-                #expect(throws: MessagePortError.sendTimedOut) {
-                    try remote.send(data: data, sendLimit: .milliseconds(30), replyMode: mode)
-                }
-                // A part of it is out, and nothing may follow.
-                #expect(!remote.isValid)
-                #expect(told.entries == ["invalid"])
-                #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
-                #expect(peer.read().count < data.count)
-            }
-        }
-    }
-
-    @Test func aMessageOfWhichNothingIsOutIsTakenBack() throws {
-        let place = Place()
-        let listener = try place.rawListener()
-        let remote = try place.remote()
-        let peer = try listener.accept()
-        var count = 0
-        #expect(throws: MessagePortError.sendTimedOut) {
-            while true {
-                try remote.sendOneWay(sampleBytes(5_000), Int32(count), limit: .zero)
-                count += 1
-            }
-        }
-        // What fitted in part broke the port; else it goes on when there is room again.
-        guard remote.isValid else { return }
-        for id in 0..<count { #expect(peer.readFrame()?.id == Int32(id)) }
-        try remote.sendOneWay([1], 77)
-        #expect(peer.readFrame()?.id == 77)
-    }
-
-    @Test func aLimitOfZeroIsOneLook() throws {
-        let place = Place()
-        let server = try PortServer(place) { _, _ in [1] }
-        try onOwnThread {
-            let remote = try place.remote()
-            let reply = try? remote.request(receiveLimit: .zero)
-            #expect(reply == nil || reply == [1])
-            #expect(try remote.request() == [1])
-        }
-        server.stop()
-    }
+    // MARK: Sizes
 
     @Test func whatIsTooLargeForEitherSideIsAnError() throws {
         let place = Place()

@@ -59,6 +59,7 @@ extension Place {
 }
 
 extension Remote {
+    @discardableResult
     func request(
         _ data: [UInt8] = [],
         id: Int32 = 0,

@@ -18,6 +18,24 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func theSetOfCocoaIsMadeByAddingTwoModes(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            for mode: UVRunLoop.Mode in [.modalPanel, .eventTracking] { loop.addCommonMode(mode) }
+            let source = UVRunLoop.Source { _ in
+                log.note(loop.currentMode?.rawValue ?? "no mode")
+            }
+            loop.add(source, forMode: .common)
+            let modes: [UVRunLoop.Mode] = [.default, .modalPanel, .eventTracking]
+            for mode in modes {
+                source.signal()
+                loop.run(mode: mode, for: .zero)
+            }
+            #expect(log.entries == modes.map(\.rawValue))
+            #expect(!loop.contains(source, forMode: .connectionReply))
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func everyKindOfItemIsAddedToEveryModeOfTheSet(kind: DriverKind) throws {
         try withLoop(kind) { loop, _ in
             let items = try Items()

@@ -78,6 +78,63 @@ import UVRunLoop
         }
     }
 
+    /// Time stands still here: only the number of passes counts.
+    @Test func aBusyPortHasOthersAskedForAfterSixtyFourPassesAtTheLatest() throws {
+        try withLoop(.manual) { loop, _ in
+            let (pipe, messages) = (Pipe(), Box(0))
+            try addReader(of: pipe, to: loop) { loop.stop() }
+            addBusyPort(to: loop) {
+                messages.value += 1
+                if messages.value == 2 { pipe.write("x") }
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(messages.value == 1 + 64 + 1)
+        }
+    }
+
+    @Test func aBusyPortHasOthersAskedForAfterAMillisecondAtTheLatest() throws {
+        try withLoop(.manual) { loop, _ in
+            let (pipe, messages) = (Pipe(), Box(0))
+            try addReader(of: pipe, to: loop) { loop.stop() }
+            addBusyPort(to: loop) {
+                messages.value += 1
+                if messages.value == 2 { pipe.write("x") }
+                letTimePass(.microseconds(250), loop)
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(messages.value == 1 + 4)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aBusySourceHasPortsAskedForInEveryPass(kind: DriverKind) throws {
+        try withLoop(kind) { loop, _ in
+            let (pipe, passes) = (Pipe(), Box(0))
+            try addReader(of: pipe, to: loop) { loop.stop() }
+            keepBusy(loop) {
+                passes.value += 1
+                if passes.value == 2 { pipe.write("x") }
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(passes.value == 2)
+        }
+    }
+
+    @Test func aRunThatReturnsAfterASourceAsksForReadyPortsInEveryPass() throws {
+        try withLoop(.manual) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("port") }
+            keepBusy(loop) {
+                log.note("source")
+                pipe.write("x")
+            }
+            for _ in 1...3 {
+                loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            }
+            #expect(log.entries == ["source", "port", "source", "port", "source", "port"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aHandledSourceIsFollowedByALookForAReadyPort(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
@@ -255,6 +312,26 @@ private func addTimer(to loop: UVRunLoop, after delay: Duration, _ action: @esca
 
 private func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
     let source = UVRunLoop.Source { _ in action() }
+    loop.add(source, forMode: .default)
+    source.signal()
+}
+
+/// Adds a port that always has a message.
+private func addBusyPort(to loop: UVRunLoop, _ action: @escaping () -> Void) {
+    let port = UVRunLoop.Port { port, message in
+        action()
+        _ = port.send(message)
+    }
+    loop.add(port, forMode: .default)
+    _ = port.send(UVRunLoop.PortMessage(id: 1))
+}
+
+/// Adds a source that is always signalled.
+private func keepBusy(_ loop: UVRunLoop, _ action: @escaping () -> Void) {
+    let source = UVRunLoop.Source { source in
+        action()
+        source.signal()
+    }
     loop.add(source, forMode: .default)
     source.signal()
 }

@@ -70,21 +70,48 @@ import UVRunLoop
         withLoop(.manual) { loop, log in
             let start = loop.now
             let timer = UVRunLoop.Timer(after: .seconds(5), interval: .seconds(5)) { timer in
-                let date = start.duration(to: timer.nextFireDate).components.seconds
-                let now = start.duration(to: loop.now).components.seconds
+                let date = start.duration(to: timer.nextFireDate)
+                let now = start.duration(to: loop.now)
                 log.note("date \(date), now \(now), missed \(timer.missedFires)")
             }
             loop.add(timer, forMode: .default)
             loop.run(mode: .default, until: start + .seconds(7))
-            letTimePass(.seconds(16), loop)
+            letTimePass(.milliseconds(16_250), loop)
             loop.run(mode: .default, until: start + .seconds(31))
             let story = [
-                "date 5, now 5, missed 0",
-                "date 10, now 23, missed 2",
-                "date 25, now 25, missed 0",
-                "date 30, now 30, missed 0",
+                "date 5.0 seconds, now 5.0 seconds, missed 0",
+                "date 10.0 seconds, now 23.25 seconds, missed 2",
+                "date 25.0 seconds, now 25.0 seconds, missed 0",
+                "date 30.0 seconds, now 30.0 seconds, missed 0",
             ]
             #expect(log.entries == story)
+        }
+    }
+
+    /// Less than an interval, and more; before the handler, and in it.
+    @Test func noDelayMovesTheDatesOfTheGuidesTimer() {
+        withLoop(.manual) { loop, log in
+            let start = loop.now
+            let timer = UVRunLoop.Timer(after: .seconds(5), interval: .seconds(5)) { timer in
+                let date = start.duration(to: timer.nextFireDate)
+                log.note("date \(date), now \(start.duration(to: loop.now))")
+                letTimePass(.milliseconds(log.entries.count == 3 ? 6_100 : 700), loop)
+            }
+            loop.add(timer, forMode: .default)
+            for delay in [0, 1_300, 4_900, 0, 0, 7_700] {
+                letTimePass(.milliseconds(delay), loop)
+                loop.run(mode: .default, until: timer.nextFireDate)
+            }
+            let story = [
+                "date 5.0 seconds, now 5.0 seconds",
+                "date 10.0 seconds, now 10.0 seconds",
+                "date 15.0 seconds, now 15.6 seconds",
+                "date 25.0 seconds, now 25.0 seconds",
+                "date 30.0 seconds, now 30.0 seconds",
+                "date 35.0 seconds, now 38.4 seconds",
+            ]
+            #expect(log.entries == story)
+            #expect(timer.nextFireDate == start + .seconds(40))
         }
     }
 
@@ -177,6 +204,25 @@ import UVRunLoop
             #expect(loop.now >= limit)
             #expect(timer.isValid)
             #expect(!log.entries.isEmpty)
+            if kind == .manual { #expect(log.entries.count == 6) }
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aRepeatingTimerWakesTheThreadAgainAndAgain(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            let timer = UVRunLoop.Timer(after: .milliseconds(1), interval: .milliseconds(1)) { _ in
+                log.note("fired")
+                if log.entries.count(where: { $0 == "fired" }) == 5 { loop.stop() }
+            }
+            loop.add(timer, forMode: .default)
+            log.observe(loop)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            let pass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting", "fired"]
+            let passes = Array(repeatElement(pass, count: 5).joined())
+            #expect(log.entries == ["entry"] + passes + ["exit"])
+            #expect(start.duration(to: loop.now) >= .milliseconds(5))
         }
     }
 

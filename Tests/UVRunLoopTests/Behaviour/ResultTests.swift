@@ -173,6 +173,10 @@ import UVRunLoop
         withLoop(kind) { loop, _ in
             let mode = UVRunLoop.Mode(rawValue: "limited")
             loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: mode)
+            loop.add(
+                UVRunLoop.Timer(after: .zero) { _ in Issue.record("Another mode is served.") },
+                forMode: .default
+            )
             let start = loop.now
             // A run that ignored its limit would go on for an hour.
             let result = withHangGuard(seconds: 60) {

@@ -255,6 +255,27 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func aTimerFiresInTheModesItIsInAndInNoOther(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let modes = [UVRunLoop.Mode("A"), UVRunLoop.Mode("B"), .default]
+            for mode in modes { loop.add(UVRunLoop.Source { _ in }, forMode: mode) }
+            let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { _ in
+                log.note("timer in \(loop.currentMode?.rawValue ?? "no mode")")
+            }
+            loop.add(timer, forMode: modes[0])
+            loop.add(timer, forMode: modes[1])
+            #expect(modes.map { loop.contains(timer, forMode: $0) } == [true, true, false])
+            for mode in modes + modes {
+                letTimePass(.milliseconds(2), loop)
+                #expect(loop.run(mode: mode, for: .zero) == .timedOut)
+                log.note("returned")
+            }
+            let round = ["timer in A", "returned", "timer in B", "returned", "returned"]
+            #expect(log.entries == round + round)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func aLoopThatDoesNotRunFiresNothing(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in log.note("timer") }
@@ -263,24 +284,6 @@ import UVRunLoop
             #expect(log.entries == [])
             loop.run(mode: .default, for: .zero)
             #expect(log.entries == ["timer"])
-        }
-    }
-
-    @Test(arguments: DriverKind.allCases)
-    func dateThatPassesDuringAHandlerWaitsForTheNextTimeRound(kind: DriverKind) {
-        withLoop(kind) { loop, log in
-            let source = UVRunLoop.Source { source in
-                log.note("source")
-                letTimePass(.milliseconds(5), loop)
-                log.note("source end")
-                source.invalidate()
-            }
-            source.signal()
-            loop.add(source, forMode: .default)
-            let timer = UVRunLoop.Timer(after: .milliseconds(2)) { _ in log.note("timer") }
-            loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
-            #expect(log.entries == ["source", "source end", "timer"])
         }
     }
 

@@ -222,6 +222,19 @@ import UVRunLoop
         }
     }
 
+    /// On libuv alone: virtual time has no processor.
+    @Test func aSleepTakesNoProcessorTime() {
+        withLoop(.uv) { loop, _ in
+            addFarTimer(to: loop)
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let (start, used) = (loop.now, threadProcessorTime())
+            #expect(loop.run(mode: .default, for: .milliseconds(300)) == .timedOut)
+            let elapsed = start.duration(to: loop.now)
+            // On a busy machine both grow, but a thread that sleeps uses next to nothing.
+            #expect(Duration.nanoseconds(threadProcessorTime() - used) < elapsed / 4)
+        }
+    }
+
     // MARK: Work known before the sleep makes it zero long
 
     @Test(arguments: DriverKind.allCases)

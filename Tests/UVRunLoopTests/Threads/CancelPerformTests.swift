@@ -52,6 +52,29 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func cancellingReachesTheRequestsOfOneLoopOnly(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let target = Target()
+            loop.requestPerform(target: target, key: 1) { log.note("here") }
+            loop.requestPerform(after: .zero, target: target, key: 1) { log.note("here, later") }
+            // On another thread the target's requests are those of its loop.
+            onAnotherThread {
+                let other = UVRunLoop.current
+                other.requestPerform(target: target, key: 1) { log.note("there") }
+                other.requestPerform(after: .zero, target: target, key: 1) {
+                    log.note("there, later")
+                }
+                #expect(loop.cancelPerformRequests(target: target, key: 1) == 2)
+                #expect(loop.cancelPerformRequests(target: target) == 0)
+                #expect(other.run(mode: .default, for: nil) == .finished)
+                #expect(other.cancelPerformRequests(target: target) == 0)
+            }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["there", "there, later"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func keysAreComparedByValueAndNoKeyMeansNone(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let target = Target()

@@ -1,0 +1,102 @@
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// How long a sender waits until its message is out, and for the reply.
+@Suite(.timeLimit(.minutes(15))) struct RequestLimitTests {
+    /// Each request has a limit of zero for what it is not to wait for.
+    @Test func aRequestHasALimitForSendingAndAnotherForTheReply() throws {
+        let (place, notes, gaveUp) = (Place(), Notes(), Signal())
+        let listener = try place.rawListener("deaf")
+        let server = try PortServer(place) { _, _ in
+            gaveUp.wait()
+            return [1]
+        }
+        let (limit, data) = (Duration.milliseconds(30), sampleBytes(1 << 20))
+        try onOwnThread {
+            let deaf = try place.remote("deaf")
+            let peer = try listener.accept()
+            let start = UVRunLoop.Instant.now
+            do {
+                try deaf.request(data, sendLimit: limit, receiveLimit: .zero)
+            } catch {
+                notes.add("\(error), in time: \(start.duration(to: .now) >= limit)")
+            }
+            withExtendedLifetime(peer) {}
+        }
+        try onOwnThread {
+            let silent = try place.remote()
+            let start = UVRunLoop.Instant.now
+            do {
+                try silent.request([1], sendLimit: .zero, receiveLimit: limit)
+            } catch {
+                notes.add("\(error), in time: \(start.duration(to: .now) >= limit)")
+            }
+        }
+        gaveUp.send()
+        server.stop()
+        #expect(notes.entries == ["sendTimedOut, in time: true", "receiveTimedOut, in time: true"])
+    }
+
+    @Test func aSendToAPeerThatNeverReadsEndsAtItsLimit() throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        try onOwnThread {
+            for mode in [nil, UVRunLoop.Mode.reply] {
+                let remote = try place.remote()
+                let peer = try listener.accept()
+                let told = Notes()
+                remote.invalidationHandler = { _ in told.add("invalid") }
+                let data = sampleBytes(16 << 20)
+                let start = UVRunLoop.Instant.now
+                #expect(throws: MessagePortError.sendTimedOut) {
+                    try remote.send(data: data, sendLimit: .milliseconds(30), replyMode: mode)
+                }
+                #expect(start.duration(to: .now) >= .milliseconds(30))
+                // A part of it is out, and nothing may follow.
+                #expect(!remote.isValid)
+                #expect(told.entries == ["invalid"])
+                #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
+                #expect(peer.read().count < data.count)
+            }
+        }
+    }
+
+    @Test func aMessageOfWhichNothingIsOutIsTakenBack() throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        let remote = try place.remote()
+        let peer = try listener.accept()
+        var count = 0
+        #expect(throws: MessagePortError.sendTimedOut) {
+            while true {
+                try remote.sendOneWay(sampleBytes(5_000), Int32(count), limit: .zero)
+                count += 1
+            }
+        }
+        // What fitted in part broke the port; else it goes on when there is room again.
+        guard remote.isValid else { return }
+        for id in 0..<count { #expect(peer.readFrame()?.id == Int32(id)) }
+        try remote.sendOneWay([1], 77)
+        #expect(peer.readFrame()?.id == 77)
+    }
+
+    @Test func aLimitOfZeroIsOneLook() throws {
+        let (place, gaveUp) = (Place(), Signal())
+        let server = try PortServer(place) { _, message in
+            // A sender that waited for this reply would wait for ever.
+            if message.id == 0 { gaveUp.wait() }
+            return [UInt8(message.id)]
+        }
+        try onOwnThread {
+            let remote = try place.remote()
+            #expect(throws: MessagePortError.receiveTimedOut) {
+                try remote.request(id: 0, receiveLimit: .zero)
+            }
+            gaveUp.send()
+            #expect(try remote.request(id: 1) == [1])
+        }
+        server.stop()
+    }
+}
