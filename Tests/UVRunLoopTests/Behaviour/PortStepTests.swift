@@ -135,6 +135,27 @@ import UVRunLoop
         }
     }
 
+    /// The observer makes two ports ready after the poll of step 5, in the first pass.
+    @Test(arguments: DriverKind.allCases)
+    func theFirstPassAsksForReadyPortsInStepSevenAlthoughItKnowsOfOne(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            try addReader(of: pipe, to: loop) { log.note("pipe") }
+            let port = UVRunLoop.Port { _, message in
+                log.note("message \(message.id)")
+                if message.id == 3 { loop.stop() }
+            }
+            loop.add(port, forMode: .default)
+            let observer = UVRunLoop.Observer(activities: .beforeWaiting, repeats: false) { _, _ in
+                for id: Int32 in 1...3 { _ = port.send(UVRunLoop.PortMessage(id: id)) }
+                pipe.write("x")
+            }
+            loop.add(observer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(log.entries == ["message 1", "pipe", "message 2", "message 3"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aHandledSourceIsFollowedByALookForAReadyPort(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
