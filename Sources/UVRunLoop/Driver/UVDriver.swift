@@ -64,10 +64,12 @@ final class UVDriver: LoopDriver {
         let async = try unsafe UVHandle<uv_async_t> { raw in
             unsafe uv_async_init(loop, raw) { _ in }
         }
-        unsafe uvRemote.open(async: async.raw, epoll: epoll)
-        unsafe self.async = consume async
         // Here, where a refusal can be thrown: in the first run libuv would abort the process.
-        try accepted(unsafe cuv_loop_settle(loop))
+        let status = unsafe cuv_loop_settle(loop)
+        let descriptor = unsafe status < 0 ? nil : WakeDescriptor.find(of: loop)
+        unsafe uvRemote.open(async: async.raw, wakeDescriptor: descriptor, epoll: epoll)
+        unsafe self.async = consume async
+        try accepted(status)
         let prepare = try unsafe UVHandle<uv_prepare_t> { raw in unsafe uv_prepare_init(loop, raw) }
         unsafe prepare.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_prepare_start(prepare.raw) { handle in

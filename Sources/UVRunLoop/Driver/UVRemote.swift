@@ -10,6 +10,8 @@ final class UVRemote: LoopRemote {
     @safe
     private struct State: ~Copyable {
         var async: UnsafeMutablePointer<uv_async_t>?
+        /// What is behind it; negative where that is libuv's own business.
+        var wakeDescriptor: CInt = -1
         var descriptors = WatchedDescriptors()
     }
 
@@ -20,10 +22,11 @@ final class UVRemote: LoopRemote {
 
     func time(notBefore date: Int64) -> Int64 { monotonicTime(notBefore: date) }
 
-    func open(async: UnsafeMutablePointer<uv_async_t>, epoll: CInt) {
+    func open(async: UnsafeMutablePointer<uv_async_t>, wakeDescriptor: CInt?, epoll: CInt) {
         let async = unsafe SendablePointer(async)
         state.withLock { state in
             unsafe state.async = unsafe async.raw
+            state.wakeDescriptor = wakeDescriptor ?? -1
             state.descriptors.epoll = epoll
         }
     }
@@ -32,12 +35,15 @@ final class UVRemote: LoopRemote {
     func close() {
         state.withLock { state in
             unsafe state.async = nil
+            state.wakeDescriptor = -1
             state.descriptors.releaseAll()
         }
     }
 
     func kick() {
         state.withLock { state in
+            // What the kernel refuses here, libuv may still be able to do.
+            if state.wakeDescriptor >= 0, cuv_event_signal(state.wakeDescriptor) == 0 { return }
             guard let async = unsafe state.async else { return }
             let status = unsafe uv_async_send(async)
             assert(status == 0, "Bug in UVRunLoop: a wake-up could not be sent.")

@@ -27,6 +27,30 @@ extension Job {
         )
     }
 
+    /// The same where both loops share a core, and in processor time: what the one that wakes does
+    /// after the kernel has switched to the other costs nobody a wait, but it costs.
+    static func wakeOnOneCore(_ effort: Effort) -> Job {
+        let count = effort.choose(20_000, quick: 2_000)
+        return Job(
+            rows: [
+                Row(
+                    name: "wake.onecore",
+                    title: "A wake-up each way between two loops on one core, in processor time"
+                )
+            ],
+            contenders: [
+                Contender(.uvRunLoop) { _ in [OneCore.time(count) { Rally.ours($0, among: 1) }] },
+                Contender(.libuv) { _ in
+                    [OneCore.time(count) { Double(raw_uv_ping_pong(CInt($0))) }]
+                },
+                Contender(.cfRunLoop) { _ in
+                    [OneCore.time(count) { Rally.coreFoundation($0, among: 1) }]
+                },
+                Contender(.nio) { _ in [OneCore.time(count) { Rally.nio($0, among: 1) }] },
+            ]
+        )
+    }
+
     /// One wake-up each way between a loop and one after the other of n sleeping ones.
     static func growingThreads(_ effort: Effort) -> Job {
         let count = effort.choose(10_000, quick: 1_000)
@@ -45,6 +69,18 @@ extension Job {
                 Contender(.nio) { [Rally.nio(count, among: $0)] },
             ]
         )
+    }
+}
+
+private enum OneCore {
+    /// The processor time, in nanoseconds, for each of so many turns of a body whose threads are
+    /// all on one core.
+    static func time(_ count: Int, _ body: (Int) -> Double) -> Double {
+        guard raw_pin_to_one_core() == 0 else { fail("The threads cannot be kept on one core.") }
+        defer { raw_unpin() }
+        let start = raw_processor_time()
+        _ = body(count)
+        return Double(raw_processor_time() - start) / Double(count)
     }
 }
 
@@ -112,9 +148,10 @@ private enum Rally {
     }
 
     static func nio(_ trips: Int, among threads: Int) -> Double {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-        let others = Array(group.makeIterator()).map { $0 as any EventLoop }
-        let loop = NIO.loop
+        // All of them begin here, where the caller may have bound itself to a core.
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads + 1)
+        var others = Array(group.makeIterator()).map { $0 as any EventLoop }
+        let loop = others.removeLast()
         let isDone = Latch()
         @Sendable func serve(_ trip: Int) {
             guard trip < trips else { return isDone.open() }

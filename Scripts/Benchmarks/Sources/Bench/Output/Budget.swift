@@ -147,6 +147,7 @@ struct Budget {
                 size: 1
             ),
             line("pingpong / libuv", .atMost(1.1), "pingpong", over: .libuv),
+            line("wake.onecore / SwiftNIO", .atMost(1.1), "wake.onecore", over: .nio),
         ]
             + results.sizes("descriptors", .uvRunLoop).map { size in
                 let title = "descriptors, \(Figures.whole(size)) idle / libuv"

@@ -7,6 +7,7 @@ enum Plan {
             .runs(effort),
             .perform(effort),
             .pingPong(effort),
+            .wakeOnOneCore(effort),
             .timers(effort),
             .cancel(effort),
             .redate(effort),

@@ -1,0 +1,73 @@
+import CUV
+import Glibc
+import Synchronization
+
+/// The descriptor behind a loop's `uv_async`, where it is better to write to it than to call
+/// `uv_async_send`.
+///
+/// `uv_async_send` of libuv before 1.45 marks the handle as busy until its write has returned, and
+/// a loop that wakes meanwhile spins until then. Where both share a core, the kernel switches to
+/// the loop inside that write, and the loop spins for nothing: a round trip between two loops took
+/// 82 to 89 µs of processor time instead of 7. The write alone is all that wakes: the handle's callback
+/// has nothing to do.
+enum WakeDescriptor {
+    /// The first version that does not spin.
+    private static let firstWithoutSpin: UInt32 = 1 << 16 | 45 << 8
+
+    /// What the process knows of its libuv; it is asked once.
+    private enum Verdict {
+        static let unknown: UInt8 = 0
+        static let writes: UInt8 = 1
+        static let sends: UInt8 = 2
+    }
+
+    private static let verdict = Atomic<UInt8>(Verdict.unknown)
+
+    /// The descriptor to write to; `nil` where `uv_async_send` is to be called.
+    ///
+    /// - Parameter loop: A loop whose wake-ups the kernel watches for, and which nobody uses yet.
+    static func find(of loop: UnsafeMutablePointer<uv_loop_t>) -> CInt? {
+        guard verdict.load(ordering: .relaxed) != Verdict.sends else { return nil }
+        let descriptor = unsafe cuv_loop_eventfd(loop)
+        if verdict.load(ordering: .relaxed) == Verdict.unknown {
+            let isGood = unsafe uv_version() < firstWithoutSpin && wakes(descriptor, loop)
+            verdict.store(isGood ? Verdict.writes : Verdict.sends, ordering: .relaxed)
+        }
+        guard verdict.load(ordering: .relaxed) == Verdict.writes, descriptor >= 0 else {
+            return nil
+        }
+        return descriptor
+    }
+
+    /// Whether the descriptor is what it is taken for: an eventfd that the loop finds ready once it
+    /// was written to, and empties.
+    private static func wakes(
+        _ descriptor: CInt,
+        _ loop: UnsafeMutablePointer<uv_loop_t>
+    ) -> Bool {
+        guard descriptor >= 0, isEventDescriptor(descriptor), !isReadable(descriptor) else {
+            return false
+        }
+        guard cuv_event_signal(descriptor) == 0, isReadable(descriptor),
+            unsafe cuv_has_ready_descriptor(loop) != 0
+        else {
+            return false
+        }
+        _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
+        return !isReadable(descriptor)
+    }
+
+    private static func isReadable(_ descriptor: CInt) -> Bool {
+        let condition = cuv_condition(descriptor)
+        return condition >= 0 && condition & CInt(cuv_poll_in) != 0
+    }
+
+    /// Whether the kernel calls it so; where it does not tell, it is none.
+    private static func isEventDescriptor(_ descriptor: CInt) -> Bool {
+        let expected = Array("anon_inode:[eventfd]".utf8)
+        var name = [CChar](repeating: 0, count: expected.count + 1)
+        let length = unsafe readlink("/proc/self/fd/\(descriptor)", &name, name.count)
+        return length == expected.count
+            && name.prefix(length).elementsEqual(expected.lazy.map(CChar.init(bitPattern:)))
+    }
+}
