@@ -8,8 +8,8 @@ import Synchronization
 /// `uv_async_send` of libuv before 1.45 marks the handle as busy until its write has returned, and
 /// a loop that wakes meanwhile spins until then. Where both share a core, the kernel switches to
 /// the loop inside that write, and the loop spins for nothing: a round trip between two loops took
-/// 82 to 89 µs of processor time instead of 7. The write alone is all that wakes: the handle's callback
-/// has nothing to do.
+/// 82 to 89 µs of processor time instead of 7. The write alone is all that wakes, for the handle's
+/// callback has nothing to do.
 enum WakeDescriptor {
     /// The first version that does not spin.
     private static let firstWithoutSpin: UInt32 = 1 << 16 | 45 << 8
@@ -23,9 +23,10 @@ enum WakeDescriptor {
 
     private static let verdict = Atomic<UInt8>(Verdict.unknown)
 
-    /// The descriptor to write to; `nil` where `uv_async_send` is to be called.
+    /// Finds what to write to.
     ///
     /// - Parameter loop: A loop whose wake-ups the kernel watches for, and which nobody uses yet.
+    /// - Returns: The descriptor; `nil` where `uv_async_send` is to be called.
     static func find(of loop: UnsafeMutablePointer<uv_loop_t>) -> CInt? {
         guard verdict.load(ordering: .relaxed) != Verdict.sends else { return nil }
         let descriptor = unsafe cuv_loop_eventfd(loop)
