@@ -194,11 +194,12 @@ import UVRunLoop
                 sendableHandler: { _ in log.note("timer") }
             )
             loop.add(timer, forMode: .default)
-            elsewhere(after: .milliseconds(3), loop) {
+            let errand = elsewhere(after: .milliseconds(3), loop) {
                 timer.invalidate()
                 log.note(timer.isValid ? "valid" : "invalid")
             }
             #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            errand.wait()
             #expect(log.entries == ["invalid"])
         }
     }

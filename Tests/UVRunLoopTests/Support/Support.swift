@@ -78,9 +78,18 @@ extension UVRunLoop.Activities {
 }
 
 /// Has another thread do something when the loop's clock has advanced.
-func elsewhere(after delay: Duration, _ loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) {
+@discardableResult
+func elsewhere(
+    after delay: Duration,
+    _ loop: UVRunLoop,
+    _ action: @escaping @Sendable () -> Void
+) -> Errand {
+    let errand = Errand()
     if let remote = loop.remote as? ManualRemote {
-        remote.plan(after: delay.nanosecondsRoundedUp, action)
+        remote.plan(after: delay.nanosecondsRoundedUp) {
+            action()
+            errand.end()
+        }
     } else {
         let thread = startThread {
             usleep(UInt32(delay.nanosecondsRoundedUp / 1000))
@@ -88,9 +97,20 @@ func elsewhere(after delay: Duration, _ loop: UVRunLoop, _ action: @escaping @Se
             // but a loop that never sleeps is not waited for.
             for _ in 0..<20_000 where !loop.isWaiting { usleep(100) }
             action()
+            errand.end()
         }
         pthread_detach(thread)
     }
+    return errand
+}
+
+/// What another thread does once: a loop that it wakes may be ahead of what it does after that.
+final class Errand: Sendable {
+    private let isOver = Atomic<Bool>(false)
+
+    fileprivate func end() { isOver.store(true, ordering: .releasing) }
+
+    func wait() { while !isOver.load(ordering: .acquiring) { usleep(100) } }
 }
 
 /// Lets the loop's clock move on without a run.
