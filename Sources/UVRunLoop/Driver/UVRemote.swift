@@ -91,13 +91,15 @@ struct WatchedDescriptors {
         if descriptors.insert(descriptor).inserted { paused.insert(descriptor) }
     }
 
-    mutating func release(_ descriptor: CInt) {
+    mutating func release(_ descriptor: CInt) { release(descriptor, setGoesOn: true) }
+
+    private mutating func release(_ descriptor: CInt, setGoesOn: Bool) {
         guard descriptors.remove(descriptor) != nil else { return }
         released.insert(descriptor)
         let wasPaused = paused.remove(descriptor) != nil
         let isWatched = cuv_epoll_delete(epoll, descriptor) == 0
         // Without one, it was closed: the number is free, or that of a file which is not watched.
-        if !isWatched, !wasPaused { requireNoGhost(of: descriptor) }
+        if !isWatched, !wasPaused, setGoesOn { requireNoGhost(of: descriptor) }
         BlockingFlags.giveBack(descriptor, isSameFile: wasPaused ? nil : isWatched)
     }
 
@@ -114,10 +116,17 @@ struct WatchedDescriptors {
     /// Traps when the kernel goes on reporting a closed descriptor.
     ///
     /// It does as long as a duplicate of the descriptor is open, and it can be told to stop only by
-    /// way of the number that is gone. libuv would spin for ever at the next event.
+    /// way of the number that is gone. libuv would spin for ever at the next event. While another
+    /// thread starts a process there is a duplicate, too, but only until the program is loaded:
+    /// that is waited for.
     private func requireNoGhost(of descriptor: CInt) {
+        var looks = 1
+        while looks < Self.mostLooks, EpollSet.holds(descriptor, epoll: epoll) {
+            sleepBriefly()
+            looks += 1
+        }
         require(
-            !EpollSet.holds(descriptor, epoll: epoll),
+            looks < Self.mostLooks,
             """
             Descriptor \(descriptor) was closed before its source was invalidated or removed, and a duplicate of it is \
             still open: the kernel goes on reporting it to the run loop, and cannot be told to stop. Invalidate a \
@@ -126,10 +135,14 @@ struct WatchedDescriptors {
         )
     }
 
+    /// How often a duplicate is looked for that may be gone soon: some 50 ms.
+    private static let mostLooks = 500
+
     mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }
 
     mutating func releaseAll() {
-        for descriptor in descriptors { release(descriptor) }
+        // The set is closed next, and all that it may still hold goes with it.
+        for descriptor in descriptors { release(descriptor, setGoesOn: false) }
         epoll = -1
     }
 }

@@ -27,6 +27,20 @@ import Testing
         }
     }
 
+    /// As while another thread starts a process.
+    @Test func aDuplicateThatIsClosedSoonIsWaitedFor() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { leaveAGhostForAWhile() }
+        }
+    }
+
+    /// The kernel goes on reporting it, but there is nobody left to whom.
+    @Test func aLoopThatEndsIsNotInTheWayOfADuplicate() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { leaveAGhostToTheEndOfALoop() }
+        }
+    }
+
     @Test func aClosedDescriptorWithoutADuplicateIsForgotten() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {
@@ -91,6 +105,33 @@ private func closeAndOpenEventDescriptors() {
     _ = fcntl(second, F_SETFL, fcntl(second, F_GETFL) | O_NONBLOCK)
     source.invalidate()
     exitUnless(isNonBlocking(second))
+}
+
+private func leaveAGhostForAWhile() {
+    let ends = openPipe()
+    let duplicate = dup(ends.read)
+    let source = serve(ends.read)
+    close(ends.read)
+    let thread = startThread {
+        usleep(3_000)
+        close(duplicate)
+    }
+    source.invalidate()
+    pthread_join(thread, nil)
+    exitUnless(UVRunLoop.current.run(mode: .default, for: .zero) == .finished)
+}
+
+private func leaveAGhostToTheEndOfALoop() {
+    let ends = openPipe()
+    let duplicate = dup(ends.read)
+    let thread = startThread {
+        _ = serve(ends.read)
+        exitUnless(write(ends.write, "x", 1) == 1)
+        close(ends.read)
+    }
+    pthread_join(thread, nil)
+    var byte: UInt8 = 0
+    exitUnless(unsafe read(duplicate, &byte, 1) == 1)
 }
 
 private func leaveAGhost() {
