@@ -175,10 +175,12 @@ import UVRunLoop
             log.observe(loop)
             let removed = UVRunLoop.Timer(after: .seconds(3600)) { _ in log.note("removed") }
             loop.add(removed, forMode: .default)
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             let timer = stoppingTimer(at: loop.now + .milliseconds(10), loop, log)
             duringSleep(of: loop) {
-                loop.add(timer, forMode: .default)
                 loop.remove(removed, forMode: .default)
+                // It may be due, and end the run at once.
+                loop.add(timer, forMode: .default)
             }
             loop.run(mode: .default, for: .seconds(5))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
