@@ -68,6 +68,11 @@ enum Known {
             "the set of a message port cannot be asked: only a filter of system calls does that"
         ),
         (
+            "epoll_ctl_del", "O_NONBLOCK",
+            "what the kernel does not watch is taken for another file, whose flag is left alone: "
+                + "only a filter of system calls does that to a descriptor that is open"
+        ),
+        (
             "fcntl", "O_NONBLOCK",
             "the flag of an open file cannot be given back: only a filter of system calls does that"
         ),
