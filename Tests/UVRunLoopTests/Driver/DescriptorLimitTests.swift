@@ -1,3 +1,4 @@
+import CUV
 import Glibc
 import Testing
 
@@ -30,15 +31,18 @@ import Testing
     }
 }
 
+/// libuv from 1.45 on also opens an `io_uring`, which it does without where the kernel refuses it.
+private let countForALoop = uv_version() >= 1 << 16 | 45 << 8 ? 5 : 4
+
 /// With every number of descriptors too small for a loop and for libuv's own needs.
 private func prepareTheFirstLoop() {
     let table = FullTable()
     onAnotherThread {
-        for count in 0..<6 {
+        for count in 0..<countForALoop + 2 {
             table.leave(count)
             expectRefusal(leaving: count)
         }
-        table.leave(6)
+        table.leave(countForALoop + 2)
         expectSuccess()
     }
 }
@@ -48,11 +52,11 @@ private func prepareALaterLoop() {
     onAnotherThread { expectSuccess() }
     let table = FullTable()
     onAnotherThread {
-        for count in 0..<4 {
+        for count in 0..<countForALoop {
             table.leave(count)
             expectRefusal(leaving: count)
         }
-        table.leave(4)
+        table.leave(countForALoop)
         expectSuccess()
     }
     withExtendedLifetime(pipe) {}
