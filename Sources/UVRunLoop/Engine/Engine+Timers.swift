@@ -1,7 +1,8 @@
 // The engine's timers lie in their modes' queues. Everything here is for timers that are in this
 // loop, which whoever calls it has made sure of under the loop's lock.
 
-extension UVRunLoop.Timer: TimerQueueMember {
+extension UVRunLoop.Timer {
+    /// The next date to fire on.
     var date: Int64 { core.series.date }
 }
 

@@ -15,17 +15,13 @@ struct Engine: ~Copyable {
     var firing: [UVRunLoop.Timer] = []
     /// How many sources are signalled, in any mode.
     var signalledCount = 0
-    /// The number of the latest look at the kernel for a mode with ports.
-    var look: Int64 = 0 {
-        didSet {
-            previousLookSerial = lookSerial
-            lookSerial = nextSerial()
-        }
+    /// The latest look at the kernel for a mode with ports.
+    private(set) var latestLook = Look()
+    /// Its number.
+    var look: Int64 {
+        get { latestLook.number }
+        set { latestLook.begin(newValue, at: nextSerial()) }
     }
-    // When that look was, the one before it, and the latest that was left out.
-    private var lookSerial: UInt64 = 0
-    private var previousLookSerial: UInt64 = 0
-    private var leftOutSerial: UInt64 = 0
     /// Whether a port may be ready, in any mode.
     var mayHoldReady = false
     /// Whether the kernel may have to be asked for more, for any mode.
@@ -42,16 +38,7 @@ struct Engine: ~Copyable {
         return serial
     }
 
-    var latestLook: Look {
-        Look(
-            number: look,
-            serial: lookSerial,
-            previous: previousLookSerial,
-            leftOut: leftOutSerial
-        )
-    }
-
-    mutating func noteLeftOutLook() { leftOutSerial = nextSerial() }
+    mutating func noteLeftOutLook() { latestLook.leftOut = nextSerial() }
 
     mutating func noteChange() { version += 1 }
 

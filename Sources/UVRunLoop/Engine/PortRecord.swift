@@ -178,12 +178,17 @@ struct PortRecord: ItemRecord {
 
 /// A look at the kernel, and when it was.
 struct Look {
-    let number: Int64
-    let serial: UInt64
+    private(set) var number: Int64 = 0
+    private(set) var serial: UInt64 = 0
     /// When the one before it was.
-    let previous: UInt64
+    private var previous: UInt64 = 0
     /// When a look was left out last.
-    let leftOut: UInt64
+    var leftOut: UInt64 = 0
+
+    mutating func begin(_ number: Int64, at serial: UInt64) {
+        self.number = number
+        (previous, self.serial) = (self.serial, serial)
+    }
 
     /// Whether a look that was left out would have found a port ready again, as this one has:
     /// the port has its turn as if it had.

@@ -6,18 +6,12 @@ struct Deadline: Equatable {
     var latest: Int64
 }
 
-/// What a queue of timers asks of its members.
-protocol TimerQueueMember {
-    /// The next date to fire on.
-    var date: Int64 { get }
-}
-
 /// The timers of one mode, soonest first.
 ///
 /// Timers without tolerance are in one heap, by date. Those with tolerance are in two: by date,
 /// which says what is due, and by the end of their windows, which says how long the loop may
 /// sleep. Whoever uses no tolerance pays nothing for it.
-struct TimerQueue<Member: TimerQueueMember> {
+struct TimerQueue<Member> {
     var places = Places<Member>()
     /// When each was scheduled in this mode last, which settles the order among equal dates.
     private var serials = Serials()
@@ -72,7 +66,7 @@ struct TimerQueue<Member: TimerQueueMember> {
         let date = min(strict.soonest, latecomers.soonest)
         if let window = windows.first, window.rank < date {
             // The window opens at the date.
-            return Deadline(earliest: places[window.place]?.date ?? .min, latest: window.rank)
+            return Deadline(earliest: queued(window.place)?.rank ?? .min, latest: window.rank)
         }
         let hasDate = !strict.isEmpty || !latecomers.isEmpty
         return hasDate ? Deadline(earliest: date, latest: date) : nil

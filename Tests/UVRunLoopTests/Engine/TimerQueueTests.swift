@@ -132,7 +132,7 @@ import Testing
 
 /// A queue and what was put into it.
 private struct Timers {
-    struct Member: TimerQueueMember {
+    struct Member {
         var name: String
         var date: Int64
         var latest: Int64
