@@ -148,18 +148,6 @@ static inline int cuv_loop_eventfd(const uv_loop_t *loop) {
     return loop->async_wfd == -1 ? loop->async_io_watcher.fd : -1;
 }
 
-// Makes an eventfd readable. Not write(2), at which a thread may be cancelled.
-static inline int cuv_event_signal(int descriptor) {
-    uint64_t one = 1;
-    int saved = errno;
-    long length;
-    do { length = syscall(SYS_write, descriptor, &one, sizeof one); } while (length < 0 && errno == EINTR);
-    // One that can take no more is readable.
-    int status = length >= 0 || errno == EAGAIN ? 0 : -errno;
-    errno = saved;
-    return status;
-}
-
 // Whether libuv would find a descriptor ready.
 static inline int cuv_has_ready_descriptor(const uv_loop_t *loop) {
     struct pollfd state = {.fd = uv_backend_fd(loop), .events = POLLIN};

@@ -56,15 +56,30 @@ static inline void cuv_signal_put_back(int signal) {
     sigaction(signal, &cuv_signals()->of[signal].previous, NULL);
 }
 
+static inline int cuv_event_create(void) {
+    int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return descriptor >= 0 ? descriptor : -errno;
+}
+
+// Makes an eventfd readable. Not write(2), at which a thread may be cancelled.
+static inline int cuv_event_signal(int descriptor) {
+    uint64_t one = 1;
+    int saved = errno;
+    long length;
+    do { length = syscall(SYS_write, descriptor, &one, sizeof one); } while (length < 0 && errno == EINTR);
+    // One that can take no more is readable.
+    int status = length >= 0 || errno == EAGAIN ? 0 : -errno;
+    errno = saved;
+    return status;
+}
+
 // Counts arrivals of a signal, and tells those who wait for it. To be called from signal handlers too.
 static inline void cuv_signal_note(int signal, uint64_t count) {
     struct cuv_signal *state = &cuv_signals()->of[signal];
     __atomic_add_fetch(&state->count, count, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
     int descriptor = __atomic_load_n(&state->descriptor, __ATOMIC_SEQ_CST) - 1;
-    uint64_t one = 1;
-    // Not write(2), at which a thread may be cancelled.
-    if (descriptor >= 0) syscall(SYS_write, descriptor, &one, sizeof one);
+    if (descriptor >= 0) cuv_event_signal(descriptor);
     __atomic_sub_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -128,11 +143,6 @@ static inline void cuv_signals_after_fork(void) {
 }
 
 static inline int cuv_signals_watch_forks(void) { return -pthread_atfork(NULL, NULL, cuv_signals_after_fork); }
-
-static inline int cuv_event_create(void) {
-    int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return descriptor >= 0 ? descriptor : -errno;
-}
 
 // Has an epoll set tell of every write to an eventfd once, whoever else reads it.
 static inline int cuv_epoll_add_edges(int epoll, int descriptor) {

@@ -64,12 +64,12 @@ final class UVDriver: LoopDriver {
         let async = try unsafe UVHandle<uv_async_t> { raw in
             unsafe uv_async_init(loop, raw) { _ in }
         }
-        // Here, where a refusal can be thrown: in the first run libuv would abort the process.
-        let status = unsafe cuv_loop_settle(loop)
-        let descriptor = unsafe status < 0 ? nil : WakeDescriptor.find(of: loop)
-        unsafe uvRemote.open(async: async.raw, wakeDescriptor: descriptor, epoll: epoll)
+        let rawAsync = unsafe async.raw
         unsafe self.async = consume async
-        try accepted(status)
+        // Here, where a refusal can be thrown: in the first run libuv would abort the process.
+        try accepted(unsafe cuv_loop_settle(loop))
+        let wakeDescriptor = unsafe WakeDescriptor.find(of: loop)
+        unsafe uvRemote.open(async: rawAsync, wakeDescriptor: wakeDescriptor, epoll: epoll)
         let prepare = try unsafe UVHandle<uv_prepare_t> { raw in unsafe uv_prepare_init(loop, raw) }
         unsafe prepare.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_prepare_start(prepare.raw) { handle in

@@ -121,18 +121,18 @@ struct WatchedDescriptors {
     /// that is waited for.
     private func requireNoGhost(of descriptor: CInt) {
         var looks = 1
-        while looks < Self.mostLooks, EpollSet.holds(descriptor, epoll: epoll) {
+        while EpollSet.holds(descriptor, epoll: epoll) {
+            require(
+                looks < Self.mostLooks,
+                """
+                Descriptor \(descriptor) was closed before its source was invalidated or removed, and a duplicate of \
+                it is still open: the kernel goes on reporting it to the run loop, and cannot be told to stop. \
+                Invalidate a source before you close its descriptor.
+                """
+            )
             sleepBriefly()
             looks += 1
         }
-        require(
-            looks < Self.mostLooks,
-            """
-            Descriptor \(descriptor) was closed before its source was invalidated or removed, and a duplicate of it is \
-            still open: the kernel goes on reporting it to the run loop, and cannot be told to stop. Invalidate a \
-            source before you close its descriptor.
-            """
-        )
     }
 
     /// How often a duplicate is looked for that may be gone soon: some 50 ms.
