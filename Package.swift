@@ -4,7 +4,7 @@ import PackageDescription
 let safe: [SwiftSetting] = [.strictMemorySafety()]
 
 // What the release tests check is the optimised library: optimising most tests as well would find
-// nothing more and take three minutes. The explorer and the random programs need it.
+// nothing more and take two minutes. The explorer and the random programs need it.
 let unoptimised: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 let package = Package(
@@ -82,7 +82,7 @@ let package = Package(
         .testTarget(name: "RandomProgramTests", dependencies: ["RandomPrograms"]),
         .testTarget(
             name: "UVRunLoopPortsTests",
-            dependencies: ["UVRunLoop", "UVRunLoopPorts"],
+            dependencies: ["UVRunLoop", "UVRunLoopPorts", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(

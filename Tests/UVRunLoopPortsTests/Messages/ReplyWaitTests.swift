@@ -44,10 +44,7 @@ import Testing
 
     @Test func handlersMaySendOverTheSamePortMeanwhile() throws {
         let (place, notes, lastOne) = (Place(), Notes(), Signal())
-        let server = try PortServer(place) { _, message in
-            if message.id == 0 { lastOne.wait() }
-            return [UInt8(message.id)]
-        }
+        let server = try PortServer(place, answeringBelow: 1, after: lastOne)
         try onOwnThread {
             let remote = try place.remote()
             let loop = UVRunLoop.current
@@ -97,10 +94,7 @@ import Testing
 
     @Test func aLateReplyIsNeverTakenForTheNextOne() throws {
         let (place, gaveUp) = (Place(), Signal())
-        let server = try PortServer(place) { _, message in
-            if message.id < 5 { gaveUp.wait() }
-            return [UInt8(message.id)]
-        }
+        let server = try PortServer(place, answeringBelow: 5, after: gaveUp)
         try onOwnThread {
             let remote = try place.remote()
             for id in 0..<5 {
@@ -129,10 +123,7 @@ import Testing
 
     @Test func aReplyThatNobodyWaitsForEndsNoRunOfItsMode() throws {
         let (place, gaveUp) = (Place(), Signal())
-        let server = try PortServer(place) { _, message in
-            if message.id == 0 { gaveUp.wait() }
-            return [UInt8(message.id)]
-        }
+        let server = try PortServer(place, answeringBelow: 1, after: gaveUp)
         try onOwnThread {
             let remote = try place.remote()
             #expect(throws: MessagePortError.receiveTimedOut) {

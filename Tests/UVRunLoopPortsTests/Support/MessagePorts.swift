@@ -1,5 +1,6 @@
 import Glibc
-import Synchronization
+// Every suite that uses what is in this folder uses that, too.
+@_exported import TestSupport
 import Testing
 
 @testable import UVRunLoop
@@ -179,6 +180,14 @@ final class PortServer: Sendable {
         }
     }
 
+    /// Answers with each request's number, but to those below a number not until told.
+    convenience init(_ place: Place, answeringBelow number: Int32, after told: Signal) throws {
+        try self.init(place) { _, message in
+            if message.id < number { told.wait() }
+            return [UInt8(message.id)]
+        }
+    }
+
     func perform(_ block: @escaping @Sendable () -> Void) {
         loop.withLock { $0 }?.perform(block)
     }
@@ -192,24 +201,6 @@ final class PortServer: Sendable {
     }
 
     deinit { stop() }
-}
-
-/// Something that one thread waits for and another does.
-final class Signal: Sendable {
-    private let count = Atomic<Int>(0)
-
-    func send() { count.add(1, ordering: .releasing) }
-
-    var hasCome: Bool { count.load(ordering: .acquiring) > 0 }
-
-    /// Waits for it; gives up after a time that only a hang explains.
-    func wait() {
-        for _ in 0..<60_000 {
-            if hasCome { return }
-            usleep(1_000)
-        }
-        fatalError("A test hangs.")
-    }
 }
 
 private final class ServerBody: Sendable {

@@ -28,12 +28,12 @@ import UVRunLoop
             let source = try reader(pipe, log, as: "read")
             loop.add(source, forMode: .default)
             #expect(loop.run(mode: .default, for: .milliseconds(2)) == .timedOut)
-            let errand = elsewhere(after: .milliseconds(5), loop) {
+            let isDone = elsewhere(after: .milliseconds(5), loop) {
                 loop.remove(source, forMode: .default)
                 log.note("\(loop.contains(source, forMode: .default))")
             }
             #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
-            errand.wait()
+            isDone.wait()
             #expect(source.isValid)
             #expect(log.entries == ["false"])
         }

@@ -179,13 +179,13 @@ import UVRunLoop
             loop.add(timer, forMode: .default)
             // On a machine that is too busy for that nothing is to be seen.
             let isInTime = Guarded(false)
-            let errand = elsewhere(after: .milliseconds(3), loop) {
+            let isDone = elsewhere(after: .milliseconds(3), loop) {
                 loop.remove(timer, forMode: .default)
                 let isBefore = UVRunLoop.currentInstant < timer.nextFireDate
                 isInTime.withLock { $0 = isBefore }
             }
             #expect(loop.run(mode: .default, for: .milliseconds(270)) == .timedOut)
-            errand.wait()
+            isDone.wait()
             guard kind == .manual || isInTime.withLock(\.self) else { return }
             let story = [
                 "entry", "beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting", "exit",
@@ -202,12 +202,12 @@ import UVRunLoop
                 sendableHandler: { _ in log.note("timer") }
             )
             loop.add(timer, forMode: .default)
-            let errand = elsewhere(after: .milliseconds(3), loop) {
+            let isDone = elsewhere(after: .milliseconds(3), loop) {
                 timer.invalidate()
                 log.note(timer.isValid ? "valid" : "invalid")
             }
             #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
-            errand.wait()
+            isDone.wait()
             #expect(log.entries == ["invalid"])
         }
     }

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 // Every suite that uses what is in this folder uses that, too.
 @_exported import TestSupport
 
@@ -78,17 +77,19 @@ extension UVRunLoop.Activities {
 }
 
 /// Has another thread do something when the loop's clock has advanced.
+///
+/// - Returns: What comes when it is done: a loop that it wakes may be ahead of what it does after that.
 @discardableResult
 func elsewhere(
     after delay: Duration,
     _ loop: UVRunLoop,
     _ action: @escaping @Sendable () -> Void
-) -> Errand {
-    let errand = Errand()
+) -> Signal {
+    let isDone = Signal()
     if let remote = loop.remote as? ManualRemote {
         remote.plan(after: delay.nanosecondsRoundedUp) {
             action()
-            errand.end()
+            isDone.send()
         }
     } else {
         let thread = startThread {
@@ -97,20 +98,11 @@ func elsewhere(
             // but a loop that never sleeps is not waited for.
             for _ in 0..<20_000 where !loop.isWaiting { usleep(100) }
             action()
-            errand.end()
+            isDone.send()
         }
         pthread_detach(thread)
     }
-    return errand
-}
-
-/// What another thread does once: a loop that it wakes may be ahead of what it does after that.
-final class Errand: Sendable {
-    private let isOver = Atomic<Bool>(false)
-
-    fileprivate func end() { isOver.store(true, ordering: .releasing) }
-
-    func wait() { while !isOver.load(ordering: .acquiring) { usleep(100) } }
+    return isDone
 }
 
 /// Lets the loop's clock move on without a run.
