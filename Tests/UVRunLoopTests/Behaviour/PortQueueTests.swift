@@ -207,19 +207,21 @@ import Testing
         }
     }
 
-    @Test func aPortTakesNoDescriptor() {
-        inQuietProcess {
-            withLoop(.uv) { loop, _ in
-                loop.run(for: .zero)
-                let before = openDescriptorCount()
-                let ports = (0..<1_000).map { _ in UVRunLoop.Port { _, _ in } }
-                for port in ports {
-                    loop.add(port, forMode: .default)
-                    _ = port.send(UVRunLoop.PortMessage())
-                }
-                while ports.contains(where: { $0.count > 0 }) { loop.run(for: .zero) }
-                require(openDescriptorCount() == before, "Ports hold descriptors.")
-            }
+    @Test func aPortTakesNoDescriptor() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { useAThousandPorts() } }
+    }
+}
+
+private func useAThousandPorts() {
+    withLoop(.uv) { loop, _ in
+        loop.run(for: .zero)
+        let before = openDescriptorCount()
+        let ports = (0..<1_000).map { _ in UVRunLoop.Port { _, _ in } }
+        for port in ports {
+            loop.add(port, forMode: .default)
+            _ = port.send(UVRunLoop.PortMessage())
         }
+        while ports.contains(where: { $0.count > 0 }) { loop.run(for: .zero) }
+        require(openDescriptorCount() == before, "Ports hold descriptors.")
     }
 }
