@@ -1,29 +1,14 @@
-/// What a run begins with.
-///
-/// A loop keeps the latest two, because most runs are like the one before, or the one before that.
-final class RunStart: Sendable {
-    let mode: UVRunLoop.Mode
-    let index: Int
-    let view: Engine.View
-
-    init(mode: UVRunLoop.Mode, index: Int, view: Engine.View) {
-        self.mode = mode
-        self.index = index
-        self.view = view
-    }
-}
-
 /// What one run knows about itself.
 ///
 /// It lives on the stack of the run and is nobody else's.
 struct Run: ~Copyable {
     /// What stands for its mode in the process, and what in the loop.
     let modeNumber: Int
-    let modeIndex: Int
+    private(set) var modeIndex = -1
     let driver: any LoopDriver
     let terms: Terms
     /// What the mode holds, as of the version in it.
-    var view: Engine.View
+    var view = Engine.View()
     /// Whether wake-ups were forgotten that may have been meant for an outer run.
     var forgotWakeUp = false
     /// What a look has found and taken for this pass at once.
@@ -36,13 +21,34 @@ struct Run: ~Copyable {
     /// No look is left out in a run's first pass.
     var isInFirstPass = true
 
-    init(_ start: RunStart, driver: any LoopDriver, _ terms: Terms) {
-        modeNumber = start.mode.number
-        modeIndex = start.index
-        view = start.view
+    /// The loop's clock, as it was read since the kernel or user code returned last.
+    private var reading: Int64?
+
+    init(_ mode: UVRunLoop.Mode, _ driver: any LoopDriver, _ terms: Terms) {
+        modeNumber = mode.number
         self.driver = driver
         self.terms = terms
     }
+
+    /// To be called once, with what the mode holds.
+    mutating func begin(in index: Int, _ engine: borrowing Engine) {
+        modeIndex = index
+        engine.show(index, in: &view)
+    }
+
+    /// The present time: the clock is read once after each return from the kernel and once after
+    /// user code, and only if somebody asks.
+    @inline(__always)
+    mutating func now(by clock: any LoopRemote) -> Int64 {
+        if let reading { return reading }
+        let now = clock.now
+        reading = now
+        return now
+    }
+
+    /// To be called when the kernel or user code has returned.
+    @inline(__always)
+    mutating func timeHasPassed() { reading = nil }
 
     /// What whoever runs the loop asks for.
     struct Terms {
@@ -83,6 +89,7 @@ struct Run: ~Copyable {
 /// What a pass found to handle.
 enum PassEvent {
     case port(Delivery)
-    case timers
+    /// A batch of timers has begun: this is the first of it.
+    case timers(Firing)
     case nothing
 }

@@ -10,7 +10,9 @@ extension UVRunLoop {
     @inline(__always)
     func notify(_ activity: Activities, _ run: inout Run) {
         refresh(&run)
-        if run.view.observers.observed.contains(activity) { tellObservers(activity, run.view) }
+        guard run.view.observers.observed.contains(activity) else { return }
+        tellObservers(activity, run.view)
+        run.timeHasPassed()
     }
 
     private func tellObservers(_ activity: Activities, _ view: borrowing Engine.View) {
@@ -34,6 +36,7 @@ extension UVRunLoop {
         }
         // Those that are signalled may all be in other modes.
         guard count > 0 else { return false }
+        defer { run.timeHasPassed() }
         guard let first else { return fireAllSignalledSources(in: mode) }
         return fire(first, orNextIn: mode)
     }
@@ -73,33 +76,32 @@ extension UVRunLoop {
 
     // MARK: Step 9
 
-    /// Fires every timer of the mode that is due now, soonest date first.
-    func fireDueTimers(_ run: inout Run) {
+    /// Fires the timers of the mode's innermost batch, soonest date first, and ends the batch.
+    func fireTimers(from first: Firing, _ run: inout Run) {
         let mode = run.modeIndex
-        let now = remote.now
-        var next = withEngine { engine in
-            engine.modes[mode].timers.beginBatch(now: now)
-            return takeNext(in: mode, &engine)
-        }
+        var next = Optional(first)
         while let firing = next {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
             firing.timer.callOut(firing.call)
-            let now = firing.isRepeating ? remote.now : nil
-            // The end of one call and the beginning of the next share a lock.
-            let (end, following) = withEngine { engine in
+            run.timeHasPassed()
+            // The end of one call and the beginning of the next, or of the batch, share a lock.
+            let (end, following, displaced) = withEngine {
+                engine -> (TimerCallEnd, Firing?, [Timer]) in
+                let now = firing.isRepeating ? run.now(by: remote) : nil
                 let end = endCall(of: firing.timer, now: now, &engine)
-                return (end, takeNext(in: mode, &engine))
+                let following = takeNext(&run, &engine)
+                return (end, following, following == nil ? engine.endBatch(in: mode) : [])
             }
-            end.finish(firing.timer)
+            // Whatever is released may run user code.
+            if end.finish(firing.timer) || !displaced.isEmpty { run.timeHasPassed() }
             next = following
         }
-        let displaced = withEngine { $0.endBatch(in: mode) }
-        withExtendedLifetime(displaced) {}
     }
 
-    private func takeNext(in mode: Int, _ engine: inout Engine) -> Firing? {
-        engine.takeNext(in: mode) {
-            remote.now
+    /// Takes the next timer of the innermost batch of the run's mode.
+    func takeNext(_ run: inout Run, _ engine: inout Engine) -> Firing? {
+        engine.takeNext(in: run.modeIndex) {
+            run.now(by: remote)
         } isHere: { timer in
             timer.residence.place == place
         }
@@ -130,7 +132,7 @@ extension UVRunLoop {
             return (nil, timer.core.call)
         }
         timer.callOut(call)
-        guard let loop else { return TimerCallEnd.elsewhere.finish(timer) }
+        guard let loop else { return timer.endCallElsewhere() }
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
     }
 
@@ -141,6 +143,7 @@ extension UVRunLoop {
         let isInProcess = delivery.link.descriptor == nil
         let outerReceiver = isInProcess ? setServed(delivery.link.receiver) : nil
         let answer = callOut(delivery, &run)
+        run.timeHasPassed()
         if isInProcess { _ = setServed(outerReceiver) }
         if delivery.isFinal { delivery.link.receiver.letGo(in: self) }
         let (ticket, hasMore) = (delivery.ticket, answer.hasMore)
@@ -183,8 +186,18 @@ private enum TimerCallEnd {
     /// Its handler took it out of the loop, and perhaps put it somewhere else.
     case elsewhere
 
-    func finish(_ timer: UVRunLoop.Timer) {
-        if case .elsewhere = self { timer.endCallElsewhere() }
+    /// Does what is left to do without a lock.
+    ///
+    /// - Returns: Whether user code may have run.
+    @discardableResult
+    consuming func finish(_ timer: UVRunLoop.Timer) -> Bool {
+        switch self {
+        case .goesOn: return false
+        case .isDone: return true
+        case .elsewhere:
+            timer.endCallElsewhere()
+            return true
+        }
     }
 }
 

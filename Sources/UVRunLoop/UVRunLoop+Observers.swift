@@ -51,7 +51,7 @@ extension UVRunLoop {
     /// To be called after an observer was taken out: what runs know of their modes keeps it, and
     /// what its handler holds.
     func observerDidLeave() {
-        if isOnOwnThread { forgetStarts() } else { contentsDidChange() }
+        if !isOnOwnThread { contentsDidChange() }
     }
 
     /// Whether an observer is in a mode, or was added to ``Mode/common`` and not removed from it.

@@ -69,6 +69,7 @@ extension UVRunLoop {
             // Taken out one by one, so that each block is released right after it ran.
             if let block = batch[index].takeBlock() { callOutToBlock(block) }
         }
+        run.timeHasPassed()
         batch.removeAll(keepingCapacity: true)
         local.withValue { $0.spareBatch = batch }
     }

@@ -168,10 +168,11 @@ extension UVRunLoop {
     func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
         home.doReleases()
         noteMainQueue()
-        guard var run = runLikeALatestOne(in: mode, terms) ?? newRun(in: mode, terms) else {
-            return .finished
-        }
-        checkDriver(run.driver)
+        guard let driver = local.withValue(\.driver) else { return .finished }
+        // Also where there is nothing to run for.
+        checkDriver(driver)
+        var run = Run(mode, driver, terms)
+        guard begin(&run, in: mode) else { return .finished }
         var outerMode: Mode? = mode
         let (outerReceiver, isNested) = local.withValue { local in
             swap(&local.mode, &outerMode)
@@ -210,7 +211,8 @@ extension UVRunLoop {
     /// ended for good.
     package func isEmpty(_ mode: Mode) -> Bool {
         noteMainQueue()
-        return innermostRun.isEnded || look(at: mode) == nil
+        return innermostRun.isEnded
+            || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), $0) }
     }
 
     /// Whether the loop's thread was told to stop, by ``Thread/stop(afterQueuedWork:)``.
@@ -227,39 +229,6 @@ extension UVRunLoop {
     /// Whether the loop was ended for good, and its queued work given up.
     package var isEndedAtOnce: Bool { innermostRun.isEndedAtOnce }
 
-    /// A run that begins with what an earlier one in the mode began with, if nothing has changed
-    /// since.
-    @inline(__always)
-    private func runLikeALatestOne(in mode: Mode, _ terms: Run.Terms) -> Run? {
-        let version = publishedVersion
-        return local.withValue { local -> Run? in
-            if local.earlierStart?.mode == mode { swap(&local.latestStart, &local.earlierStart) }
-            guard let start = local.latestStart, start.mode == mode, start.view.version == version,
-                terms.staysWhenEmpty || start.view.holdsItems, let driver = local.driver
-            else { return nil }
-            return Run(start, driver: driver, terms)
-        }
-    }
-
-    /// A run in a mode that is looked at first; `nil` when there is nothing to run for.
-    private func newRun(in mode: Mode, _ terms: Run.Terms) -> Run? {
-        guard let driver = local.withValue(\.driver) else { return nil }
-        // Also where there is nothing to run for.
-        checkDriver(driver)
-        guard let (index, view) = look(at: mode, evenIfEmpty: terms.staysWhenEmpty) else {
-            return nil
-        }
-        let start = RunStart(mode: mode, index: index, view: view)
-        let forgotten = local.withValue { local in
-            let isOther = local.latestStart.map { $0.mode != mode } ?? false
-            let forgotten = isOther ? local.earlierStart : nil
-            if isOther { local.earlierStart = local.latestStart }
-            return (forgotten, exchange(&local.latestStart, with: start))
-        }
-        withExtendedLifetime(forgotten) {}
-        return Run(start, driver: driver, terms)
-    }
-
     private func checkDriver(_ driver: any LoopDriver) {
         require(
             !driver.isInsideLibuv,
@@ -267,23 +236,32 @@ extension UVRunLoop {
         )
     }
 
-    private func look(
-        at mode: Mode,
-        evenIfEmpty: Bool = false
-    ) -> (index: Int, view: Engine.View)? {
-        guard mode != .common else { return nil }
-        return withEngine { engine -> (Int, Engine.View)? in
-            guard !engine.isClosed else { return nil }
-            let known = engine.modes.index(of: mode)
-            let isCommon = known.map { engine.modes[$0].isCommon } ?? false
-            let holdsItems = known.map { engine.modes[$0].holdsItems } ?? false
-            guard evenIfEmpty || holdsItems || holdsBlocks(for: mode.number, isCommon: isCommon)
-            else {
-                return nil
+    /// Shows a run what its mode holds.
+    ///
+    /// - Returns: Whether there is something to run for.
+    private func begin(_ run: inout Run, in mode: Mode) -> Bool {
+        withEngine { engine in
+            let index = engine.modes.index(of: mode)
+            guard mayRun(in: mode, at: index, engine, evenIfEmpty: run.terms.staysWhenEmpty) else {
+                return false
             }
-            let index = engine.modes.makeIndex(of: mode)
-            return (index, engine.view(of: index))
+            run.begin(in: index ?? engine.modes.makeIndex(of: mode), engine)
+            return true
         }
+    }
+
+    /// Whether there is something to run for in a mode, which the loop may not know yet.
+    private func mayRun(
+        in mode: Mode,
+        at index: Int?,
+        _ engine: borrowing Engine,
+        evenIfEmpty: Bool = false
+    ) -> Bool {
+        guard !engine.isClosed, !mode.isCommonName else { return false }
+        if evenIfEmpty { return true }
+        guard let index else { return holdsBlocks(for: mode.number, isCommon: false) }
+        return engine.modes[index].holdsItems
+            || holdsBlocks(for: mode.number, isCommon: engine.modes[index].isCommon)
     }
 
     // MARK: A pass
@@ -293,7 +271,7 @@ extension UVRunLoop {
     /// - Returns: Why the run ends, if it does.
     private func runOnePass(_ run: inout Run) -> RunResult? {
         passCount.store(passCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        home.doReleases()
+        if home.doReleases() { run.timeHasPassed() }
         if word.forgetWakeUp() { run.forgotWakeUp = true }
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)
@@ -331,9 +309,15 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let prefersTimer = servedPort.load(ordering: .relaxed)
         return withEngine { engine -> PassEvent in
-            let soonest = engine.modes[mode].timers.soonest
-            let isTimerDue = soonest.map { $0 <= remote.now } ?? false
-            if isTimerDue, prefersTimer || !engine.hasReadyPort(in: mode) { return .timers }
+            if let soonest = engine.modes[mode].timers.soonest, soonest <= run.now(by: remote),
+                prefersTimer || !engine.hasReadyPort(in: mode)
+            {
+                engine.modes[mode].timers.beginBatch(now: run.now(by: remote))
+                guard let first = takeNext(&run, &engine) else {
+                    preconditionFailure("Bug in UVRunLoop: a due timer is in no batch.")
+                }
+                return .timers(first)
+            }
             return engine.takeReadyPort(in: mode).map(PassEvent.port) ?? .nothing
         }
     }
@@ -346,9 +330,9 @@ extension UVRunLoop {
         case .port(let delivery):
             servedPort.store(true, ordering: .relaxed)
             return serve(delivery, &run)
-        case .timers:
+        case .timers(let first):
             servedPort.store(false, ordering: .relaxed)
-            fireDueTimers(&run)
+            fireTimers(from: first, &run)
             return false
         case .nothing: return false
         }
@@ -359,7 +343,7 @@ extension UVRunLoop {
         if isStopped(run) { return .stopped }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
-        if let limit = run.terms.limit, remote.now >= limit { return .timedOut }
+        if let limit = run.terms.limit, run.now(by: remote) >= limit { return .timedOut }
         noteMainQueue()
         refresh(&run)
         let isEmpty =
@@ -377,14 +361,7 @@ extension UVRunLoop {
 
     private func lookAnew(_ run: inout Run) {
         let mode = run.modeIndex
-        run.view = withEngine { $0.view(of: mode) }
-        forgetStarts()
-    }
-
-    /// Lets go of what the latest runs knew, which keeps observers that may have left since.
-    func forgetStarts() {
-        let starts = local.withValue { ($0.latestStart.take(), $0.earlierStart.take()) }
-        withExtendedLifetime(starts) {}
+        withEngine { $0.show(mode, in: &run.view) }
     }
 
     func holdsBlocks(for mode: Int, isCommon: Bool) -> Bool {

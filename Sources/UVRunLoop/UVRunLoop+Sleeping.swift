@@ -39,6 +39,7 @@ extension UVRunLoop {
     private func askKernel(_ run: inout Run) {
         armDescriptors(&run)
         run.driver.look()
+        run.timeHasPassed()
         noteReadyPorts(&run)
     }
 
@@ -52,7 +53,7 @@ extension UVRunLoop {
         var hasLooked = false
         while true {
             word.beginLook()
-            home.doReleases()
+            if home.doReleases() { run.timeHasPassed() }
             noteMainQueue()
             switch outlook(&run) {
             case .changed: continue
@@ -61,7 +62,8 @@ extension UVRunLoop {
                 return
             case .sleep(let sleep):
                 run.driver.wait(until: sleep.moment, now: sleep.now)
-                if noteReadyPorts(&run) || word.isWoken || sleep.isOver(remote) { return }
+                run.timeHasPassed()
+                if noteReadyPorts(&run) || word.isWoken || isOver(sleep, &run) { return }
                 hasLooked = true
             }
         }
@@ -75,8 +77,10 @@ extension UVRunLoop {
         let now: Int64
         /// From when on there is something to do; the end of time for no date.
         let end: Int64
+    }
 
-        func isOver(_ clock: any LoopRemote) -> Bool { end < .max && clock.now >= end }
+    private func isOver(_ sleep: Sleep, _ run: inout Run) -> Bool {
+        sleep.end < .max && run.now(by: remote) >= sleep.end
     }
 
     /// What a look at the contents says about the coming sleep.
@@ -96,7 +100,7 @@ extension UVRunLoop {
         if contents.hasWork || hasBlock || !run.holdsItems { return .somethingToDo }
         let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)
         guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }
-        let now = remote.now
+        let now = run.now(by: remote)
         if end <= now { return .somethingToDo }
         let moment = Moment.earlier(
             contents.deadline.map(Moment.init),
@@ -134,7 +138,7 @@ extension UVRunLoop {
         guard !run.isInFirstPass, var latest = run.latestLook,
             latest.askCount == askCount.load(ordering: .acquiring),
             latest.number == lookCount.load(ordering: .relaxed),
-            latest.omissions < latest.mostOmissions, remote.now < latest.end
+            latest.omissions < latest.mostOmissions, run.now(by: remote) < latest.end
         else { return false }
         latest.omissions += 1
         run.latestLook = latest
@@ -183,7 +187,7 @@ extension UVRunLoop {
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
         let turns = max(1, found / Self.omissionsInARow)
         run.latestLook = Run.Look(
-            end: remote.now + Int64(turns) * Self.timeWithoutLook,
+            end: run.now(by: remote) + Int64(turns) * Self.timeWithoutLook,
             mostOmissions: turns * Self.omissionsInARow,
             version: publishedVersion,
             askCount: askCount.load(ordering: .acquiring),
@@ -210,7 +214,7 @@ extension UVRunLoop {
         refresh(&run)
         // Whoever is told before the port is served may change what there is to serve.
         let mayTake = mayTake && !run.view.isSleepObserved
-        let now = mayTake && run.view.holdsTimers ? remote.now : 0
+        let now = mayTake && run.view.holdsTimers ? run.now(by: remote) : 0
         var (count, isForRun) = (0, false)
         driver.forEachReady { report in
             count += 1

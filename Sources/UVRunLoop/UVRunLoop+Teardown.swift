@@ -28,7 +28,6 @@ extension UVRunLoop {
             local.spareSources = []
             return local.driver.take()
         }
-        forgetStarts()
         driver?.close()
         home.doReleases()
         // Released last and here: a block's captures may use the loop, which accepts nothing any

@@ -62,10 +62,6 @@ public final class UVRunLoop: Sendable {
         var driver: (any LoopDriver)?
         var mode: Mode?
         var nestingLevel = 0
-        /// The latest run's; good for the next one if nothing has changed.
-        var latestStart: RunStart?
-        /// The latest one's in another mode.
-        var earlierStart: RunStart?
         /// The in-process port whose handler is on the stack, the innermost.
         var servedReceiver: (any PortReceiver)?
         /// Storage for the next batch of sources.

@@ -55,9 +55,14 @@ package final class HomeThread: Sendable {
     // MARK: On the thread itself
 
     /// Does the releases that others have posted.
+    ///
+    /// - Returns: Whether there were any.
     @inline(__always)
-    func doReleases() {
-        if hasReleases.load(ordering: .relaxed) { doPostedReleases() }
+    @discardableResult
+    func doReleases() -> Bool {
+        guard hasReleases.load(ordering: .relaxed) else { return false }
+        doPostedReleases()
+        return true
     }
 
     @inline(never)

@@ -57,7 +57,8 @@ struct Engine: ~Copyable {
 
     /// What a run needs to know about its mode, and keeps until the version changes.
     struct View {
-        var version: UInt64
+        /// No engine ever has the first one.
+        var version = UInt64.max
         var observers = ObserverLists()
         var holdsItems = false
         var holdsPorts = false
@@ -72,16 +73,15 @@ struct Engine: ~Copyable {
         }
     }
 
-    func view(of mode: Int) -> View {
-        View(
-            version: version,
-            observers: modes[mode].observers,
-            holdsItems: modes[mode].holdsItems,
-            holdsPorts: modes[mode].portCount > 0,
-            holdsDescriptors: modes[mode].descriptorCount > 0,
-            holdsTimers: modes[mode].timerCount > 0,
-            isCommon: modes[mode].isCommon
-        )
+    /// Brings what a run knows of a mode up to date.
+    func show(_ mode: Int, in view: inout View) {
+        view.version = version
+        view.observers = modes[mode].observers
+        view.holdsItems = modes[mode].holdsItems
+        view.holdsPorts = modes[mode].portCount > 0
+        view.holdsDescriptors = modes[mode].descriptorCount > 0
+        view.holdsTimers = modes[mode].timerCount > 0
+        view.isCommon = modes[mode].isCommon
     }
 
     /// What a run needs to know about its mode right before it sleeps.

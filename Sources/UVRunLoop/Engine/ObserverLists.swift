@@ -5,7 +5,7 @@
 struct ObserverLists {
     private var entries: [UVRunLoop.Observer] = []
     /// Where each list begins; the last one is where the last list ends.
-    private var bounds = InlineArray<7, Int>(repeating: 0)
+    private var bounds = InlineArray<7, Int32>(repeating: 0)
     /// The activities that somebody is told of; of the others nothing more is asked.
     private(set) var observed: UVRunLoop.Activities = []
 
@@ -18,7 +18,7 @@ struct ObserverLists {
         _ body: (UVRunLoop.Observer) -> Void
     ) {
         let list = Self.index(of: activity)
-        entries.forEachUnretained(in: bounds[list]..<bounds[list + 1], body)
+        entries.forEachUnretained(in: range(of: list), body)
     }
 
     mutating func insert(_ observer: UVRunLoop.Observer) {
@@ -33,7 +33,7 @@ struct ObserverLists {
     mutating func remove(_ observer: UVRunLoop.Observer) {
         for (list, activity) in Self.activities.enumerated()
         where observer.activities.contains(activity) {
-            let range = bounds[list]..<bounds[list + 1]
+            let range = range(of: list)
             guard let index = entries[range].firstIndex(where: { $0 === observer })
             else { continue }
             entries.remove(at: index)
@@ -45,14 +45,16 @@ struct ObserverLists {
     /// Where one of this order goes in a list so that it is called after all who have been there
     /// with the same.
     private func firstIndex(in list: Int, after order: Int) -> Int {
-        var low = bounds[list]
-        var high = bounds[list + 1]
+        var (low, high) = (range(of: list).lowerBound, range(of: list).upperBound)
         while low < high {
             let middle = low + (high - low) / 2
             if entries[middle].order <= order { low = middle + 1 } else { high = middle }
         }
         return low
     }
+
+    @inline(__always)
+    private func range(of list: Int) -> Range<Int> { Int(bounds[list])..<Int(bounds[list + 1]) }
 
     private static let activities: [UVRunLoop.Activities] = [
         .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
