@@ -2,7 +2,7 @@
 struct Call: Sendable {
     /// What it is called in tables and on the command line.
     let name: String
-    /// Whether it is CFRunLoop's, which is shown and not judged.
+    /// Whether it is CFRunLoop's or the machine's, which is shown and not judged.
     var isPeers = false
     /// Whether the threads that call are threads of `UVRunLoop.Thread`.
     var needsLoopThreads = false
@@ -20,6 +20,16 @@ struct Call: Sendable {
         setUp: @escaping @Sendable (_ threads: Int) -> Workload
     ) -> Call {
         var call = Call(name + ", CFRunLoop", setUp: setUp)
+        call.isPeers = true
+        return call
+    }
+
+    /// What the machine and the language can do.
+    static func reference(
+        _ name: String,
+        setUp: @escaping @Sendable (_ threads: Int) -> Workload
+    ) -> Call {
+        var call = Call("reference: " + name, setUp: setUp)
         call.isPeers = true
         return call
     }

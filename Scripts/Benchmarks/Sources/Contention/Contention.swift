@@ -38,7 +38,7 @@ struct Contention: ParsableCommand {
     @Flag(help: "Leave out the measurement beside two busy processes.")
     var alone = false
 
-    @Flag(help: "Leave out CFRunLoop.")
+    @Flag(help: "Leave out CFRunLoop and the references.")
     var withoutPeers = false
 
     @Flag(help: "Show the names of all calls, and measure nothing.")
