@@ -21,10 +21,11 @@ let package = Package(
             pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"])]
         ),
-        .target(name: "UVRunLoop", dependencies: ["CUV"], swiftSettings: safe),
+        .target(name: "CUVSupport", dependencies: ["CUV"]),
+        .target(name: "UVRunLoop", dependencies: ["CUV", "CUVSupport"], swiftSettings: safe),
         .target(
             name: "UVRunLoopPorts",
-            dependencies: ["CUV", "UVRunLoop"],
+            dependencies: ["CUVSupport", "UVRunLoop"],
             swiftSettings: safe
         ),
         .target(
@@ -75,7 +76,9 @@ let package = Package(
         ),
         .testTarget(
             name: "UVRunLoopTests",
-            dependencies: ["UVRunLoop", "TestSupport", "DispatchProbe", "TaskProbe"],
+            dependencies: [
+                "CUV", "CUVSupport", "UVRunLoop", "TestSupport", "DispatchProbe", "TaskProbe",
+            ],
             swiftSettings: unoptimised
         ),
         .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop"]),

@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// Puts descriptors into non-blocking mode while they are watched, and back afterwards.

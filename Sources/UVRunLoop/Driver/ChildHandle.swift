@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// A pidfd of a child process: a descriptor that is ready when the child has ended.

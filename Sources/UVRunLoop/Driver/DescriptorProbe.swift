@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// Finds out whether the kernel would watch a descriptor.

@@ -1,4 +1,5 @@
 import CUV
+internal import CUVSupport
 import Glibc
 import Synchronization
 

@@ -1,4 +1,5 @@
 import CUV
+internal import CUVSupport
 
 /// Asks the kernel what is ready without going through libuv, in its own epoll set.
 ///

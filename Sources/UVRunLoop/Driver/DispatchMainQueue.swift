@@ -1,31 +1,24 @@
-import CUV
+internal import CUVSupport
 
 /// The main queue of libdispatch, as it lets a run loop serve it.
-///
-/// Never inlined: what the shim keeps is one per object file, and this must be the only one that
-/// has it.
 enum DispatchMainQueue {
     /// Whether this process has a main queue that can be served: libdispatch is a part of the
     /// program, and no fork has spoilt it.
-    @inline(never)
     static var isPresent: Bool { cuv_has_main_queue() != 0 }
 
     /// Whether the program uses libdispatch, or was built to.
     ///
     /// Costs no system call.
-    @inline(never)
     static var isInUse: Bool { cuv_may_use_main_queue() != 0 }
 
     /// Has a function called before each use of the main actor, on the thread that uses it.
     ///
     /// Costs no system call.
-    @inline(never)
     static func noteMainActor(_ note: @convention(c) () -> Void) { cuv_note_main_actor(note) }
 
     /// What is readable while the queue has blocks that wait.
     ///
     /// libdispatch makes it at the first call at the latest.
-    @inline(never)
     static var descriptor: CInt { cuv_main_queue_descriptor() }
 
     /// Runs the blocks that wait.

@@ -1,4 +1,3 @@
-import CUV
 import Glibc
 
 /// What the kernel tells of an epoll set.

@@ -1,4 +1,3 @@
-import CUV
 import Glibc
 
 /// Stands in for a file that the kernel does not watch because it is always ready.

@@ -1,4 +1,5 @@
 import CUV
+internal import CUVSupport
 import Glibc
 
 /// A timerfd and the `uv_poll` that watches it.

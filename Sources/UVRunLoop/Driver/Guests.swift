@@ -1,4 +1,5 @@
 import CUV
+internal import CUVSupport
 
 /// What a driver knows of other people's handles in its libuv loop.
 @safe

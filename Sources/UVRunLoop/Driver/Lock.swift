@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Synchronization
 
 /// A lock for bodies that take well under a microsecond.

@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// A thread of the system's, to be joined or detached once by whoever started it.

@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// What one source knows of its signal: a descriptor that is ready when the signal has come, and

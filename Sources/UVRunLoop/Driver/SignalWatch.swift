@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// One signal that this process waits for: from when its first source is made until its last one is
@@ -110,23 +110,16 @@ private final class SignalRegistry: Sendable {
 }
 
 /// What signal handlers share with the rest of the process.
-///
-/// Nothing here is inlined: there is one such state per object file, and this must be the only one
-/// that has it.
 private enum SignalState {
-    @inline(never)
     static func take(_ signal: CInt, _ descriptor: CInt) -> CInt {
         cuv_signal_take(signal, descriptor)
     }
 
-    @inline(never)
     static func giveBack(_ signal: CInt) { cuv_signal_give_back(signal) }
 
-    @inline(never)
     static func count(_ signal: CInt) -> UInt64 { cuv_signal_arrivals(signal) }
 
     /// Counts the signals that wait in the kernel, and tells all who wait for them.
-    @inline(never)
     static func takePending(_ signal: CInt, _ descriptor: CInt) {
         while true {
             let count = cuv_signal_take_pending(descriptor)

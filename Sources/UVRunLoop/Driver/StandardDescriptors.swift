@@ -1,4 +1,3 @@
-import CUV
 import Glibc
 
 /// The descriptors that a process is started with: 0, 1 and 2.

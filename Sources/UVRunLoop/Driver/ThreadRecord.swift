@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// What the library knows about one thread, kept in a slot of the thread's own.
@@ -29,9 +29,6 @@ final class ThreadRecord {
     }
 
     /// The calling thread's slot.
-    ///
-    /// Never inlined: the slot is one per object file, and this must be the only one that has it.
-    @inline(never)
     private static var slot: UnsafeMutablePointer<cuv_thread> { unsafe cuv_current_thread() }
 
     /// The calling thread's record.

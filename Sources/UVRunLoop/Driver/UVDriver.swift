@@ -1,4 +1,5 @@
 import CUV
+internal import CUVSupport
 import Glibc
 
 /// Drives a loop on libuv: one `uv_loop_t`, in which no handler of the loop's ever runs.

@@ -1,4 +1,5 @@
 import CUV
+internal import CUVSupport
 import Synchronization
 
 /// The part of a loop's driver that other threads may use: its clock, its one `uv_async`, its set

@@ -1,4 +1,5 @@
 import CUV
+internal import CUVSupport
 
 /// One watched descriptor: its `uv_poll`, and what the kernel is asked to report.
 ///

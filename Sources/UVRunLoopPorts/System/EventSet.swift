@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 import UVRunLoop
 

@@ -1,4 +1,3 @@
-import CUV
 import Glibc
 import UVRunLoop
 

@@ -1,4 +1,4 @@
-import CUV
+internal import CUVSupport
 import Glibc
 
 /// Who the process is, and whether others still live.

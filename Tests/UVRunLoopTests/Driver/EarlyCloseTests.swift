@@ -1,4 +1,4 @@
-import CUV
+import CUVSupport
 import Glibc
 import Testing
 

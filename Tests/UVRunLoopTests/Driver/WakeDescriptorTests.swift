@@ -1,4 +1,5 @@
 import CUV
+import CUVSupport
 import Glibc
 import Testing
 

@@ -1,0 +1,16 @@
+// CLOCK_MONOTONIC: the timerfds that tell its moments, and its coarse reading.
+
+#include "cuv_clocks.h"
+
+#include <errno.h>
+
+int cuv_timer_create(void) {
+    int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return descriptor >= 0 ? descriptor : -errno;
+}
+
+int64_t cuv_coarse_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}

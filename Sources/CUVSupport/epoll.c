@@ -1,0 +1,50 @@
+// Epoll sets. Swift cannot import struct epoll_event, which is packed and has a union.
+
+#include "cuv_epoll.h"
+
+#include <errno.h>
+
+int cuv_epoll_create(void) {
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    return epoll >= 0 ? epoll : -errno;
+}
+
+static int control(int epoll, int operation, int descriptor, uint32_t events) {
+    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+    return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
+}
+
+int cuv_epoll_add(int epoll, int descriptor, uint32_t events) {
+    return control(epoll, EPOLL_CTL_ADD, descriptor, events);
+}
+
+int cuv_epoll_modify(int epoll, int descriptor, uint32_t events) {
+    return control(epoll, EPOLL_CTL_MOD, descriptor, events);
+}
+
+int cuv_epoll_delete(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_DEL, descriptor, 0); }
+
+int cuv_epoll_tag(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag) {
+    struct epoll_event event = {.events = events, .data = {.u64 = tag}};
+    return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
+}
+
+int cuv_epoll_look(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity) {
+    struct epoll_event events[64];
+    int limit = capacity < 64 ? capacity : 64;
+    int count = epoll_wait(epoll, events, limit, 0);
+    for (int index = 0; index < count; index++) {
+        found[index].tag = events[index].data.u64;
+        found[index].events = events[index].events;
+    }
+    return count >= 0 ? count : -errno;
+}
+
+int cuv_epoll_add_edges(int epoll, int descriptor) {
+    return control(epoll, EPOLL_CTL_ADD, descriptor, EPOLLIN | EPOLLET);
+}
+
+void cuv_epoll_acknowledge(int epoll) {
+    struct epoll_event events[4];
+    epoll_wait(epoll, events, 4, 0);
+}

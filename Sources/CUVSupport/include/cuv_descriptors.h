@@ -1,0 +1,30 @@
+#ifndef CUV_DESCRIPTORS_H
+#define CUV_DESCRIPTORS_H
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+// The bits of poll(2)'s and epoll's masks, which are the same.
+enum {
+    cuv_poll_in = POLLIN,
+    cuv_poll_out = POLLOUT,
+    cuv_poll_error = POLLERR,
+    cuv_poll_hang_up = POLLHUP,
+    cuv_poll_invalid = POLLNVAL,
+    cuv_poll_peer_hang_up = EPOLLRDHUP,
+};
+
+// The condition of a descriptor at this moment, as poll(2)'s revents, or a negated errno.
+int cuv_condition(int descriptor);
+
+int cuv_unread_bytes(int descriptor);
+
+// The flags of a descriptor's open file, O_NONBLOCK among them.
+int cuv_file_flags(int descriptor);
+
+int cuv_set_file_flags(int descriptor, int flags);
+
+// Whether two descriptors of this process share an open file. Where the kernel does not tell, they are taken to.
+int cuv_is_same_file(int one, int other);
+
+#endif

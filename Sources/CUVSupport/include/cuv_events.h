@@ -1,0 +1,24 @@
+#ifndef CUV_EVENTS_H
+#define CUV_EVENTS_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int cuv_event_create(void);
+
+// Makes an eventfd readable. Safe in signal handlers.
+static inline int cuv_event_signal(int descriptor) {
+    uint64_t one = 1;
+    int saved = errno;
+    long length;
+    // Not write(2), at which a thread may be cancelled.
+    do { length = syscall(SYS_write, descriptor, &one, sizeof one); } while (length < 0 && errno == EINTR);
+    // One that can take no more is readable.
+    int status = length >= 0 || errno == EAGAIN ? 0 : -errno;
+    errno = saved;
+    return status;
+}
+
+#endif

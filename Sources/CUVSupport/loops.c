@@ -1,0 +1,56 @@
+// What is done to libuv's loops and handles without a function of libuv's: all uses of its private fields are here and
+// in the header.
+
+#include "cuv_loops.h"
+
+#include "cuv_epoll.h"
+
+#include <poll.h>
+#include <stddef.h>
+#include <unistd.h>
+
+int cuv_loop_init(uv_loop_t *_Nonnull loop) {
+    int status = uv_loop_init(loop);
+    // Negative where libuv has closed it; 0 where it failed before it had opened anything.
+    if (status < 0 && loop->backend_fd > 0) close(loop->backend_fd);
+    return status;
+}
+
+static void settle(uv__io_t *watcher) {
+    // Two pointers, to the next and to the previous one, under a name that differs from version to version of libuv.
+    void **node = (void **)&watcher->watcher_queue;
+    void **next = (void **)node[0];
+    void **previous = (void **)node[1];
+    previous[0] = next;
+    next[1] = previous;
+    node[0] = node;
+    node[1] = node;
+    watcher->events = watcher->pevents;
+}
+
+void cuv_poll_settle(uv_poll_t *_Nonnull poll) { settle(&poll->io_watcher); }
+
+int cuv_loop_settle(uv_loop_t *_Nonnull loop) {
+    void **queue = (void **)&loop->watcher_queue;
+    int status = 0;
+    while (queue[0] != queue) {
+        uv__io_t *watcher = (uv__io_t *)((char *)queue[0] - offsetof(uv__io_t, watcher_queue));
+        if (status == 0) status = cuv_epoll_add(uv_backend_fd(loop), watcher->fd, watcher->pevents);
+        settle(watcher);
+    }
+    return status;
+}
+
+int cuv_loop_eventfd(const uv_loop_t *_Nonnull loop) {
+    return loop->async_wfd == -1 ? loop->async_io_watcher.fd : -1;
+}
+
+int cuv_has_ready_descriptor(const uv_loop_t *_Nonnull loop) {
+    struct pollfd state = {.fd = uv_backend_fd(loop), .events = POLLIN};
+    return poll(&state, 1, 0) > 0;
+}
+
+void cuv_await_work(const uv_loop_t *_Nonnull loop, int milliseconds) {
+    struct pollfd state = {.fd = uv_backend_fd(loop), .events = POLLIN};
+    poll(&state, 1, milliseconds);
+}

@@ -1,0 +1,122 @@
+// Owns the process's table of signals, and the handler that writes to it.
+
+#include "cuv_signals.h"
+
+#include "cuv_events.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+// What the library knows of one signal. The handler reads it: all of it is set by atomic operations, but for the
+// previous disposition, which is set while nobody can read it.
+struct signal_state {
+    uint64_t count;
+    // An eventfd, plus one; 0 when nobody waits for the signal.
+    int descriptor;
+    // How many threads are in the handler, and may write to the descriptor.
+    int in_flight;
+    // Whether the disposition is ours.
+    int is_taken;
+    struct sigaction previous;
+};
+
+static struct {
+    // The process that waits for signals.
+    pid_t owner;
+    struct signal_state of[cuv_signal_count];
+} signals;
+
+static void signal_arrived(int signal);
+
+// Gives the signal its previous disposition back, unless somebody has changed it since.
+static void put_back(int signal) {
+    struct sigaction present;
+    if (sigaction(signal, NULL, &present) != 0 || present.sa_handler != signal_arrived) return;
+    sigaction(signal, &signals.of[signal].previous, NULL);
+}
+
+void cuv_signal_note(int signal, uint64_t count) {
+    struct signal_state *state = &signals.of[signal];
+    __atomic_add_fetch(&state->count, count, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
+    int descriptor = __atomic_load_n(&state->descriptor, __ATOMIC_SEQ_CST) - 1;
+    if (descriptor >= 0) cuv_event_signal(descriptor);
+    __atomic_sub_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
+}
+
+// The handler.
+static void signal_arrived(int signal) {
+    int error = errno;
+    if (getpid() == __atomic_load_n(&signals.owner, __ATOMIC_SEQ_CST)) {
+        cuv_signal_note(signal, 1);
+    } else {
+        // A child process, right after its fork: the signal is to do what it did before the parent took it. It comes
+        // again when this returns.
+        put_back(signal);
+        syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signal);
+    }
+    errno = error;
+}
+
+uint64_t cuv_signal_arrivals(int signal) { return __atomic_load_n(&signals.of[signal].count, __ATOMIC_SEQ_CST); }
+
+int cuv_signal_take(int signal, int descriptor) {
+    struct signal_state *state = &signals.of[signal];
+    if (sigaction(signal, NULL, &state->previous) != 0) return -errno;
+    __atomic_store_n(&signals.owner, getpid(), __ATOMIC_SEQ_CST);
+    __atomic_store_n(&state->descriptor, descriptor + 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&state->is_taken, 1, __ATOMIC_SEQ_CST);
+
+    struct sigaction action = {.sa_flags = SA_RESTART | SA_ONSTACK};
+    // What becomes of dead children is a part of the disposition of SIGCHLD.
+    action.sa_flags |= state->previous.sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
+    if (signal == SIGCHLD && state->previous.sa_handler == SIG_IGN) action.sa_flags |= SA_NOCLDWAIT;
+    action.sa_handler = signal_arrived;
+    // One at a time: the stack that a thread has for handlers may be small.
+    sigfillset(&action.sa_mask);
+    if (sigaction(signal, &action, NULL) == 0) return 0;
+    int error = -errno;
+    __atomic_store_n(&state->is_taken, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&state->descriptor, 0, __ATOMIC_SEQ_CST);
+    return error;
+}
+
+void cuv_signal_give_back(int signal) {
+    struct signal_state *state = &signals.of[signal];
+    put_back(signal);
+    __atomic_store_n(&state->is_taken, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&state->descriptor, 0, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&state->in_flight, __ATOMIC_SEQ_CST) > 0) sched_yield();
+}
+
+// In the child.
+static void give_all_back(void) {
+    for (int signal = 1; signal < cuv_signal_count; signal++) {
+        struct signal_state *state = &signals.of[signal];
+        if (__atomic_exchange_n(&state->is_taken, 0, __ATOMIC_SEQ_CST)) put_back(signal);
+        __atomic_store_n(&state->descriptor, 0, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&state->in_flight, 0, __ATOMIC_SEQ_CST);
+    }
+}
+
+int cuv_signals_watch_forks(void) { return -pthread_atfork(NULL, NULL, give_all_back); }
+
+int cuv_signal_open_pending(int signal) {
+    sigset_t set;
+    sigemptyset(&set);
+    if (sigaddset(&set, signal) != 0) return -errno;
+    int descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return descriptor >= 0 ? descriptor : -errno;
+}
+
+int cuv_signal_take_pending(int descriptor) {
+    struct signalfd_siginfo found[16];
+    ssize_t length = read(descriptor, found, sizeof found);
+    return length > 0 ? (int)(length / (ssize_t)sizeof found[0]) : 0;
+}
