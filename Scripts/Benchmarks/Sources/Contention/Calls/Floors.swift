@@ -35,9 +35,13 @@ private final class SharedWord: Sendable {
 private final class ObjectBox: Sendable {
     private let object = SharedWord()
 
+    // Two functions, because one compiles to nothing.
+
+    func retainAndRelease() { release(retain()) }
+
     @inline(never)
-    func retainAndRelease() {
-        let reference = Unmanaged.passRetained(object)
-        reference.release()
-    }
+    private func retain() -> Unmanaged<SharedWord> { Unmanaged.passRetained(object) }
+
+    @inline(never)
+    private func release(_ reference: Unmanaged<SharedWord>) { reference.release() }
 }
