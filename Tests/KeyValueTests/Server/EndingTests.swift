@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import KeyValue
@@ -19,7 +20,7 @@ import Testing
             server.program.signal(SIGKILL)
             _ = server.program.wait()
         }
-        #expect(folder.contents == ["keyvalue.snapshot"])
+        #expect(folder.entries == ["keyvalue.snapshot"])
         usleep(50_000)
         let client = try TestServer(["--dir", folder.path]).connect()
         #expect(try client.ask("DBSIZE") == .integer(1000))
@@ -66,7 +67,7 @@ import Testing
     @Test func aBrokenFileIsRefused() throws {
         let folder = TemporaryFolder()
         folder.write("KeyValue snapshot 1\n\u{1}nonsense", to: "keyvalue.snapshot")
-        let program = try Program(["--port", "0", "--dir", folder.path])
+        let program = try keyValue(["--port", "0", "--dir", folder.path])
         #expect(program.rest().contains("cannot use \(folder.path)/keyvalue.snapshot: it ends"))
         #expect(program.wait() == 1)
     }

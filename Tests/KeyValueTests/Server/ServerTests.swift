@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import KeyValue
@@ -145,21 +146,21 @@ import Testing
         let path = "\(folder.path)/socket"
         let server = try TestServer(["--unixsocket", path])
         #expect(try server.connect().ask("SET", "key", "value") == .ok)
-        let client = try Program(["--unixsocket", path, "--client", "GET", "key"])
+        let client = try keyValue(["--unixsocket", path, "--client", "GET", "key"])
         #expect(client.rest() == "value\n")
         #expect(client.wait() == 0)
         server.program.signal(SIGTERM)
         #expect(server.program.wait() == 0)
-        #expect(folder.contents.isEmpty)
+        #expect(folder.entries.isEmpty)
     }
 
     @Test func theBuiltInClientTellsErrorsByItsStatus() throws {
         let server = try TestServer()
         let port = "\(server.port)"
-        let good = try Program(["--port", port, "--client", "MSET", "a", "1", "b", "2"])
+        let good = try keyValue(["--port", port, "--client", "MSET", "a", "1", "b", "2"])
         #expect(good.rest() == "OK\n")
         #expect(good.wait() == 0)
-        let bad = try Program(["--port", port, "--client", "INCR"])
+        let bad = try keyValue(["--port", port, "--client", "INCR"])
         #expect(bad.rest().contains("wrong number of arguments for 'incr'"))
         #expect(bad.wait() == 1)
     }
@@ -168,13 +169,13 @@ import Testing
         ["--port", "x"], ["--nope"], ["--maxclients", "0"], ["--dir"], ["--client"],
     ])
     func wrongOptionsAreRefused(arguments: [String]) throws {
-        let program = try Program(arguments)
+        let program = try keyValue(arguments)
         #expect(program.rest().contains("Usage: KeyValue"))
         #expect(program.wait() == 2)
     }
 
     @Test func helpIsGiven() throws {
-        let program = try Program(["--help"])
+        let program = try keyValue(["--help"])
         #expect(program.rest().contains("--unixsocket PATH"))
         #expect(program.wait() == 0)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import KeyValue
@@ -12,17 +13,17 @@ import Testing
         }
         for name in ["keyvalue.snapshot.bak", "other.new"] { folder.write("mine", to: name) }
         let server = try TestServer(["--dir", folder.path])
-        #expect(folder.contents == ["keyvalue.snapshot.bak", "other.new"])
+        #expect(folder.entries == ["keyvalue.snapshot.bak", "other.new"])
         #expect(try server.connect().ask("SAVE") == .ok)
         #expect(
-            folder.contents == ["keyvalue.snapshot", "keyvalue.snapshot.bak", "other.new"]
+            folder.entries == ["keyvalue.snapshot", "keyvalue.snapshot.bak", "other.new"]
         )
     }
 
     @Test func aSecondServerOnADirectoryIsRefusedAsLongAsTheFirstRuns() throws {
         let folder = TemporaryFolder()
         let first = try TestServer(["--dir", folder.path])
-        let second = try Program(["--port", "0", "--dir", "\(folder.path)/."])
+        let second = try keyValue(["--port", "0", "--dir", "\(folder.path)/."])
         #expect(second.rest() == refusal("\(folder.path)/.: another server uses it"))
         #expect(second.wait() == 1)
         #expect(try first.connect().ask("SAVE") == .ok)
@@ -47,7 +48,7 @@ import Testing
         let folder = TemporaryFolder()
         folder.write("a file", to: "file")
         for (name, reason) in [("none", ENOENT), ("file", ENOTDIR)] {
-            let program = try Program(["--port", "0", "--dir", "\(folder.path)/\(name)"])
+            let program = try keyValue(["--port", "0", "--dir", "\(folder.path)/\(name)"])
             let sentence = "\(folder.path)/\(name): \(String(cString: strerror(reason)))"
             #expect(program.rest() == refusal(sentence))
             #expect(program.wait() == 1)
@@ -57,7 +58,7 @@ import Testing
     @Test func aNamedPipeAsSnapshotIsRefused() throws {
         let folder = TemporaryFolder()
         #expect(mkfifo("\(folder.path)/keyvalue.snapshot", 0o600) == 0)
-        let program = try Program(["--port", "0", "--dir", folder.path])
+        let program = try keyValue(["--port", "0", "--dir", folder.path])
         let sentence = "\(folder.path)/keyvalue.snapshot: it is not a regular file"
         #expect(program.rest() == refusal(sentence))
         #expect(program.wait() == 1)
