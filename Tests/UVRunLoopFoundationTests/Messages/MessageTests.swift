@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import UVRunLoopFoundation
 
@@ -134,8 +135,7 @@ import UVRunLoopFoundation
             processExitsWith: .failure,
             observing: [\.standardErrorContent]
         ) { cancelElsewhere() }
-        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(output.contains("belongs to another thread"))
+        #expect(says("belongs to another thread", result?.standardErrorContent))
     }
 }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import UVRunLoopFoundation
 
@@ -85,8 +86,7 @@ import UVRunLoopFoundation
             processExitsWith: .failure,
             observing: [\.standardErrorContent]
         ) { readUserInfoElsewhere() }
-        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(output.contains("userInfo is not Sendable"))
+        #expect(says("userInfo is not Sendable", result?.standardErrorContent))
     }
 }
 

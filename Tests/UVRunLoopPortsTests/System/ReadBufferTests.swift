@@ -24,7 +24,7 @@ import Testing
     @Test func noTwoThreadsHaveABufferAtTheSameTime() {
         let damaged = Guarded(0)
         let threads = (0..<8).map { number in
-            runThread {
+            startUncheckedThread {
                 for _ in 0..<2_000 {
                     let isWhole = ReadBuffer.lend { buffer in
                         let mine = UInt8(number)
@@ -59,17 +59,16 @@ private func addresses(lending count: Int) -> [UInt] {
 private func forkWhileThreadsRead(_ count: Int) {
     let isDone = Guarded(false)
     let threads = (0..<4).map { _ in
-        runThread {
+        startUncheckedThread {
             while !isDone.withLock({ $0 }) {
                 for _ in 0..<100 { _ = addresses(lending: 3) }
             }
         }
     }
     for number in 0..<count {
-        let status = inChild {
-            alarm(10)
+        let status = inChild(endingAfter: 10) {
             // More than are kept, so that every slot is looked at.
-            return addresses(lending: 20).count == 20 ? 0 : 1
+            addresses(lending: 20).count == 20 ? 0 : 1
         }
         precondition(status == 0, "Child \(number) ended with \(status).")
     }

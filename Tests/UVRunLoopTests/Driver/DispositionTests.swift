@@ -108,15 +108,14 @@ private func putIgnoranceBack() {
 }
 
 private func putTheDefaultBack() {
-    let child = fork()
-    if child == 0 {
+    let status = inChild {
         let source = noteSignal(SIGTERM, EventLog())
         raise(SIGTERM)
         source.invalidate()
         raise(SIGTERM)
-        _exit(0)
+        return 0
     }
-    precondition(awaitChild(child) & 0x7f == SIGTERM)
+    precondition(status == -SIGTERM)
 }
 
 private func shareASignal() {
@@ -215,14 +214,13 @@ private func forkAndSignalTheChild() {
     let (loop, log) = (UVRunLoop.current, EventLog())
     for number in [SIGTERM, SIGUSR2] { loop.add(noteSignal(number, log), forMode: .default) }
     precondition(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
-    let child = fork()
-    if child == 0 {
-        guard isDefault(SIGTERM), isIgnored(SIGUSR2) else { _exit(2) }
+    let status = inChild {
+        guard isDefault(SIGTERM), isIgnored(SIGUSR2) else { return 2 }
         raise(SIGUSR2)
         raise(SIGTERM)
-        _exit(3)
+        return 3
     }
-    precondition(awaitChild(child) & 0x7f == SIGTERM, "The signal did what it does by default.")
+    precondition(status == -SIGTERM, "The signal did what it does by default.")
     log.observe(loop, .afterWaiting)
     precondition(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
     precondition(log.entries == ["afterWaiting"], "\(log.entries)")
@@ -236,17 +234,16 @@ private func useSignalsInTheChild() {
     let (loop, log) = (UVRunLoop.current, EventLog())
     let inherited = noteSignal(SIGUSR1, log)
     loop.add(inherited, forMode: .default)
-    let child = fork()
-    if child == 0 {
+    let status = inChild {
         let fresh = UVRunLoop.current
         let source = noteSignal(SIGUSR1, log, as: "child's")
         fresh.add(source, forMode: .default)
         kill(getpid(), SIGUSR1)
-        guard serveOne(fresh) == .handledSource, log.entries == ["child's 1"] else { _exit(2) }
+        guard serveOne(fresh) == .handledSource, log.entries == ["child's 1"] else { return 2 }
         source.invalidate()
-        _exit(isDefault(SIGUSR1) ? 0 : 3)
+        return isDefault(SIGUSR1) ? 0 : 3
     }
-    precondition(awaitChild(child) == 0)
+    precondition(status == 0)
     precondition(loop.run(mode: .default, for: .milliseconds(2)) == .timedOut)
     precondition(log.entries == [])
 }
@@ -256,8 +253,7 @@ private func forgetChildren() {
     let (loop, log) = (UVRunLoop.current, EventLog())
     let source = noteSignal(SIGCHLD, log)
     loop.add(source, forMode: .default)
-    let child = fork()
-    if child == 0 { _exit(0) }
+    let child = startChild { 0 }
     precondition(serveOne(loop) == .handledSource)
     precondition(waitpid(child, nil, 0) == -1 && errno == ECHILD)
     source.invalidate()

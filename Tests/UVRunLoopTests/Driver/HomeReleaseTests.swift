@@ -125,7 +125,7 @@ import Testing
                 if taken.isEmpty, mayBeLast { break }
                 for item in taken { other(item) }
             }
-            pthread_join(home, nil)
+            home.join()
         }
         return try #require(result.withLock { $0 })
     }
@@ -193,7 +193,7 @@ import Testing
             #expect(count.elsewhere.load(ordering: .relaxed) == 0)
             #expect(steps.load(ordering: .relaxed) == before)
             loop.stop()
-            pthread_join(home, nil)
+            home.join()
         }
     }
 
@@ -232,7 +232,7 @@ import Testing
         }
         while shared.withLock({ $0?.loop.isWaiting }) != true { usleep(100) }
         shared.withLock { exchangeValue(&$0) }?.timer.invalidate()
-        pthread_join(home, nil)
+        home.join()
         #expect(log.entries == ["released", "block", "stopped"])
     }
 
@@ -254,7 +254,7 @@ import Testing
             item.invalidate()
             #expect(count.live.load(ordering: .relaxed) == 1)
             mayEnd.store(true, ordering: .releasing)
-            pthread_join(home, nil)
+            home.join()
             #expect(count.live.load(ordering: .relaxed) == 0)
             #expect(count.elsewhere.load(ordering: .relaxed) == 0)
         }
@@ -272,7 +272,7 @@ import Testing
                     shared.withLock { $0 = (count, item) }
                 }
             }
-            pthread_join(home, nil)
+            home.join()
             guard let (count, item) = shared.withLock({ exchangeValue(&$0) }) else { return }
             item.invalidate()
             #expect(count.live.load(ordering: .relaxed) == 0)

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -14,7 +13,7 @@ import Testing
                 found.withLock { $0.append(numbers) }
             }
         }
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { thread.join() }
         let all = found.withLock { $0 }
         #expect(all.count == 4 && all.allSatisfy { $0 == all[0] })
         #expect(Set(all[0]).count == names.count)

@@ -50,13 +50,10 @@ typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
 
 /// Starts a child that ends with a code, at once or when it is sent a signal.
 private func startChild(_ code: CInt = 0, waits: Bool = false) -> pid_t {
-    let child = fork()
-    precondition(child >= 0)
-    if child == 0 {
+    startChild {
         while waits { pause() }
-        _exit(code)
+        return code
     }
-    return child
 }
 
 private func watch(
@@ -105,8 +102,7 @@ private func tellTheSignal() {
 private func tellOfAZombie() {
     let loop = UVRunLoop.current
     let child = startChild(7)
-    var info = siginfo_t()
-    precondition(waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) == 0)
+    awaitZombie(child)
     precondition(status(of: child, loop) == .exited(code: 7))
 }
 
@@ -114,7 +110,7 @@ private func leaveOtherChildren() {
     let loop = UVRunLoop.current
     let (first, second) = (startChild(1), startChild(2))
     precondition(status(of: second, loop) == .exited(code: 2))
-    precondition(awaitChild(first) >> 8 == 1)
+    precondition(awaitEnd(of: first) == 1)
     var action = sigaction()
     sigaction(SIGCHLD, nil, &action)
     precondition(action.__sigaction_handler.sa_handler == nil, "SIGCHLD is left alone.")
@@ -126,7 +122,7 @@ private func loseTheStatus() {
     let found = Box<ExitStatus?>(nil)
     let source = watch(child, loop) { _, status in found.value = status }
     kill(child, SIGKILL)
-    precondition(awaitChild(child) & 0x7f == SIGKILL)
+    precondition(awaitEnd(of: child) == -SIGKILL)
     precondition(serveOne(loop) == .handledSource)
     precondition(found.value == .unknown && !source.isValid)
 }
@@ -151,12 +147,12 @@ private func leaveTheStatus() {
     }
     precondition(openDescriptorCount() == before)
     precondition(loop.run(mode: .default, for: .seconds(5)) == .finished)
-    precondition(awaitChild(child) >> 8 == 3)
+    precondition(awaitEnd(of: child) == 3)
 }
 
 private func refuseProcesses() {
     let gone = startChild()
-    _ = awaitChild(gone)
+    _ = awaitEnd(of: gone)
     for process in [-1, 0, gone, getppid(), getpid(), 1, .max] {
         do throws(RunLoopError) {
             _ = try UVRunLoop.ChildSource(process) { _, _ in }
@@ -195,5 +191,5 @@ private func endTheThread() {
         place.withLock { $0 = source }
     }
     precondition(place.withLock { $0?.isValid } == false)
-    precondition(awaitChild(child) >> 8 == 4)
+    precondition(awaitEnd(of: child) == 4)
 }

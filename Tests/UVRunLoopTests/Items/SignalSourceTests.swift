@@ -182,7 +182,7 @@ private func countRealTimeSignals() {
         }
     }
     while total.value < sent { precondition(serveOne(loop) == .handledSource) }
-    pthread_join(sender, nil)
+    sender.join()
     precondition(loop.run(mode: .default, for: .milliseconds(2)) == .timedOut)
     precondition(total.value == sent, "\(total.value)")
 }
@@ -204,19 +204,19 @@ private func weatherAStorm() {
     loop.add(source, forMode: .default)
     loop.add(reader, forMode: .default)
     loop.add(timer, forMode: .default)
-    let isOver = Gate()
+    let isOver = Signal()
     let over = Atomic<Bool>(false)
     let sender = startThread {
         // Handlers run on this thread: none is merged with another.
         for _ in 0..<sent { raise(SIGUSR1) }
         over.store(true, ordering: .releasing)
-        isOver.open()
+        isOver.send()
     }
     while !over.load(ordering: .acquiring) || total.value < sent {
         loop.run(mode: .default, for: .milliseconds(5))
     }
     isOver.wait()
-    pthread_join(sender, nil)
+    sender.join()
     precondition(total.value == sent, "\(total.value)")
     precondition(fires.value > 0 && reads.value > 0, "\(fires.value) \(reads.value)")
 }
@@ -240,7 +240,7 @@ private func comeAndGoInAStorm() {
         precondition(drain(pipe.readEnd) == -1)
     }
     over.store(true, ordering: .relaxed)
-    pthread_join(sender, nil)
+    sender.join()
     precondition(openDescriptorCount() == before)
 }
 
