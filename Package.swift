@@ -55,12 +55,12 @@ let package = Package(
         ),
         .executableTarget(
             name: "DispatchProbe",
-            dependencies: ["UVRunLoop"],
+            dependencies: ["TestSupport", "UVRunLoop"],
             path: "Tests/Support/DispatchProbe"
         ),
         .executableTarget(
             name: "TaskProbe",
-            dependencies: ["UVRunLoop"],
+            dependencies: ["TestSupport", "UVRunLoop"],
             path: "Tests/Support/TaskProbe"
         ),
         .target(name: "TestSupport", dependencies: ["UVRunLoop"], path: "Tests/TestSupport"),
@@ -81,7 +81,7 @@ let package = Package(
             ],
             swiftSettings: unoptimised
         ),
-        .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop"]),
+        .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop", "TestSupport"]),
         .testTarget(name: "RandomProgramTests", dependencies: ["RandomPrograms"]),
         .testTarget(
             name: "UVRunLoopPortsTests",
@@ -90,16 +90,16 @@ let package = Package(
         ),
         .testTarget(
             name: "UVRunLoopFoundationTests",
-            dependencies: ["UVRunLoop", "UVRunLoopFoundation"],
+            dependencies: ["UVRunLoop", "UVRunLoopFoundation", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(
             name: "KeyValueTests",
-            dependencies: ["KeyValue"],
+            dependencies: ["KeyValue", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(name: "GuideTests", dependencies: ["Guide", "TestSupport"]),
-        .testTarget(name: "ExampleTests", dependencies: ["FirstLine"]),
+        .testTarget(name: "ExampleTests", dependencies: ["FirstLine", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

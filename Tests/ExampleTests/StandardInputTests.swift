@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The overview's program, with everything that standard input may be.
@@ -10,11 +11,11 @@ import Testing
     @Test func aTerminalIsInTheModeItWasInWhileItIsRead() throws {
         let terminal = try Terminal()
         let flags = terminal.flags
-        let program = try Child("FirstLine", input: terminal.descriptor)
+        let program = try ChildProgram("FirstLine", input: .descriptor(terminal.descriptor))
         program.waitUntilItReads()
         #expect(terminal.flags == flags)
         terminal.type("hello\n")
-        #expect(program.wholeOutput() == "hello\n")
+        #expect(program.rest() == "hello\n")
         #expect(program.wait() == 0)
         #expect(terminal.flags == flags)
     }
@@ -22,7 +23,7 @@ import Testing
     @Test func aTerminalIsInTheModeItWasInAfterAnInterrupt() throws {
         let terminal = try Terminal()
         let flags = terminal.flags
-        let program = try Child("FirstLine", input: terminal.descriptor)
+        let program = try ChildProgram("FirstLine", input: .descriptor(terminal.descriptor))
         program.waitUntilItReads()
         kill(program.process, SIGINT)
         #expect(program.wait() == -SIGINT)
@@ -31,10 +32,10 @@ import Testing
 
     @Test func theEndOfFileCharacterEndsTheInput() throws {
         let terminal = try Terminal()
-        let program = try Child("FirstLine", input: terminal.descriptor)
+        let program = try ChildProgram("FirstLine", input: .descriptor(terminal.descriptor))
         program.waitUntilItReads()
         terminal.type("\u{4}")
-        #expect(program.wholeOutput() == "The input has ended.\n")
+        #expect(program.rest() == "The input has ended.\n")
         #expect(program.wait() == 0)
     }
 
@@ -42,36 +43,36 @@ import Testing
 
     @Test func aLineThatComesInPiecesIsOneLine() throws {
         let pipe = try NamedPipe()
-        let program = try Child("FirstLine", input: pipe.readEnd)
+        let program = try ChildProgram("FirstLine", input: .descriptor(pipe.readEnd))
         program.waitUntilItReads()
         pipe.write("par")
         pipe.waitUntilTaken()
         pipe.write("tial\nmore")
-        #expect(program.wholeOutput() == "partial\n")
+        #expect(program.rest() == "partial\n")
         #expect(program.wait() == 0)
     }
 
     @Test func aPipeThatEndsWithinALineHasALastLine() throws {
         let pipe = try NamedPipe()
         let flags = fcntl(pipe.readEnd, F_GETFL)
-        let program = try Child("FirstLine", input: pipe.readEnd)
+        let program = try ChildProgram("FirstLine", input: .descriptor(pipe.readEnd))
         pipe.write("no newline")
         program.waitUntilItReads()
         pipe.waitUntilTaken()
         #expect(fcntl(pipe.readEnd, F_GETFL) == flags)
         pipe.end()
-        #expect(program.wholeOutput() == "no newline\n")
+        #expect(program.rest() == "no newline\n")
         #expect(program.wait() == 0)
         #expect(fcntl(pipe.readEnd, F_GETFL) == flags)
     }
 
     @Test func aSocketIsReadAsAPipeIs() throws {
-        let (parents, childs) = try socketPair()
+        let (parents, childs) = socketPair()
         defer { close(parents) }
-        let program = try Child("FirstLine", input: childs)
+        let program = try ChildProgram("FirstLine", input: .descriptor(childs))
         close(childs)
         write("a line\n", to: parents)
-        #expect(program.wholeOutput() == "a line\n")
+        #expect(program.rest() == "a line\n")
         #expect(program.wait() == 0)
     }
 
@@ -83,24 +84,24 @@ import Testing
     ])
     func aFileIsReadAsAPipeIs(content: String, expected: String) throws {
         let file = try TemporaryFile(content)
-        let program = try Child("FirstLine", input: file.descriptor)
-        #expect(program.wholeOutput() == expected)
+        let program = try ChildProgram("FirstLine", input: .descriptor(file.descriptor))
+        #expect(program.rest() == expected)
         #expect(program.wait() == 0)
     }
 
     @Test func theNullDeviceHasEnded() throws {
         let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(null) }
-        let program = try Child("FirstLine", input: null)
-        #expect(program.wholeOutput() == "The input has ended.\n")
+        let program = try ChildProgram("FirstLine", input: .descriptor(null))
+        #expect(program.rest() == "The input has ended.\n")
         #expect(program.wait() == 0)
     }
 
     // MARK: Nothing
 
     @Test func aClosedStandardInputIsToldInASentence() throws {
-        let program = try Child("FirstLine", input: nil)
-        let sentence = program.wholeOutput()
+        let program = try ChildProgram("FirstLine", input: .closed)
+        let sentence = program.rest()
         #expect(sentence.hasPrefix("There is no standard input: the descriptor is not open"))
         #expect(program.wait() == 1)
     }
@@ -108,8 +109,8 @@ import Testing
     @Test func aDirectoryAsStandardInputIsToldInASentence() throws {
         let directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { close(directory) }
-        let program = try Child("FirstLine", input: directory)
-        let sentence = program.wholeOutput()
+        let program = try ChildProgram("FirstLine", input: .descriptor(directory))
+        let sentence = program.rest()
         #expect(sentence.hasPrefix("There is no standard input: the descriptor is of a kind"))
         #expect(program.wait() == 1)
     }

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import UVRunLoop
@@ -25,7 +26,7 @@ import Testing
             }
         }
         let lost = course.countLostStops(among: 40_000) { _ = runs.stop() }
-        pthread_join(thread, nil)
+        thread.join()
         #expect(lost == 0)
     }
 
@@ -52,7 +53,7 @@ import Testing
         course.awaitRounds(1)
         let runLoop = loop.withLock { $0 }
         let lost = course.countLostStops(among: 10_000) { runLoop?.stop() }
-        pthread_join(thread, nil)
+        thread.join()
         #expect(lost == 0)
     }
 }

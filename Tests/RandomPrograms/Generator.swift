@@ -1,7 +1,9 @@
+import TestSupport
+
 /// Makes up programs.
 package struct Generator {
     private let stage: Stage
-    private var dice: Dice
+    private var dice: SeededGenerator
     private var items: [Item] = []
     private var messages: Int32 = 0
 
@@ -12,7 +14,7 @@ package struct Generator {
     private init(_ seed: UInt64, _ stage: Stage) {
         self.stage = stage
         // The same seed means another program on the other stage.
-        dice = Dice(seed: stage == .virtual ? seed : ~seed)
+        dice = SeededGenerator(seed: stage == .virtual ? seed : ~seed)
     }
 
     /// The program of a seed.

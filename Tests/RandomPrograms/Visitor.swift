@@ -11,16 +11,12 @@ struct Visitor {
     /// More runs than these do not have to be stopped by any program.
     private static let stops = 64
 
-    private let thread: pthread_t?
+    private let thread: RunningThread?
     private let clock: ManualRemote?
-    private let isOver: Flag
-
-    private final class Flag: Sendable {
-        let value = Atomic<Bool>(false)
-    }
+    private let isOver: Signal
 
     init(_ library: Library, _ driver: WatchedDriver) {
-        isOver = Flag()
+        isOver = Signal()
         let visits = library.performance.program.visits
         guard let clock = library.clock else {
             let (isOver, counts, sleeper) = (isOver, driver.counts, Sleeper())
@@ -43,8 +39,8 @@ struct Visitor {
     /// Waits for the visiting thread, and forgets the visits that did not come.
     func finish() {
         clock?.forgetPlans()
-        isOver.value.store(true, ordering: .sequentiallyConsistent)
-        if let thread { pthread_join(thread, nil) }
+        isOver.send()
+        thread?.join()
     }
 
     private static func perform(_ actions: [Action], _ library: Library) {
@@ -56,11 +52,11 @@ struct Visitor {
         _ sleeper: Sleeper,
         _ visits: [Visit],
         _ counts: WatchedDriver.Counts,
-        until isOver: Flag
+        until isOver: Signal
     ) {
         var visits = visits[...]
         var latestWait = 0
-        while !isOver.value.load(ordering: .sequentiallyConsistent) {
+        while !isOver.hasCome {
             let wait = counts.begunWaits.load(ordering: .sequentiallyConsistent)
             guard wait > latestWait, library.loop.isWaiting, sleeper.isBlocked,
                 wait == counts.begunWaits.load(ordering: .sequentiallyConsistent),

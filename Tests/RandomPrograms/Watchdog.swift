@@ -33,7 +33,7 @@ package final class Watchdog: Sendable {
                 look()
             }
         }
-        pthread_detach(thread)
+        thread.detach()
     }
 
     struct Watch {

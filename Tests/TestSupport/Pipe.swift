@@ -32,6 +32,23 @@ package final class Pipe: Sendable {
         return length < 0 ? nil : String(decoding: bytes[..<length], as: UTF8.self)
     }
 
+    /// Waits for something to read; empty at the end.
+    @discardableResult
+    package func readWaiting(_ count: Int = 4096) -> String {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var length = -1
+        repeat {
+            length = Glibc.read(readEnd, &bytes, count)
+        } while length < 0 && errno == EINTR
+        return String(decoding: bytes[..<max(length, 0)], as: UTF8.self)
+    }
+
+    /// Waits until nobody has the write end any more, this process no longer included.
+    package func awaitEnd() {
+        closeWriteEnd()
+        while !readWaiting().isEmpty {}
+    }
+
     package func closeWriteEnd() {
         if isOpen.withLock({ exchange(&$0.write, with: false) }) { close(writeEnd) }
     }

@@ -1,22 +1,58 @@
 import Glibc
-import Synchronization
 
-/// Something that one thread waits for and another does.
-package final class Signal: Sendable {
-    private let count = Atomic<Int>(0)
+/// Something that one thread waits for and another does, once or several times.
+package final class Signal: @unchecked Sendable {
+    /// For how many seconds a thread waits before it takes a hang for granted.
+    private static let patience = 120
 
-    package init() {}
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var count = 0
 
-    package func send() { count.add(1, ordering: .releasing) }
+    package init() {
+        mutex = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        condition = .allocate(capacity: 1)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
 
-    package var hasCome: Bool { count.load(ordering: .acquiring) > 0 }
-
-    /// Waits for it; gives up after a time that only a hang explains.
-    package func wait() {
-        for _ in 0..<60_000 {
-            if hasCome { return }
-            usleep(1_000)
+    package func send() {
+        withLock {
+            count += 1
+            pthread_cond_broadcast(condition)
         }
-        fatalError("A test hangs.")
+    }
+
+    package var hasCome: Bool { withLock { count > 0 } }
+
+    /// Waits until it has been sent so many times in all; traps after a time that only a hang
+    /// explains.
+    package func wait(times: Int = 1) {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        end.tv_sec += Self.patience
+        withLock {
+            while count < times {
+                let status = pthread_cond_timedwait(condition, mutex, &end)
+                precondition(status != ETIMEDOUT, "A test hangs.")
+            }
+        }
+    }
+
+    private func withLock<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
     }
 }

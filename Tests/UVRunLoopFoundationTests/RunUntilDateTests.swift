@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+import TestSupport
 import Testing
 import UVRunLoopFoundation
 
@@ -21,7 +21,7 @@ import UVRunLoopFoundation
             UVRunLoop.Timer.scheduledTimer(withTimeInterval: 0.001, repeats: false) { _ in
                 log.note("fired")
             }
-            letTimePass(0.003)
+            letTimePass(.milliseconds(3))
             loop.run(until: .distantPast)
             #expect(log.entries == ["fired"])
         }
@@ -134,7 +134,7 @@ import UVRunLoopFoundation
             let next = UVRunLoop.Timer.scheduledTimer(withTimeInterval: 600, repeats: false) { _ in
                 log.note("early")
             }
-            letTimePass(0.003)
+            letTimePass(.milliseconds(3))
             let limit = loop.limitDate(forMode: .default)
             #expect(log.entries == ["fired"])
             #expect(abs((limit ?? .distantPast).timeIntervalSince(next.fireDate)) < 1)
@@ -197,7 +197,7 @@ import UVRunLoopFoundation
             UVRunLoop.current.run(until: .distantFuture)
             log.note("\(UVRunLoop.current.run(mode: .default, before: .distantFuture))")
         }
-        for _ in 0..<50_000 where !thread.runLoop.isWaiting { usleep(100) }
+        awaitSleep(of: thread.runLoop)
         thread.stop()
         thread.join()
         #expect(log.entries == ["false"])

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A terminal, of which the test has the other side.
 final class Terminal {
@@ -8,14 +9,12 @@ final class Terminal {
 
     init() throws {
         var (master, slave): (CInt, CInt) = (-1, -1)
-        guard openpty(&master, &slave, nil, nil, nil) == 0 else {
-            throw Child.Trouble(sentence: "no terminal")
-        }
+        guard openpty(&master, &slave, nil, nil, nil) == 0 else { throw Trouble("no terminal") }
         for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (keyboard, descriptor) = (master, slave)
     }
 
-    func type(_ text: String) { write(text, to: keyboard) }
+    func type(_ text: String) { TestSupport.write(text, to: keyboard) }
 
     var flags: CInt { fcntl(descriptor, F_GETFL) }
 
@@ -30,18 +29,19 @@ final class Terminal {
 final class NamedPipe {
     let readEnd: CInt
     private var writeEnd: CInt
+    private let folder = TemporaryFolder()
 
     init() throws {
-        let name = try TemporaryName()
-        guard mkfifo(name.path, 0o600) == 0 else { throw Child.Trouble(sentence: "no pipe") }
-        readEnd = open(name.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        writeEnd = open(name.path, O_WRONLY | O_CLOEXEC)
+        let path = folder.path + "/name"
+        guard mkfifo(path, 0o600) == 0 else { throw Trouble("no pipe") }
+        readEnd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        writeEnd = open(path, O_WRONLY | O_CLOEXEC)
         guard readEnd >= 0, writeEnd >= 0, fcntl(readEnd, F_SETFL, 0) == 0 else {
-            throw Child.Trouble(sentence: "no pipe")
+            throw Trouble("no pipe")
         }
     }
 
-    func write(_ text: String) { ExampleTests.write(text, to: writeEnd) }
+    func write(_ text: String) { TestSupport.write(text, to: writeEnd) }
 
     func end() {
         close(writeEnd)
@@ -65,39 +65,15 @@ final class NamedPipe {
 /// A file that goes away with the test.
 final class TemporaryFile {
     let descriptor: CInt
+    private let folder = TemporaryFolder()
 
     init(_ text: String) throws {
-        let name = try TemporaryName()
-        descriptor = open(name.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Child.Trouble(sentence: "no file") }
-        write(text, to: descriptor)
+        let path = folder.path + "/name"
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Trouble("no file") }
+        TestSupport.write(text, to: descriptor)
         lseek(descriptor, 0, SEEK_SET)
     }
 
     deinit { close(descriptor) }
-}
-
-/// A name in a folder of its own, both of which go away with the object.
-private final class TemporaryName {
-    let path: String
-    private let folder: String
-
-    init() throws {
-        var template = Array("/tmp/first-line-test-XXXXXX".utf8CString)
-        guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else {
-            throw Child.Trouble(sentence: "no folder")
-        }
-        self.folder = folder
-        path = folder + "/name"
-    }
-
-    deinit {
-        unlink(path)
-        rmdir(folder)
-    }
-}
-
-func write(_ text: String, to descriptor: CInt) {
-    let bytes = Array(text.utf8)
-    _ = Glibc.write(descriptor, bytes, bytes.count)
 }

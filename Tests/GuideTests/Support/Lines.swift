@@ -1,6 +1,5 @@
 import TestSupport
 import Testing
-import UVRunLoop
 
 @testable import Guide
 
@@ -22,10 +21,6 @@ func lines(_ routine: @escaping @Sendable (Log) throws -> Void) throws -> [Strin
 /// What a routine notes when the clock of its loop stands still but for sleeps.
 func linesInVirtualTime(_ routine: (Log) throws -> Void) rethrows -> [String] {
     let log = Log()
-    try UVRunLoop.withLoop {
-        ManualDriver(word: $0)
-    } _: { _ in
-        try routine(log)
-    }
+    try withLoop(.manual) { _, _ in try routine(log) }
     return log.lines
 }

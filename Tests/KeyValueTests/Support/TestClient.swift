@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 @testable import KeyValue
 
@@ -7,9 +8,9 @@ final class TestClient {
     private let socket: CInt
     private var parser = ReplyParser()
     /// Runs for as long as somebody talks to it.
-    private let program: Program
+    private let program: ChildProgram
 
-    init(_ program: Program, port: UInt16) throws {
+    init(_ program: ChildProgram, port: UInt16) throws {
         self.program = program
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -21,7 +22,7 @@ final class TestClient {
                 Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard failure == 0 else { throw Program.Trouble(sentence: "cannot connect: \(errno)") }
+        guard failure == 0 else { throw Trouble("cannot connect: \(errno)") }
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(
             socket,

@@ -2,11 +2,12 @@
 // is told by a process of its own, because tests do not run on the main thread.
 import Dispatch
 import Glibc
+import TestSupport
 import UVRunLoop
 
 let loop = UVRunLoop.main
 let aside = UVRunLoop.Mode("aside")
-endAfterAMinute()
+endProcess(after: 60)
 
 func onMain(_ line: String, _ body: @escaping @MainActor () -> Void = {}) {
     DispatchQueue.main.async {
@@ -81,11 +82,11 @@ case "nested":
 case "wake":
     let thread = startThread {
         // Only a loop that sleeps has to be woken.
-        while !loop.isWaiting { usleep(1_000) }
+        awaitSleep(of: loop)
         onMain("woken") { loop.stop() }
     }
     loop.run()
-    pthread_join(thread, nil)
+    thread.join()
 
 case "results":
     onMain("block")
@@ -113,36 +114,30 @@ case "many":
         }
     }
     loop.run()
-    for thread in threads { pthread_join(thread, nil) }
+    for thread in threads { thread.join() }
     tell("\(counts)")
 
 case "fork":
     onMain("parent") { loop.stop() }
     loop.run()
-    let child = fork()
-    if child == 0 {
+    let status = inChild {
         let own = UVRunLoop.main
         own.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in tell("child") }, forMode: .default)
         tell("\(own.run(for: nil as Duration?))")
-        exit(0)
+        return 0
     }
-    var status: CInt = -1
-    waitpid(child, &status, 0)
     tell("child ended with \(status)")
     onMain("parent again") { loop.stop() }
     loop.run()
 
 case "daemon":
     // As a daemon does: the child of a parent that has used nothing goes on as the program.
-    let child = fork()
-    if child == 0 {
+    let status = inChild {
         DispatchQueue.global().async { DispatchQueue.main.async { exit(7) } }
         UVRunLoop.main.run()
-        exit(1)
+        return 1
     }
-    var status: CInt = -1
-    waitpid(child, &status, 0)
-    tell("child ended with \(status >> 8)")
+    tell("child ended with \(status)")
 
 default:
     tell("No such story.")

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import UVRunLoop
 
 /// Requests that are made of the main thread.
@@ -13,7 +14,7 @@ extension TaskProbe {
         let mainThread = pthread_self()
         let aside = UVRunLoop.Mode("aside")
         let thread = startThread {
-            while !UVRunLoop.main.isWaiting { usleep(1_000) }
+            awaitSleep(of: .main)
             for _ in 0..<3 {
                 UVRunLoop.requestPerformOnMain {
                     count += 1
@@ -35,7 +36,7 @@ extension TaskProbe {
             UVRunLoop.requestPerformOnMain { UVRunLoop.main.stop() }
         }
         UVRunLoop.main.run()
-        pthread_join(thread, nil)
+        thread.join()
         tell("stopped")
     }
 
@@ -76,6 +77,6 @@ extension TaskProbe {
         }
         UVRunLoop.main.add(timer, forMode: .default)
         UVRunLoop.main.run()
-        pthread_join(thread, nil)
+        thread.join()
     }
 }

@@ -1,5 +1,6 @@
 // A program that does not import Dispatch, for the tests of the main queue.
 import Glibc
+import TestSupport
 import UVRunLoop
 
 @main
@@ -7,7 +8,7 @@ struct TaskProbe {
     @MainActor static var count = 0
 
     static func main() {
-        endAfterAMinute()
+        endProcess(after: 60)
         switch CommandLine.arguments.dropFirst().first ?? "" {
         case "unused": finishWithoutDispatch()
         case "tasks": serveTasks()
@@ -40,7 +41,7 @@ struct TaskProbe {
             worker.run()
         }
         tell("\(loop.run(for: nil as Duration?))")
-        pthread_join(thread, nil)
+        thread.join()
         // That of the loop; the main queue would have one more.
         tell("eventfds: \(eventDescriptors())")
     }
@@ -82,7 +83,7 @@ struct TaskProbe {
     static func wakeForAWorkersTask() {
         keepAlive()
         let thread = startThread {
-            while !UVRunLoop.main.isWaiting { usleep(1_000) }
+            awaitSleep(of: .main)
             let worker = UVRunLoop.current
             worker.add(
                 UVRunLoop.Timer(after: .milliseconds(5)) { _ in
@@ -96,7 +97,7 @@ struct TaskProbe {
             worker.run()
         }
         UVRunLoop.main.run()
-        pthread_join(thread, nil)
+        thread.join()
         tell("stopped")
     }
 
@@ -104,35 +105,35 @@ struct TaskProbe {
     static func wakeForAThreadsTask() {
         keepAlive()
         let thread = startThread {
-            while !UVRunLoop.main.isWaiting { usleep(1_000) }
+            awaitSleep(of: .main)
             Task { @MainActor in
                 tell("main actor")
                 UVRunLoop.main.stop()
             }
         }
         tell("\(UVRunLoop.main.run(for: .seconds(20)))")
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     /// The first use of Dispatch is made in a handler, which waits for what comes of it.
     static func serveAHandlerThatWaits() {
         keepAlive()
-        let isDone = Flag()
+        let isDone = Signal()
         let end = SuspendingClock().now + .seconds(20)
         let thread = startThread {
-            while !UVRunLoop.main.isWaiting { usleep(1_000) }
+            awaitSleep(of: .main)
             UVRunLoop.current.perform {
-                Task { @MainActor in isDone.raise() }
-                while !isDone.isUp, SuspendingClock().now < end {
+                Task { @MainActor in isDone.send() }
+                while !isDone.hasCome, SuspendingClock().now < end {
                     usleep(1_000)
                 }
-                tell("done: \(isDone.isUp)")
+                tell("done: \(isDone.hasCome)")
                 UVRunLoop.main.stop()
             }
             UVRunLoop.current.run()
         }
         UVRunLoop.main.run()
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     @discardableResult

@@ -12,7 +12,7 @@ import Testing
                 let place = Place()
                 let paths = choicesOfManyProcesses(in: place)
                 #expect(Set(paths) == [place.namesPath])
-                #expect(Place.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
+                #expect(TemporaryFolder.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
             }
         }
     }
@@ -67,7 +67,7 @@ import Testing
         close(open(place.namesPath + "-00000001.new/choice.lock", O_CREAT | O_RDWR, 0o000))
         chmod(place.namesPath + "-00000000.new", 0)
         #expect(try place.directory().path == place.namesPath)
-        #expect(Place.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
+        #expect(TemporaryFolder.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
         #expect(place.entries == [])
     }
 }
@@ -84,28 +84,17 @@ private struct SharedPlace {
 
 /// The directories that processes choose which begin at the same moment.
 private func choicesOfManyProcesses(in place: Place, user: uid_t = geteuid()) -> [String] {
-    var (go, told): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
-    pipe(&go)
-    pipe(&told)
+    let (go, told) = (Pipe(), Pipe())
     let children = (0..<6).map { _ in
         startChild {
-            close(go[1])
-            var byte: UInt8 = 0
             if user != geteuid() { become(user) }
-            read(go[0], &byte, 1)
+            go.awaitEnd()
             guard let directory = try? place.directory() else { return 1 }
-            let line = directory.path + "\n"
-            return write(told[1], line, line.utf8.count) == line.utf8.count ? 0 : 2
+            told.write(directory.path + "\n")
+            return 0
         }
     }
-    close(go[0])
-    close(go[1])
-    close(told[1])
+    go.closeWriteEnd()
     for child in children { #expect(awaitEnd(of: child) == 0) }
-    var bytes = [UInt8](repeating: 0, count: 4_096)
-    let count = read(told[0], &bytes, bytes.count)
-    close(told[0])
-    return bytes[..<count].split(separator: UInt8(ascii: "\n")).map {
-        String(decoding: $0, as: UTF8.self)
-    }
+    return (told.read() ?? "").split(separator: "\n").map(String.init)
 }

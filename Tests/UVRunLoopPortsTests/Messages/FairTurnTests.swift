@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -8,16 +7,16 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct FairTurnTests {
     /// The peer has one message there whenever the port looks, never two and never none.
     @Test func onePeerThatAlwaysHasAMessageDoesNotKeepOthersOut() throws {
-        let (place, notes) = (Place(), Notes())
-        try onOwnThread {
+        let (place, log) = (Place(), EventLog())
+        try onAnotherThread {
             let talker = Guarded<RawPeer?>(nil)
             let newcomer = Guarded<RawPeer?>(nil)
             let port = try place.local { _, message in
-                notes.add("\(message.id)")
-                if message.id == 1, notes.entries.count < 500 {
+                log.note("\(message.id)")
+                if message.id == 1, log.entries.count < 500 {
                     talker.withLock { $0 }?.write(Frame.message(1, []).head())
                 }
-                if notes.entries.count == 1, let peer = try? place.rawSocket() {
+                if log.entries.count == 1, let peer = try? place.rawSocket() {
                     peer.write(Frame.message(2, []).head())
                     newcomer.withLock { $0 = peer }
                 }
@@ -29,13 +28,13 @@ import Testing
             UVRunLoop.current.run(mode: .default, for: .milliseconds(20))
             peer.write(Frame.message(1, []).head())
             let loop = UVRunLoop.current
-            while notes.entries.count < 500,
+            while log.entries.count < 500,
                 loop.run(mode: .default, for: .seconds(30), returnAfterSourceHandled: true)
                     == .handledSource
             {}
             port.invalidate()
         }
-        let turn = try #require(notes.entries.firstIndex(of: "2"))
+        let turn = try #require(log.entries.firstIndex(of: "2"))
         #expect(turn < 100)
     }
 
@@ -47,7 +46,7 @@ import Testing
         for _ in 0..<1_000 { _ = try place.rawSocket() }
         let peer = try place.rawSocket()
         peer.write(Frame.request(1, 0, []).head())
-        try onOwnThread {
+        onAnotherThread {
             UVRunLoop.current.add(port, forMode: .default)
             var result = UVRunLoop.RunResult.handledSource
             while result == .handledSource, peer.socket.descriptor.unreadByteCount == 0 {
@@ -63,13 +62,13 @@ import Testing
     }
 
     @Test func aPeerThatOnlyTalksDoesNotHoldUpTheSendLimit() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
-        let thread = startServerThread {
+        let thread = startThread {
             guard let peer = try? listener.accept() else { return }
             let talk = (0..<2_000).flatMap { _ in Frame.reply(.max, nil).head() }
             for _ in 0..<20_000 where !peer.write(talk) { return }
-            notes.add("said it all")
+            log.note("said it all")
         }
         let remote = try place.remote()
         let data = [UInt8](repeating: 1, count: 8 << 20)
@@ -77,21 +76,21 @@ import Testing
             try remote.send(data: data, sendLimit: .milliseconds(50))
         }
         remote.invalidate()
-        pthread_join(thread, nil)
-        #expect(notes.entries == [])
+        thread.join()
+        #expect(log.entries == [])
     }
 
     @Test func severalStopsDuringAWaitLeaveItsModeServed() throws {
-        let (place, fires, isStopped) = (Place(), Notes(), Signal())
+        let (place, fires, isStopped) = (Place(), EventLog(), Signal())
         let server = try PortServer(place) { _, _ in
             isStopped.wait()
             return [1]
         }
-        try onOwnThread {
+        try onAnotherThread {
             let loop = UVRunLoop.current
             let stopper = UVRunLoop.Timer(after: .milliseconds(1), interval: .milliseconds(1)) {
                 _ in
-                fires.add("fire")
+                fires.note("fire")
                 loop.stop()
                 if fires.entries.count == 3 { isStopped.send() }
             }

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -21,17 +20,13 @@ import Testing
             #expect(usePorts(in: place) == 0)
             let end = Signal()
             let threads = (0..<3).map { _ in
-                startServerThread { while !end.hasCome, usePorts(in: place) == 0 {} }
+                startThread { while !end.hasCome, usePorts(in: place) == 0 {} }
             }
             for _ in 0..<200 {
-                let child = startChild {
-                    alarm(20)
-                    return usePorts(in: place)
-                }
-                #expect(awaitEnd(of: child) == 0)
+                #expect(inChild(endingAfter: 20) { usePorts(in: place) } == 0)
             }
             end.send()
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
         }
     }
 }
@@ -50,17 +45,14 @@ private func lookForPortsInAChild() throws {
     let mine = try place.local("mine") { _, _ in nil }
     var remote: Remote? = try place.remote()
     _ = try remote?.request([1])
-    let child = fork()
-    if child == 0 {
+    let status = inChild {
         let isTaken = (try? place.local("mine") { _, _ in nil }) == nil
-        let own = try place.remote()
+        guard let own = try? place.remote() else { return 2 }
         let isOwn = own !== remote
         // Letting the parent's port go must not end the parent's connection.
         remote = nil
-        _exit(isTaken && isOwn ? 0 : 1)
+        return isTaken && isOwn ? 0 : 1
     }
-    var status: CInt = -1
-    waitpid(child, &status, 0)
     let isAlive = mine.isValid
     let reply = try remote?.request([2])
     server.stop()

@@ -10,24 +10,24 @@ import Testing
     private func withServer(
         limits: MessagePort.Limits = .init(),
         acceptPeer: MessagePort.PeerPolicy? = nil,
-        _ body: (Place, Notes) throws -> Void
+        _ body: (Place, EventLog) throws -> Void
     ) throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let server = try PortServer(place, limits: limits, acceptPeer: acceptPeer) { _, message in
-            notes.add("\(message.id)")
+            log.note("\(message.id)")
             return message.data
         }
-        try body(place, notes)
-        try onOwnThread {
+        try body(place, log)
+        try onAnotherThread {
             let reply = try place.remote().request([1, 2, 3], id: 1_000)
             #expect(reply == [1, 2, 3])
         }
         server.stop()
-        #expect(notes.entries.last == "1000")
+        #expect(log.entries.last == "1000")
     }
 
     @Test func bytesThatAreNoFrameCostTheConnection() throws {
-        try withServer { place, notes in
+        try withServer { place, log in
             for junk in [
                 sampleBytes(24), [UInt8](repeating: 0, count: 100), Array("GET / HTTP".utf8),
             ] {
@@ -36,21 +36,21 @@ import Testing
                 #expect(peer.readFrame() == .refusal(.malformedFrame))
                 #expect(peer.read() == [])
             }
-            #expect(notes.entries == [])
+            #expect(log.entries == [])
         }
     }
 
     @Test func whatCameBeforeAMalformedFrameIsDelivered() throws {
-        try withServer { place, notes in
+        try withServer { place, log in
             let peer = try place.rawSocket()
             peer.write(Frame.message(1, [1]).head() + Frame.message(2, []).head() + sampleBytes(24))
             #expect(peer.readFrame() == .refusal(.malformedFrame))
-            #expect(notes.entries == ["1", "2"])
+            #expect(log.entries == ["1", "2"])
         }
     }
 
     @Test func aLieAboutTheLengthCostsTheConnection() throws {
-        try withServer { place, notes in
+        try withServer { place, log in
             for length in [(16 << 20) + 1, UInt32(1) << 31, .max] {
                 let peer = try place.rawSocket()
                 var header = FrameHeader(kind: .message)
@@ -61,23 +61,23 @@ import Testing
                 #expect(peer.readFrame() == .refusal(.messageTooLarge))
                 #expect(peer.read() == [])
             }
-            #expect(notes.entries == [])
+            #expect(log.entries == [])
         }
     }
 
     @Test func bytesThatComeOneByOneAreAMessageLikeAnyOther() throws {
-        try withServer { place, notes in
+        try withServer { place, log in
             let peer = try place.rawSocket()
             for byte in Frame.request(5, 3, sampleBytes(300)).head() { peer.write([byte]) }
             #expect(peer.readFrame() == .reply(5, sampleBytes(300)))
-            #expect(notes.entries == ["3"])
+            #expect(log.entries == ["3"])
         }
     }
 
     @Test func aFrameThatIsNotWholeInTimeCostsTheConnection() throws {
         var limits = MessagePort.Limits()
         limits.frameTimeLimit = .milliseconds(50)
-        try withServer(limits: limits) { place, notes in
+        try withServer(limits: limits) { place, log in
             let slow = try place.rawSocket()
             let bytes = Frame.message(1, sampleBytes(100)).head()
             slow.write(Array(bytes.prefix(30)))
@@ -88,7 +88,7 @@ import Testing
             usleep(100_000)
             quick.write(Frame.request(1, 3, []).head())
             #expect(quick.readFrame() == .reply(1, []))
-            #expect(notes.entries == ["2", "3"])
+            #expect(log.entries == ["2", "3"])
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
         try withServer(limits: limits) { place, _ in
             let peer = try place.rawSocket()
             peer.write(Frame.request(1, 0, sampleBytes(2 << 20)).head())
-            try onOwnThread {
+            try onAnotherThread {
                 let reply = try place.remote().request([7])
                 #expect(reply == [7])
             }
@@ -112,18 +112,18 @@ import Testing
     }
 
     @Test func aPeerThatGoesInTheMiddleOfAFrameIsForgotten() throws {
-        try withServer { place, notes in
+        try withServer { place, log in
             let bytes = Frame.message(1, sampleBytes(200)).head()
             for length in 0..<bytes.count {
                 let peer = try place.rawSocket()
                 peer.write(Array(bytes.prefix(length)))
             }
-            #expect(notes.entries == [])
+            #expect(log.entries == [])
         }
     }
 
     @Test func aPeerThatGoesRightAfterItsMessagesLosesNone() throws {
-        try withServer { place, notes in
+        try withServer { place, log in
             do {
                 let peer = try place.rawSocket()
                 for id in 0..<200 {
@@ -132,8 +132,8 @@ import Testing
                     peer.write(Frame.request(number, Int32(id), sampleBytes(300)).head())
                 }
             }
-            for _ in 0..<30_000 where notes.entries.count < 200 { usleep(1_000) }
-            #expect(notes.entries == (0..<200).map(String.init))
+            for _ in 0..<30_000 where log.entries.count < 200 { usleep(1_000) }
+            #expect(log.entries == (0..<200).map(String.init))
         }
     }
 
@@ -149,7 +149,7 @@ import Testing
                 }
                 let fourth = try place.rawSocket()
                 #expect(fourth.readFrame() == .refusal(.tooManyConnections))
-                try onOwnThread {
+                try onAnotherThread {
                     let remote = try place.remote()
                     #expect(throws: MessagePortError.tooManyConnections) { try remote.request() }
                 }
@@ -167,13 +167,13 @@ import Testing
     }
 
     @Test func aPolicyMayRefuseThePeer() throws {
-        let asked = Notes()
+        let asked = EventLog()
         let policy: MessagePort.PeerPolicy = { peer in
-            asked.add("\(peer.isSameUser)")
+            asked.note("\(peer.isSameUser)")
             return asked.entries.count > 1
         }
         try withServer(acceptPeer: policy) { place, _ in
-            try onOwnThread {
+            try onAnotherThread {
                 let remote = try place.remote()
                 #expect(throws: MessagePortError.peerNotPermitted) { try remote.request() }
             }
@@ -199,19 +199,19 @@ import Testing
             (Frame.refusal(.peerNotPermitted).head(), .peerNotPermitted),
             (Array(Frame.reply(1, sampleBytes(100)).head().prefix(50)), .becameInvalid),
         ]
-        let thread = startServerThread {
+        let thread = startThread {
             for (bytes, _) in answers {
                 guard let peer = try? listener.accept(), peer.readFrame() != nil else { return }
                 peer.write(bytes)
             }
         }
-        try onOwnThread {
+        try onAnotherThread {
             for (_, error) in answers {
                 let remote = try place.remote(replyLimit: 1_000)
                 #expect(throws: error) { try remote.request() }
                 #expect(!remote.isValid)
             }
         }
-        pthread_join(thread, nil)
+        thread.join()
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -7,23 +6,23 @@ import Testing
 /// Messages and replies between two threads: what a port does when all is well.
 @Suite(.timeLimit(.minutes(15))) struct MessagePortTests {
     @Test func aRequestReachesTheHandlerOnceAndGetsItsReply() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let server = try PortServer(place) { _, message in
-            notes.add("\(message.id) \(message.data) \(message.isReplyExpected)")
+            log.note("\(message.id) \(message.data) \(message.isReplyExpected)")
             return [4, 5, 6]
         }
-        try onOwnThread {
+        try onAnotherThread {
             let reply = try place.remote().request([1, 2, 3], id: 42)
             #expect(reply == [4, 5, 6])
         }
         server.stop()
-        #expect(notes.entries == ["42 [1, 2, 3] true"])
+        #expect(log.entries == ["42 [1, 2, 3] true"])
     }
 
     @Test func anEmptyReplyIsNotThatOfNoData() throws {
         let place = Place()
         let server = try PortServer(place) { _, message in message.id == 0 ? nil : [] }
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             #expect(try remote.request(id: 0) == nil)
             #expect(try remote.request(id: 1) == [])
@@ -32,10 +31,10 @@ import Testing
     }
 
     @Test func oneWayMessagesArriveInOrderAndNeedNoLoop() throws {
-        let (place, notes, end) = (Place(), Notes(), Signal())
+        let (place, log, end) = (Place(), EventLog(), Signal())
         let server = try PortServer(place) { _, message in
             #expect(!message.isReplyExpected)
-            notes.add("\(message.id)")
+            log.note("\(message.id)")
             if message.id == 999 { end.send() }
             return [1]
         }
@@ -43,14 +42,14 @@ import Testing
         for id in 0..<1_000 { try remote.sendOneWay([UInt8(id & 255)], Int32(id)) }
         end.wait()
         server.stop()
-        #expect(notes.entries == (0..<1_000).map(String.init))
+        #expect(log.entries == (0..<1_000).map(String.init))
     }
 
     @Test(arguments: [0, 1, 65_511, 65_512, 65_536, 65_537, 200_000, 16 << 20])
     func dataOfAnySizeArrivesIntactBothWays(size: Int) throws {
         let place = Place()
         let server = try PortServer(place) { _, message in message.data }
-        try onOwnThread {
+        try onAnotherThread {
             let data = sampleBytes(size)
             let reply = try place.remote().request(data)
             #expect(reply == data)
@@ -82,14 +81,14 @@ import Testing
     }
 
     @Test func twoMakesOfOneNameAreOnePortWithTheFirstHandler() throws {
-        let (place, notes) = (Place(), Notes())
-        try onOwnThread {
+        let (place, log) = (Place(), EventLog())
+        try onAnotherThread {
             let first = try place.local { _, _ in
-                notes.add("first")
+                log.note("first")
                 return nil
             }
             let second = try place.local { _, _ in
-                notes.add("second")
+                log.note("second")
                 return nil
             }
             #expect(first === second)
@@ -102,7 +101,7 @@ import Testing
             #expect(third !== first)
             #expect(third.isValid)
         }
-        #expect(notes.entries == ["first"])
+        #expect(log.entries == ["first"])
         #expect(place.entries.isEmpty)
     }
 
@@ -117,17 +116,17 @@ import Testing
     }
 
     @Test func anUnnamedPortAnswersThroughTheReplyPortThatAMessageCarries() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let server = try PortServer(place) { _, message in
             do {
                 let port = try #require(try message.replyPort())
                 try port.sendOneWay([UInt8](message.data.reversed()), 7)
             } catch {
-                notes.add("\(error)")
+                log.note("\(error)")
             }
             return nil
         }
-        try onOwnThread {
+        try onAnotherThread {
             let loop = UVRunLoop.current
             let mine = try Local.port(
                 .unguessable(),
@@ -136,7 +135,7 @@ import Testing
                 limits: .init(),
                 acceptPeer: nil,
                 handler: ThreadBound(sendable: { _, message in
-                    notes.add("\(message.id) \(message.data)")
+                    log.note("\(message.id) \(message.data)")
                     loop.stop()
                     return nil
                 })
@@ -147,18 +146,18 @@ import Testing
             mine.invalidate()
         }
         server.stop()
-        #expect(notes.entries == ["7 [3, 2, 1]"])
+        #expect(log.entries == ["7 [3, 2, 1]"])
         #expect(place.entries.isEmpty)
     }
 
     // MARK: As a source of a loop
 
     @Test func aMessageWaitsWhileAnotherModeRunsAndCountsAsAHandledSource() throws {
-        let (place, notes) = (Place(), Notes())
-        try onOwnThread {
+        let (place, log) = (Place(), EventLog())
+        try onAnotherThread {
             let loop = UVRunLoop.current
             let port = try place.local { _, message in
-                notes.add("\(message.id)")
+                log.note("\(message.id)")
                 return nil
             }
             loop.add(port, forMode: .default)
@@ -167,7 +166,7 @@ import Testing
             let other = UVRunLoop.Mode("other")
             loop.add(UVRunLoop.Timer(after: .milliseconds(5)) { _ in }, forMode: other)
             loop.run(mode: other, for: .milliseconds(20))
-            #expect(notes.entries == [])
+            #expect(log.entries == [])
             for count in 1...3 {
                 let result = loop.run(
                     mode: .default,
@@ -175,25 +174,25 @@ import Testing
                     returnAfterSourceHandled: true
                 )
                 #expect(result == .handledSource)
-                #expect(notes.entries.count == count)
+                #expect(log.entries.count == count)
             }
             port.invalidate()
             #expect(loop.run(mode: .default, for: .seconds(30)) == .finished)
         }
-        #expect(notes.entries == ["1", "2", "3"])
+        #expect(log.entries == ["1", "2", "3"])
     }
 
     @Test func theEndOfTheLoopsThreadEndsThePort() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let kept = Guarded<Local?>(nil)
-        try onOwnThread {
+        try onAnotherThread {
             let port = try place.local { _, _ in nil }
-            port.invalidationHandler = { _ in notes.add("invalid") }
+            port.invalidationHandler = { _ in log.note("invalid") }
             UVRunLoop.current.add(port, forMode: .default)
             kept.withLock { $0 = port }
         }
         #expect(kept.withLock { $0 }?.isValid == false)
-        #expect(notes.entries == ["invalid"])
+        #expect(log.entries == ["invalid"])
         #expect(place.entries.isEmpty)
     }
 
@@ -201,22 +200,22 @@ import Testing
         let place = Place()
         let server = try PortServer(place) { _, message in message.data }
         let remote = try place.remote()
-        let failures = Notes()
+        let failures = EventLog()
         let threads = (0..<6).map { number in
-            startServerThread {
+            startThread {
                 for round in 0..<300 {
                     let data = [UInt8(number), UInt8(round & 255), UInt8(round >> 8)]
                     do {
                         let reply = try remote.request(data)
-                        if reply != data { failures.add("\(reply ?? []) for \(data)") }
+                        if reply != data { failures.note("\(reply ?? []) for \(data)") }
                         if round % 10 == 0 { try remote.sendOneWay(data) }
                     } catch {
-                        failures.add("\(error)")
+                        failures.note("\(error)")
                     }
                 }
             }
         }
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { thread.join() }
         server.stop()
         #expect(failures.entries == [])
     }

@@ -13,10 +13,10 @@ import Testing
         await #expect(processExitsWith: .success) {
             let place = Place()
             let server = startChild {
-                let notes = Notes()
+                let log = EventLog()
                 return serve(place) { _, message in
-                    notes.add("\(message.id)")
-                    return Array(notes.entries.joined(separator: " ").utf8)
+                    log.note("\(message.id)")
+                    return Array(log.entries.joined(separator: " ").utf8)
                 }
             }
             try connect(place).invalidate()
@@ -38,7 +38,7 @@ import Testing
 
     @Test func aServerThatIsKilledWhileItHandlesARequestEndsTheWait() async {
         await #expect(processExitsWith: .success) {
-            let (place, told) = (Place(), Notes())
+            let (place, told) = (Place(), EventLog())
             let child = startChild {
                 serve(place) { _, _ in
                     kill(getpid(), SIGKILL)
@@ -46,7 +46,7 @@ import Testing
                 }
             }
             let remote = try connect(place)
-            remote.invalidationHandler = { _ in told.add("invalid") }
+            remote.invalidationHandler = { _ in told.note("invalid") }
             #expect(throws: MessagePortError.becameInvalid) { try remote.request([1, 2, 3]) }
             #expect(told.entries == ["invalid"])
             #expect(awaitEnd(of: child) == -SIGKILL)
@@ -76,7 +76,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let place = Place()
             let counts = Guarded<[Int32: Int32]>([:])
-            let errors = Notes()
+            let errors = EventLog()
             let children = (0..<8).map { _ in
                 startChild {
                     guard let remote = try? connect(place) else { return 1 }
@@ -103,7 +103,7 @@ import Testing
                     counts[sender, default: 0] += 1
                     return counts[sender, default: 0]
                 }
-                if expected != message.id { errors.add("\(message.id), not \(expected)") }
+                if expected != message.id { errors.note("\(message.id), not \(expected)") }
                 return message.isReplyExpected ? [] : nil
             }
             for child in children { #expect(awaitEnd(of: child) == 0) }
@@ -118,13 +118,11 @@ import Testing
     @Test(.enabled(if: geteuid() == 0))
     func anotherUserIsRefusedEvenWhereItCanReachTheSocket() async {
         await #expect(processExitsWith: .success) {
-            let (place, notes) = (Place(), Notes())
+            let (place, log) = (Place(), EventLog())
             let files = try place.directory().files(of: PortName("port"))
-            var ends: [CInt] = [-1, -1]
-            pipe(&ends)
+            let pipe = Pipe()
             let child = startChild {
-                var byte: UInt8 = 0
-                read(ends[0], &byte, 1)
+                pipe.readWaiting()
                 guard setgid(65_534) == 0, setuid(65_534) == 0 else { return 1 }
                 guard let socket = try? Stream.unixSocket(),
                     let address = RawAddress(unixPath: files.socket),
@@ -136,17 +134,17 @@ import Testing
                 return peer.read() == [] ? 0 : 4
             }
             let server = try PortServer(place) { _, message in
-                notes.add("\(message.id)")
+                log.note("\(message.id)")
                 return []
             }
             // As careless as it gets: everybody may enter and connect.
             chmod(place.path, 0o755)
             chmod(place.namesPath, 0o755)
             chmod(files.socket, 0o777)
-            write(ends[1], "x", 1)
+            pipe.write("x")
             #expect(awaitEnd(of: child) == 0)
             server.stop()
-            #expect(notes.entries == [])
+            #expect(log.entries == [])
         }
     }
 
@@ -157,20 +155,18 @@ import Testing
             let files = try place.directory().files(of: PortName("port"))
             chmod(place.path, 0o755)
             chmod(place.namesPath, 0o777)
-            var ends: [CInt] = [-1, -1]
-            pipe(&ends)
+            let pipe = Pipe()
             let child = startChild {
                 guard setuid(65_534) == 0, let socket = try? Stream.unixSocket(),
                     let address = RawAddress(unixPath: files.socket)
                 else { return 1 }
                 try? socket.bind(to: address)
                 try? socket.listen(backlog: 4)
-                write(ends[1], "x", 1)
+                pipe.write("x")
                 Glibc.pause()
                 return 0
             }
-            var byte: UInt8 = 0
-            read(ends[0], &byte, 1)
+            pipe.readWaiting()
             chmod(place.namesPath, 0o700)
             chmod(place.path, 0o700)
             #expect(throws: MessagePortError.fileNotTrusted(files.socket)) { try place.remote() }
@@ -210,7 +206,7 @@ import Testing
                 let place = Place()
                 func round() throws {
                     let server = try PortServer(place) { _, message in message.data }
-                    try onOwnThread {
+                    try onAnotherThread {
                         let reply = try place.remote().request([1])
                         precondition(reply == [1])
                     }
@@ -227,30 +223,23 @@ import Testing
     @Test func acceptingPausesWithoutDescriptorsAndGoesOnWithThem() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
-            var ends: [CInt] = [-1, -1]
-            pipe(&ends)
+            let pipe = Pipe()
             let child = startChild {
                 // The server's process has no descriptor left when this one connects.
-                var byte: UInt8 = 0
-                read(ends[0], &byte, 1)
+                pipe.readWaiting()
                 guard let remote = try? place.remote() else { return 1 }
                 let reply = try? remote.request([7])
                 return reply == [7] ? 0 : 2
             }
             let server = try PortServer(place) { _, message in message.data }
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            limit.rlim_cur = 64
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            var taken: [CInt] = []
-            while case let number = dup(0), number >= 0 { taken.append(number) }
-            write(ends[1], "x", 1)
-            let start = processorTime()
+            let table = FullTable()
+            pipe.write("x")
+            let start = processProcessorTime()
             usleep(400_000)
-            #expect(processorTime() - start < 200_000_000)
+            #expect(processProcessorTime() - start < 200_000_000)
             var status: CInt = 0
             #expect(waitpid(child, &status, WNOHANG) == 0)
-            for number in taken { close(number) }
+            table.clear()
             #expect(awaitEnd(of: child) == 0)
             server.stop()
         }
@@ -275,14 +264,6 @@ private func connect(_ place: Place) throws -> Remote {
         usleep(1_000)
     }
     return try place.remote()
-}
-
-private func openDescriptors() -> [String] { Place.entries(of: "/proc/self/fd") }
-
-private func processorTime() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
 /// Sends bytes with two descriptors attached.

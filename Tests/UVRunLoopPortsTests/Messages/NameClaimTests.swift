@@ -68,27 +68,23 @@ import Testing
         await #expect(processExitsWith: .success) {
             let place = Place()
             let files = try portFiles(in: place)
-            var ends: [CInt] = [-1, -1]
-            pipe(&ends)
+            let end = Pipe()
             // The owner forks a child that lives on, and is killed.
             let owner = startChild {
                 guard let claim = try? NameClaim(files), let socket = try? claim.listen(backlog: 1)
                 else { return 1 }
                 _ = startChild {
-                    close(ends[1])
-                    var byte: UInt8 = 0
-                    read(ends[0], &byte, 1)
+                    end.awaitEnd()
                     return CInt(socket.number)
                 }
                 kill(getpid(), SIGKILL)
                 return CInt(claim.files.lock.utf8.count)
             }
-            close(ends[0])
             #expect(awaitEnd(of: owner) == -SIGKILL)
             let claim = try NameClaim(files)
             _ = try claim.listen(backlog: 1)
             claim.release()
-            close(ends[1])
+            end.closeWriteEnd()
         }
     }
 
@@ -97,27 +93,23 @@ import Testing
         await #expect(processExitsWith: .success) {
             let place = Place()
             let files = try portFiles(in: place)
-            var ends: [CInt] = [-1, -1]
-            pipe(&ends)
+            let end = Pipe()
             let owner = startChild {
                 guard let claim = try? NameClaim(files), let socket = try? claim.listen(backlog: 1)
                 else { return 1 }
                 _ = startChild {
-                    close(ends[1])
-                    var byte: UInt8 = 0
-                    read(ends[0], &byte, 1)
+                    end.awaitEnd()
                     return CInt(socket.number)
                 }
                 kill(getpid(), SIGKILL)
                 return CInt(claim.files.lock.utf8.count)
             }
-            close(ends[0])
             awaitZombie(owner)
             #expect(throws: MessagePortError.noSuchPort) { try place.remote("name") }
             let claim = try NameClaim(files)
             _ = try claim.listen(backlog: 1)
             claim.release()
-            close(ends[1])
+            end.closeWriteEnd()
             #expect(awaitEnd(of: owner) == -SIGKILL)
         }
     }
@@ -197,30 +189,23 @@ import Testing
             let place = Place()
             let files = try portFiles(in: place)
             for round in 0..<15 {
-                var (go, end): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
-                pipe(&go)
-                pipe(&end)
+                let (go, end) = (Pipe(), Pipe())
                 let children = (0..<8).map { _ in
                     startChild {
-                        close(go[1])
-                        close(end[1])
-                        var byte: UInt8 = 0
-                        read(go[0], &byte, 1)
+                        go.awaitEnd()
                         guard let claim = try? NameClaim(files) else { return 1 }
                         guard let socket = try? claim.listen(backlog: 1) else { return 2 }
                         // The winner keeps the name until all have tried, and then leaves it stale.
-                        read(end[0], &byte, 1)
+                        end.awaitEnd()
                         kill(getpid(), SIGKILL)
                         return CInt(socket.number)
                     }
                 }
-                close(go[0])
-                close(end[0])
-                close(go[1])
+                go.closeWriteEnd()
                 var left = children
                 // The losers end on their own; the last one is the winner.
                 let statuses = (1..<children.count).map { _ in awaitFirstEnd(of: &left) }
-                close(end[1])
+                end.closeWriteEnd()
                 #expect(statuses.allSatisfy { $0 == 1 }, "round \(round): \(statuses)")
                 #expect(awaitFirstEnd(of: &left) == -SIGKILL)
             }
@@ -242,10 +227,4 @@ private func claimAnew(_ files: PortFiles) -> CInt {
     } catch {
         return error == .nameTaken ? 1 : 2
     }
-}
-
-/// Waits until a child has ended, and leaves it a zombie.
-private func awaitZombie(_ child: pid_t) {
-    var info = siginfo_t()
-    while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) == -1, errno == EINTR {}
 }

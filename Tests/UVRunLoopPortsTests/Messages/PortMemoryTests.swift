@@ -34,7 +34,7 @@ import Testing
 
     @Test func repliesThatNobodyTakesDoNotAddUpWithoutEnd() throws {
         let place = Place()
-        try onOwnThread {
+        try onAnotherThread {
             let reply = [UInt8](repeating: 1, count: 8 << 20)
             let port = try place.local { _, _ in reply }
             UVRunLoop.current.add(port, forMode: .default)
@@ -57,45 +57,45 @@ import Testing
 
     @Test func partsOfMessagesDoNotAddUpWithoutEnd() throws {
         let place = Place()
-        try onOwnThread {
+        try onAnotherThread {
             let port = try place.local(limits: Self.limits) { _, _ in nil }
             UVRunLoop.current.add(port, forMode: .default)
             let peers = try (0..<6).map { _ in try place.rawSocket() }
-            let writers = peers.map { peer in startServerThread { peer.write(Self.part) } }
+            let writers = peers.map { peer in startThread { peer.write(Self.part) } }
             run(port, untilConnections: 6)
             while peers.contains(where: { $0.unsentByteCount > 0 }) {
                 UVRunLoop.current.run(mode: .default, for: .milliseconds(10))
             }
-            for writer in writers { pthread_join(writer, nil) }
+            for writer in writers { writer.join() }
             run(port, untilConnections: 6)
             // Small ones are not those that make it too much.
             let small = try place.rawSocket()
             small.write(Frame.request(1, 7, []).head())
             run(port, untilConnections: 7)
             let last = try place.rawSocket()
-            let writer = startServerThread { last.write(Self.part) }
+            let writer = startThread { last.write(Self.part) }
             awaitEnd(ofOneOf: peers + [last], port)
             #expect(port.connectionCount == 7)
             #expect(small.readFrame() == .reply(1, nil))
             port.invalidate()
-            pthread_join(writer, nil)
+            writer.join()
             withExtendedLifetime((peers, last)) {}
         }
     }
 
     @Test func whoLosesItsConnectionToOthersNeedIsTold() throws {
         let place = Place()
-        try onOwnThread {
+        try onAnotherThread {
             let port = try place.local(limits: Self.limits) { _, _ in nil }
             UVRunLoop.current.add(port, forMode: .default)
-            let errors = Notes()
+            let errors = EventLog()
             // Eight messages, of which none comes whole while the others are there.
             let gate = Signal()
             let threads = (0..<8).map { _ in
-                startServerThread {
-                    guard let peer = try? place.rawSocket() else { return errors.add("no port") }
+                startThread {
+                    guard let peer = try? place.rawSocket() else { return errors.note("no port") }
                     peer.write(Self.part)
-                    if let frame = peer.readFrame() { errors.add("\(frame.id)") }
+                    if let frame = peer.readFrame() { errors.note("\(frame.id)") }
                     gate.wait()
                 }
             }
@@ -106,14 +106,14 @@ import Testing
             #expect(MessagePortError(RefusalReason(rawValue: 5)) == .noRoomLeft)
             gate.send()
             port.invalidate()
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
         }
     }
 
     /// What ends in the middle is not counted any more.
     @Test func whatIsGoneTakesNoRoom() throws {
         let place = Place()
-        try onOwnThread {
+        try onAnotherThread {
             let reply = sampleBytes(150_000)
             let port = try place.local(limits: Self.limits) { _, _ in reply }
             UVRunLoop.current.add(port, forMode: .default)
@@ -131,19 +131,19 @@ import Testing
             }
             run(port, untilConnections: 0)
             let peers = try (0..<6).map { _ in try place.rawSocket() }
-            let writers = peers.map { peer in startServerThread { peer.write(Self.part) } }
+            let writers = peers.map { peer in startThread { peer.write(Self.part) } }
             run(port, untilConnections: 6)
             while peers.contains(where: { $0.unsentByteCount > 0 }) {
                 UVRunLoop.current.run(mode: .default, for: .milliseconds(10))
             }
-            for writer in writers { pthread_join(writer, nil) }
+            for writer in writers { writer.join() }
             run(port, untilConnections: 6)
             let last = try place.rawSocket()
-            let writer = startServerThread { last.write(Self.part) }
+            let writer = startThread { last.write(Self.part) }
             awaitEnd(ofOneOf: peers + [last], port)
             #expect(port.connectionCount == 6)
             port.invalidate()
-            pthread_join(writer, nil)
+            writer.join()
             withExtendedLifetime((peers, last)) {}
         }
     }
@@ -153,7 +153,7 @@ import Testing
         var limits = Self.limits
         limits.maximumBufferedSize = 0
         let server = try PortServer(place, limits: limits) { _, message in message.data }
-        try onOwnThread {
+        try onAnotherThread {
             let data = sampleBytes(200_000)
             let reply = try place.remote().request(data)
             #expect(reply == data)
@@ -169,7 +169,7 @@ import Testing
         limits.idleTimeLimit = .seconds(Int64.max)
         limits.frameTimeLimit = .seconds(Int64.max)
         let server = try PortServer(place, limits: limits) { _, message in message.data }
-        try onOwnThread {
+        try onAnotherThread {
             let reply = try place.remote().request([1])
             #expect(reply == [1])
         }

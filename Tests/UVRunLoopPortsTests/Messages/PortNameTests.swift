@@ -52,7 +52,7 @@ import Testing
         #expect(try FileStatus(ofPath: directory.path)?.permissions == 0o700)
         #expect(try place.directory() == directory)
         // Nothing is left of how it was made.
-        #expect(Place.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
+        #expect(TemporaryFolder.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
         #expect(place.entries == [])
     }
 
@@ -75,7 +75,7 @@ import Testing
             #expect(throws: MessagePortError.directoryNotTrusted(path)) { try place.directory() }
             if unlink(path) != 0 { rmdir(path) }
         }
-        #expect(Place.entries(of: other.path).isEmpty)
+        #expect(TemporaryFolder.entries(of: other.path).isEmpty)
     }
 
     @Test(arguments: [0o000, 0o100, 0o500, 0o600])

@@ -113,8 +113,7 @@ private struct LiveOwner {
     let process: pid_t
 
     init(of name: String, _ prepare: () -> Void) {
-        var told: [CInt] = [-1, -1]
-        pipe(&told)
+        let told = Pipe()
         process = startChild {
             prepare()
             do {
@@ -123,7 +122,7 @@ private struct LiveOwner {
                     sendableHandler: { _, message in message.data }
                 )
                 UVRunLoop.current.add(port, forMode: .default)
-                write(told[1], "x", 1)
+                told.write("x")
                 UVRunLoop.current.run()
                 return 0
             } catch {
@@ -131,10 +130,9 @@ private struct LiveOwner {
                 return 1
             }
         }
-        close(told[1])
-        var byte: UInt8 = 0
-        read(told[0], &byte, 1)
-        close(told[0])
+        // It is also over when the process ends.
+        told.closeWriteEnd()
+        told.readWaiting()
     }
 
     func end() {
@@ -178,7 +176,7 @@ private func freeUser() -> uid_t {
 /// Removes what processes of a user left.
 private func removePlaces(of user: uid_t) {
     guard geteuid() == 0 else { return }
-    for name in Place.entries(of: "/tmp") where name.hasPrefix("uvrunloop-\(user)") {
-        Place.remove("/tmp/" + name)
+    for name in TemporaryFolder.entries(of: "/tmp") where name.hasPrefix("uvrunloop-\(user)") {
+        TemporaryFolder.remove("/tmp/" + name)
     }
 }

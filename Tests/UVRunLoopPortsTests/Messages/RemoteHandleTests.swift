@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -15,7 +14,7 @@ import Testing
         first.invalidate()
         #expect(!first.isValid)
         #expect(second.isValid)
-        try onOwnThread {
+        try onAnotherThread {
             let reply = try second.request([1])
             #expect(reply == [1])
             #expect(throws: MessagePortError.isInvalid) { try first.request([2]) }
@@ -25,18 +24,18 @@ import Testing
 
     @Test func portsOfOneNameMayBeInDifferentLoops() async {
         await #expect(processExitsWith: .success) {
-            let (place, notes) = (Place(), Notes())
+            let (place, log) = (Place(), EventLog())
             let listener = try place.rawListener()
             let isAdded = (Signal(), Signal())
             let threads = [isAdded.0, isAdded.1].map { isAdded in
-                startServerThread {
+                startThread {
                     do {
                         let remote = try place.remote()
-                        remote.invalidationHandler = { _ in notes.add("ended") }
+                        remote.invalidationHandler = { _ in log.note("ended") }
                         UVRunLoop.current.add(remote, forMode: .default)
                         isAdded.send()
                         let result = UVRunLoop.current.run(mode: .default, for: .seconds(60))
-                        notes.add("\(result)")
+                        log.note("\(result)")
                     } catch {
                         fatalError("\(error)")
                     }
@@ -45,28 +44,28 @@ import Testing
             isAdded.0.wait()
             isAdded.1.wait()
             do { _ = (try listener.accept(), try listener.accept()) }
-            for thread in threads { pthread_join(thread, nil) }
-            #expect(notes.entries.sorted() == ["ended", "ended", "finished", "finished"])
+            for thread in threads { thread.join() }
+            #expect(log.entries.sorted() == ["ended", "ended", "finished", "finished"])
         }
     }
 
     @Test func eachPortHasItsInvalidationHandler() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let (first, second) = (try place.remote(), try place.remote())
-        first.invalidationHandler = { _ in notes.add("first") }
-        second.invalidationHandler = { _ in notes.add("second") }
+        first.invalidationHandler = { _ in log.note("first") }
+        second.invalidationHandler = { _ in log.note("second") }
         do { _ = (try listener.accept(), try listener.accept()) }
         for remote in [first, second] {
             #expect(throws: MessagePortError.self) { try remote.sendOneWay([]) }
         }
-        #expect(notes.entries == ["first", "second"])
+        #expect(log.entries == ["first", "second"])
     }
 
     @Test func eachPortHasItsReplyLimit() throws {
         let place = Place()
         let server = try PortServer(place) { _, _ in sampleBytes(1_000) }
-        try onOwnThread {
+        try onAnotherThread {
             let small = try place.remote(replyLimit: 999)
             let large = try place.remote(replyLimit: 1_000)
             #expect(try large.request() == sampleBytes(1_000))
@@ -77,16 +76,16 @@ import Testing
     }
 
     @Test func aPortInvalidatedInAnothersHandlerIsToldOnce() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
-        try onOwnThread {
+        try onAnotherThread {
             let (first, second) = (try place.remote(), try place.remote())
             first.invalidationHandler = { _ in
-                notes.add("first")
+                log.note("first")
                 second.invalidate()
             }
             second.invalidationHandler = { _ in
-                notes.add("second")
+                log.note("second")
                 first.invalidate()
             }
             let loop = UVRunLoop.current
@@ -96,7 +95,7 @@ import Testing
             #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(!first.isValid && !second.isValid)
         }
-        #expect(notes.entries.sorted() == ["first", "second"])
+        #expect(log.entries.sorted() == ["first", "second"])
     }
 
     /// A message that is cut off costs the port that sent it, and no other.

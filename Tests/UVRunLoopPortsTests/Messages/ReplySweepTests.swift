@@ -60,14 +60,14 @@ import Testing
         await #expect(processExitsWith: .success) {
             let place = Place()
             let status = inChild {
-                let before = Place.entries(of: "/proc/self/fd")
+                let before = openDescriptors()
                 guard let directory = try? place.directory(),
                     let files = try? directory.files(of: .unguessable())
                 else { return 1 }
                 makeFile(files.lock)
                 makeSocket(files.socket)
                 guard ReplySweep.sweep(directory) == 1 else { return 2 }
-                return Place.entries(of: "/proc/self/fd") == before ? 0 : 3
+                return openDescriptors() == before ? 0 : 3
             }
             #expect(status == 0)
             #expect(place.entries == [])
@@ -147,23 +147,21 @@ import Testing
     @Test func sweepersAndMakersDoNotGetInEachOthersWay() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
-            var go: [CInt] = [-1, -1]
-            pipe(&go)
+            let go = Pipe()
             let makers = (0..<4).map { number in
                 startChild {
-                    awaitClosing(of: go)
+                    go.awaitEnd()
                     return makeManyPorts(in: place, isKilled: number == 0)
                 }
             }
             let sweepers = (0..<3).map { _ in
                 startChild {
-                    awaitClosing(of: go)
+                    go.awaitEnd()
                     guard let directory = try? place.directory() else { return 1 }
                     while true { _ = ReplySweep.sweep(directory) }
                 }
             }
-            close(go[0])
-            close(go[1])
+            go.closeWriteEnd()
             let statuses = makers.map { awaitEnd(of: $0) }
             #expect(statuses == [-SIGKILL, 0, 0, 0])
             // They are killed at any moment of a sweep.
@@ -216,19 +214,14 @@ private struct LiveMaker {
     let name: String
 
     init(_ place: Place) throws {
-        var told: [CInt] = [-1, -1]
-        pipe(&told)
+        let told = Pipe()
         process = startChild {
             guard let port = try? place.unnamed() else { return 1 }
-            write(told[1], port.name, port.name.utf8.count)
+            told.write(port.name)
             Glibc.pause()
             return port.isValid ? 0 : 2
         }
-        var bytes = [UInt8](repeating: 0, count: PortName.unguessable().text.utf8.count)
-        read(told[0], &bytes, bytes.count)
-        close(told[0])
-        close(told[1])
-        name = String(decoding: bytes, as: UTF8.self)
+        name = told.readWaiting()
     }
 
     func end() {
@@ -273,12 +266,6 @@ private func isHeld(_ name: String, _ place: Place) -> Bool {
     } catch {
         return error as? MessagePortError == .nameTaken
     }
-}
-
-private func awaitClosing(of pipe: [CInt]) {
-    close(pipe[1])
-    var byte: UInt8 = 0
-    read(pipe[0], &byte, 1)
 }
 
 private func portFiles(in place: Place, _ name: PortName) throws -> PortFiles {

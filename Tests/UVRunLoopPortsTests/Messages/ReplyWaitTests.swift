@@ -7,32 +7,32 @@ import Testing
 /// What happens while a sender waits: its loop runs, and only so long.
 @Suite(.timeLimit(.minutes(15))) struct ReplyWaitTests {
     @Test func theLoopServesTheReplyModeAndNoOther() throws {
-        let (place, notes, served) = (Place(), Notes(), Signal())
+        let (place, log, served) = (Place(), EventLog(), Signal())
         let server = try PortServer(place) { _, _ in
             served.wait()
             return [1]
         }
-        try onOwnThread {
+        try onAnotherThread {
             let loop = UVRunLoop.current
             let timer = UVRunLoop.Timer(after: .milliseconds(3), interval: .milliseconds(1)) { _ in
-                notes.add("reply mode")
+                log.note("reply mode")
                 served.send()
             }
             loop.add(timer, forMode: .reply)
-            let other = UVRunLoop.Timer(after: .milliseconds(1)) { _ in notes.add("default mode") }
+            let other = UVRunLoop.Timer(after: .milliseconds(1)) { _ in log.note("default mode") }
             loop.add(other, forMode: .default)
             let reply = try place.remote().request()
             #expect(reply == [1])
             timer.invalidate()
-            #expect(notes.entries.contains("reply mode"))
-            #expect(!notes.entries.contains("default mode"))
+            #expect(log.entries.contains("reply mode"))
+            #expect(!log.entries.contains("default mode"))
         }
         server.stop()
     }
 
     @Test func aPortOfTheSameLoopAnswersWhileItsSenderWaits() throws {
         let place = Place()
-        try onOwnThread {
+        try onAnotherThread {
             let port = try place.local { _, message in message.data }
             UVRunLoop.current.add(port, forMode: .reply)
             let data = sampleBytes(3 << 20)
@@ -43,9 +43,9 @@ import Testing
     }
 
     @Test func handlersMaySendOverTheSamePortMeanwhile() throws {
-        let (place, notes, lastOne) = (Place(), Notes(), Signal())
+        let (place, log, lastOne) = (Place(), EventLog(), Signal())
         let server = try PortServer(place, answeringBelow: 1, after: lastOne)
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             let loop = UVRunLoop.current
             for id in 1...3 {
@@ -53,9 +53,9 @@ import Testing
                     if id == 3 { lastOne.send() }
                     do {
                         let reply = try remote.request(id: Int32(id))
-                        notes.add("\(reply ?? [])")
+                        log.note("\(reply ?? [])")
                     } catch {
-                        notes.add("\(error)")
+                        log.note("\(error)")
                     }
                 }
                 loop.add(timer, forMode: .reply)
@@ -63,39 +63,39 @@ import Testing
             #expect(try remote.request(id: 0) == [0])
         }
         server.stop()
-        #expect(notes.entries.sorted() == ["[1]", "[2]", "[3]"])
+        #expect(log.entries.sorted() == ["[1]", "[2]", "[3]"])
     }
 
     /// The outer wait's reply comes first, and is read by the inner wait.
     @Test func aReplyThatComesDuringANestedWaitEndsTheOuterOne() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
-        let thread = startServerThread {
+        let thread = startThread {
             guard let peer = try? listener.accept(), let outer = peer.readFrame(),
                 let inner = peer.readFrame()
-            else { return notes.add("no requests") }
+            else { return log.note("no requests") }
             peer.write(Frame.reply(outer.number, [1]).head())
             usleep(10_000)
             peer.write(Frame.reply(inner.number, [2]).head())
             _ = peer.read()
         }
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
-                notes.add("inner \((try? remote.request()) ?? [])")
+                log.note("inner \((try? remote.request()) ?? [])")
             }
             UVRunLoop.current.add(timer, forMode: .reply)
             #expect(try remote.request() == [1])
             remote.invalidate()
         }
-        pthread_join(thread, nil)
-        #expect(notes.entries == ["inner [2]"])
+        thread.join()
+        #expect(log.entries == ["inner [2]"])
     }
 
     @Test func aLateReplyIsNeverTakenForTheNextOne() throws {
         let (place, gaveUp) = (Place(), Signal())
         let server = try PortServer(place, answeringBelow: 5, after: gaveUp)
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             for id in 0..<5 {
                 #expect(throws: MessagePortError.receiveTimedOut) {
@@ -111,7 +111,7 @@ import Testing
     @Test func aModeThatWasWaitedInIsEmptyAfterwards() throws {
         let place = Place()
         let server = try PortServer(place) { _, message in message.data }
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             for mode in [UVRunLoop.Mode.reply, .reply, .default, .reply] {
                 #expect(try remote.request([1], mode: mode) == [1])
@@ -124,7 +124,7 @@ import Testing
     @Test func aReplyThatNobodyWaitsForEndsNoRunOfItsMode() throws {
         let (place, gaveUp) = (Place(), Signal())
         let server = try PortServer(place, answeringBelow: 1, after: gaveUp)
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             #expect(throws: MessagePortError.receiveTimedOut) {
                 try remote.request(receiveLimit: .milliseconds(1))
@@ -146,7 +146,7 @@ import Testing
     @Test func anAnswerThatNobodyAskedForIsDropped() throws {
         let place = Place()
         let listener = try place.rawListener()
-        let thread = startServerThread {
+        let thread = startThread {
             guard let peer = try? listener.accept(), let request = peer.readFrame() else { return }
             for number in [request.number + 1, .max, request.number, request.number] {
                 peer.write(Frame.reply(number, [UInt8(truncatingIfNeeded: number)]).head())
@@ -155,13 +155,13 @@ import Testing
             peer.write(Frame.reply(next.number, [9]).head())
             _ = peer.read()
         }
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             #expect(try remote.request() == [1])
             #expect(try remote.request() == [9])
             remote.invalidate()
         }
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     @Test func aStopDuringTheWaitIsForTheRunAroundIt() throws {
@@ -170,7 +170,7 @@ import Testing
             stopped.wait()
             return [1]
         }
-        try onOwnThread {
+        try onAnotherThread {
             let loop = UVRunLoop.current
             let remote = try place.remote()
             let stopper = UVRunLoop.Timer(after: .milliseconds(2)) { _ in
@@ -178,8 +178,8 @@ import Testing
                 stopped.send()
             }
             loop.add(stopper, forMode: .reply)
-            let replies = Notes()
-            loop.performLocally { replies.add("\((try? remote.request()) ?? [])") }
+            let replies = EventLog()
+            loop.performLocally { replies.note("\((try? remote.request()) ?? [])") }
             loop.add(UVRunLoop.Timer(after: .seconds(100)) { _ in }, forMode: .default)
             #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(replies.entries == ["[1]"])
@@ -196,7 +196,7 @@ import Testing
         let server = try PortServer(place, limits: limits) { _, message in
             [UInt8](repeating: 1, count: Int(message.id))
         }
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote(replyLimit: 500)
             #expect(try remote.request(sampleBytes(1_000), id: 500)?.count == 500)
             // The handler's reply goes beyond the port's own limit; the connection stays.
@@ -218,17 +218,17 @@ import Testing
     // MARK: The end
 
     @Test func thePeersEndIsToldOnceToAllWhoWait() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let remote = try place.remote()
-        remote.invalidationHandler = { _ in notes.add("replaced") }
-        remote.invalidationHandler = { _ in notes.add("handler") }
+        remote.invalidationHandler = { _ in log.note("replaced") }
+        remote.invalidationHandler = { _ in log.note("handler") }
         let threads = (0..<3).map { _ in
-            startServerThread {
+            startThread {
                 do {
                     _ = try remote.request()
                 } catch {
-                    notes.add("\(error)")
+                    log.note("\(error)")
                 }
             }
         }
@@ -236,69 +236,69 @@ import Testing
             let peer = try listener.accept()
             for _ in 0..<3 { #expect(peer.readFrame() != nil) }
         }
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { thread.join() }
         #expect(
-            notes.entries.sorted() == [
+            log.entries.sorted() == [
                 "becameInvalid", "becameInvalid", "becameInvalid", "handler",
             ]
         )
         #expect(remote.invalidationHandler == nil)
         #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
-        remote.invalidationHandler = { _ in notes.add("late") }
-        #expect(notes.entries.last == "late")
+        remote.invalidationHandler = { _ in log.note("late") }
+        #expect(log.entries.last == "late")
     }
 
     @Test func aSendNoticesThatThePeerIsGone() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let remote = try place.remote()
-        remote.invalidationHandler = { _ in notes.add("handler") }
+        remote.invalidationHandler = { _ in log.note("handler") }
         _ = try listener.accept()
         #expect(throws: MessagePortError.becameInvalid) { try remote.sendOneWay([]) }
         #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
-        #expect(notes.entries == ["handler"])
+        #expect(log.entries == ["handler"])
     }
 
     @Test func aLoopThatHoldsTheRemotePortIsToldOfItsEnd() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
-        try onOwnThread {
+        try onAnotherThread {
             let loop = UVRunLoop.current
             let remote = try place.remote()
-            remote.invalidationHandler = { _ in notes.add("handler") }
+            remote.invalidationHandler = { _ in log.note("handler") }
             loop.add(remote, forMode: .default)
             let peer = Guarded<RawPeer?>(try listener.accept())
             loop.performLocally { peer.withLock { $0 = nil } }
             #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(!remote.isValid)
         }
-        #expect(notes.entries == ["handler"])
+        #expect(log.entries == ["handler"])
     }
 
     @Test func invalidatingAPortEndsTheWaitsForIt() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let remote = try place.remote()
-        let thread = startServerThread {
+        let thread = startThread {
             UVRunLoop.current.add(UVRunLoop.Timer(after: .seconds(100)) { _ in }, forMode: .reply)
             do {
                 _ = try remote.request()
             } catch {
-                notes.add("\(error)")
+                log.note("\(error)")
             }
         }
         let peer = try listener.accept()
         #expect(peer.readFrame() != nil)
         remote.invalidate()
-        pthread_join(thread, nil)
-        #expect(notes.entries == ["becameInvalid"])
+        thread.join()
+        #expect(log.entries == ["becameInvalid"])
         #expect(peer.read() == [])
     }
 
     @Test func aModeIsEmptyAgainAfterTheWait() throws {
         let place = Place()
         let server = try PortServer(place) { _, _ in [1] }
-        try onOwnThread {
+        try onAnotherThread {
             let loop = UVRunLoop.current
             let reply = try place.remote().request(mode: .default)
             #expect(reply == [1])

@@ -7,47 +7,47 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct RequestLimitTests {
     /// Each request has a limit of zero for what it is not to wait for.
     @Test func aRequestHasALimitForSendingAndAnotherForTheReply() throws {
-        let (place, notes, gaveUp) = (Place(), Notes(), Signal())
+        let (place, log, gaveUp) = (Place(), EventLog(), Signal())
         let listener = try place.rawListener("deaf")
         let server = try PortServer(place) { _, _ in
             gaveUp.wait()
             return [1]
         }
         let (limit, data) = (Duration.milliseconds(30), sampleBytes(1 << 20))
-        try onOwnThread {
+        try onAnotherThread {
             let deaf = try place.remote("deaf")
             let peer = try listener.accept()
             let start = UVRunLoop.Instant.now
             do {
                 try deaf.request(data, sendLimit: limit, receiveLimit: .zero)
             } catch {
-                notes.add("\(error), in time: \(start.duration(to: .now) >= limit)")
+                log.note("\(error), in time: \(start.duration(to: .now) >= limit)")
             }
             withExtendedLifetime(peer) {}
         }
-        try onOwnThread {
+        try onAnotherThread {
             let silent = try place.remote()
             let start = UVRunLoop.Instant.now
             do {
                 try silent.request([1], sendLimit: .zero, receiveLimit: limit)
             } catch {
-                notes.add("\(error), in time: \(start.duration(to: .now) >= limit)")
+                log.note("\(error), in time: \(start.duration(to: .now) >= limit)")
             }
         }
         gaveUp.send()
         server.stop()
-        #expect(notes.entries == ["sendTimedOut, in time: true", "receiveTimedOut, in time: true"])
+        #expect(log.entries == ["sendTimedOut, in time: true", "receiveTimedOut, in time: true"])
     }
 
     @Test func aSendToAPeerThatNeverReadsEndsAtItsLimit() throws {
         let place = Place()
         let listener = try place.rawListener()
-        try onOwnThread {
+        try onAnotherThread {
             for mode in [nil, UVRunLoop.Mode.reply] {
                 let remote = try place.remote()
                 let peer = try listener.accept()
-                let told = Notes()
-                remote.invalidationHandler = { _ in told.add("invalid") }
+                let told = EventLog()
+                remote.invalidationHandler = { _ in told.note("invalid") }
                 let data = sampleBytes(16 << 20)
                 let start = UVRunLoop.Instant.now
                 #expect(throws: MessagePortError.sendTimedOut) {
@@ -85,7 +85,7 @@ import Testing
     @Test func aLimitOfZeroIsOneLook() throws {
         let (place, gaveUp) = (Place(), Signal())
         let server = try PortServer(place, answeringBelow: 1, after: gaveUp)
-        try onOwnThread {
+        try onAnotherThread {
             let remote = try place.remote()
             #expect(throws: MessagePortError.receiveTimedOut) {
                 try remote.request(id: 0, receiveLimit: .zero)

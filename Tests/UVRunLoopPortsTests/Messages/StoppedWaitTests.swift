@@ -10,32 +10,32 @@ import Testing
     private static let long = Duration.seconds(600)
 
     @Test func stoppingAtOnceEndsAWaitForAReply() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let thread = try UVRunLoop.Thread()
         thread.runLoop.perform {
             do {
                 _ = try place.remote().request(receiveLimit: Self.long)
             } catch {
-                notes.add("\(error)")
+                log.note("\(error)")
             }
         }
         let peer = try listener.accept()
         #expect(peer.readFrame() != nil)
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(notes.entries == ["threadStopped"])
+        #expect(log.entries == ["threadStopped"])
     }
 
     @Test func stoppingAtOnceEndsASendThatWaitsForRoom() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let thread = try UVRunLoop.Thread()
         thread.runLoop.perform {
             do {
                 _ = try place.remote().request(sampleBytes(16 << 20), sendLimit: Self.long)
             } catch {
-                notes.add("\(error)")
+                log.note("\(error)")
             }
         }
         let peer = try listener.accept()
@@ -43,41 +43,41 @@ import Testing
         #expect(peer.read(24).count == 24)
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(notes.entries == ["threadStopped"])
+        #expect(log.entries == ["threadStopped"])
     }
 
     /// The first stop lets the send go on, which runs no loop any more; the second one ends it.
     @Test func aSecondStopEndsAWaitThatTheFirstOneLeftAlone() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let thread = try UVRunLoop.Thread()
         thread.runLoop.perform {
             do {
                 _ = try place.remote().request(receiveLimit: Self.long)
             } catch {
-                notes.add("\(error)")
+                log.note("\(error)")
             }
         }
         let peer = try listener.accept()
         #expect(peer.readFrame() != nil)
         thread.stop()
         usleep(30_000)
-        #expect(notes.entries == [])
+        #expect(log.entries == [])
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(notes.entries == ["threadStopped"])
+        #expect(log.entries == ["threadStopped"])
     }
 
     @Test func stoppingAfterQueuedWorkLetsAWaitComeToItsReply() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
         let thread = try UVRunLoop.Thread()
         thread.runLoop.perform {
             do {
                 let reply = try place.remote().request(receiveLimit: Self.long)
-                notes.add("\(reply ?? [])")
+                log.note("\(reply ?? [])")
             } catch {
-                notes.add("\(error)")
+                log.note("\(error)")
             }
         }
         let peer = try listener.accept()
@@ -85,13 +85,13 @@ import Testing
         thread.stop()
         peer.write(Frame.reply(request.number, [1]).head())
         thread.join()
-        #expect(notes.entries == ["[1]"])
+        #expect(log.entries == ["[1]"])
     }
 
     @Test func aThreadThatWasStoppedAtOnceSendsNoRequest() throws {
-        let (place, notes) = (Place(), Notes())
+        let (place, log) = (Place(), EventLog())
         let server = try PortServer(place) { _, message in
-            notes.add("served \(message.id)")
+            log.note("served \(message.id)")
             return nil
         }
         let (isAtWork, isStopped) = (Signal(), Signal())
@@ -104,21 +104,21 @@ import Testing
                 try remote.sendOneWay([], 1)
                 _ = try remote.request(id: 2)
             } catch {
-                notes.add("\(error)")
+                log.note("\(error)")
             }
         }
         isAtWork.wait()
         thread.stop(afterQueuedWork: false)
         isStopped.send()
         thread.join()
-        try onOwnThread { _ = try place.remote().request(id: 3) }
+        try onAnotherThread { _ = try place.remote().request(id: 3) }
         server.stop()
-        #expect(notes.entries.sorted() == ["served 1", "served 3", "threadStopped"])
+        #expect(log.entries.sorted() == ["served 1", "served 3", "threadStopped"])
     }
 
     /// The inner wait belongs to another peer than the outer one.
     @Test func stoppingAtOnceEndsNestedWaits() throws {
-        let (place, notes, isWaiting) = (Place(), Notes(), Signal())
+        let (place, log, isWaiting) = (Place(), EventLog(), Signal())
         let (outer, inner) = (try place.rawListener("outer"), try place.rawListener("inner"))
         let thread = try UVRunLoop.Thread()
         thread.runLoop.perform {
@@ -127,20 +127,20 @@ import Testing
                 do {
                     _ = try place.remote("inner").request(receiveLimit: Self.long)
                 } catch {
-                    notes.add("inner \(error)")
+                    log.note("inner \(error)")
                 }
             }
             UVRunLoop.current.add(timer, forMode: .reply)
             do {
                 _ = try place.remote("outer").request(receiveLimit: Self.long)
             } catch {
-                notes.add("outer \(error)")
+                log.note("outer \(error)")
             }
         }
         isWaiting.wait()
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(notes.entries == ["inner threadStopped", "outer threadStopped"])
+        #expect(log.entries == ["inner threadStopped", "outer threadStopped"])
         withExtendedLifetime((outer, inner)) {}
     }
 }

@@ -9,7 +9,7 @@ import Testing
         var expected: [UInt8] = []
         var sent: [UInt8] = []
         for size in [1, 20_000, 3, 16_384, 16_383, 1, 0, 70_000, 5] {
-            let bytes = pattern(size)
+            let bytes = sampleBytes(size)
             queue.append(bytes[...])
             expected += bytes
             let first = Array(queue.first(16).joined().prefix(7_000))
@@ -36,10 +36,10 @@ import Testing
     @Test func theLowMarkIsToldOnceAfterTheHighOneWasPassed() {
         var queue = OutputQueue(highMark: 10, lowMark: 4)
         var told: [Bool] = []
-        queue.append(pattern(10)[...])
+        queue.append(sampleBytes(10)[...])
         #expect(!queue.isAboveHighMark)
         told.append(queue.didSend(10))
-        queue.append(pattern(11)[...])
+        queue.append(sampleBytes(11)[...])
         #expect(queue.isAboveHighMark)
         told.append(queue.didSend(6))
         #expect(queue.isAboveHighMark)
@@ -51,7 +51,7 @@ import Testing
 
     @Test func moreThanTheCapacityIsTooMuch() {
         var queue = OutputQueue(capacity: 10)
-        queue.append(pattern(4)[...])
+        queue.append(sampleBytes(4)[...])
         #expect(!queue.overflows(with: 6))
         #expect(queue.overflows(with: 7))
         #expect(queue.overflows(with: .max))
@@ -59,7 +59,7 @@ import Testing
 
     @Test func thousandsOfPiecesAreLetGoAsTheyAreSent() {
         var queue = OutputQueue()
-        let piece = pattern(16_384)
+        let piece = sampleBytes(16_384)
         for _ in 0..<500 { queue.append(piece[...]) }
         for _ in 0..<499 { _ = queue.didSend(piece.count) }
         #expect(queue.count == piece.count)

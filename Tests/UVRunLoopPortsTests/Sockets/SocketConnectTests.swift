@@ -22,9 +22,9 @@ import Testing
     @Test func aClientConnectsAndBothSidesTalk() throws {
         let place = Place()
         for address in Self.addresses(in: place) {
-            try withPortLoop { loop in
+            try withLoop { loop in
                 let server = try Server(loop, at: address)
-                let log = SocketLog()
+                let log = EventLog()
                 let client = try SocketPort(connectingTo: server.address) { port, event in
                     log.note(event)
                     if case .connected = event { port.send(Array("hello".utf8)) }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func aUnixPeerIsKnownByTheKernelsWord() throws {
         let place = Place()
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop, at: .unix(place.path + "/socket"))
             let client = try SocketPort(connectingTo: server.address) { _, _ in }
             loop.add(client, forMode: .default)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func whatIsSentBeforeTheConnectionIsThereArrives() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let client = try SocketPort(connectingTo: server.address) { port, event in
                 if case .connected = event { port.send(Array(" two".utf8)) }
@@ -87,8 +87,8 @@ import Testing
     }
 
     private func outcome(of address: SocketAddress, limit: Duration? = nil) throws -> [String] {
-        try withPortLoop { loop in
-            let log = SocketLog()
+        try withLoop { loop in
+            let log = EventLog()
             let port = try SocketPort(connectingTo: address, limit: limit) { port, event in
                 log.note(event)
                 log.note("valid: \(port.isValid)")
@@ -156,14 +156,14 @@ import Testing
 
     @Test func aFullLineOfAUnixListenerIsWaitedFor() throws {
         let place = Place()
-        try withPortLoop { loop in
+        try withLoop { loop in
             var options = SocketPort.ListenOptions()
             options.backlog = 0
             let path = SocketAddress.unix(place.path + "/socket")
             let server = try Server(loop, at: path, options: options)
             loop.remove(server.listener, forMode: .default)
             let crowd = try fillLine(of: path)
-            let log = SocketLog()
+            let log = EventLog()
             let client = try SocketPort(connectingTo: path, limit: .seconds(60)) { _, event in
                 log.note(event)
             }
@@ -182,7 +182,7 @@ import Testing
 
     @Test func theLimitHoldsInEveryModeThatThePortIsAddedTo() throws {
         let place = Place()
-        try withPortLoop { loop in
+        try withLoop { loop in
             var options = SocketPort.ListenOptions()
             options.backlog = 0
             let path = SocketAddress.unix(place.path + "/socket")
@@ -191,7 +191,7 @@ import Testing
             let other = UVRunLoop.Mode("other")
             // On a busy machine a short limit may be over before the port is in the other mode.
             for limit in [40, 400, 4_000] {
-                let log = SocketLog()
+                let log = EventLog()
                 let client = try SocketPort(connectingTo: path, limit: .milliseconds(limit)) {
                     log.note($1)
                 }

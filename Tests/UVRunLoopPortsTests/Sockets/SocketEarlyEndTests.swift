@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -15,11 +14,11 @@ import Testing
     func aConnectionEndedBeforeItIsUpTellsThePeer(ending: Ending) throws {
         let place = Place()
         for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
-            try withPortLoop { loop in
+            try withLoop { loop in
                 let server = try Server(loop, at: address) { port, event in
                     if case .ended = event { port.endSending() }
                 }
-                let log = SocketLog()
+                let log = EventLog()
                 let client = try SocketPort(connectingTo: server.address) { log.note($1) }
                 loop.add(client, forMode: .default)
                 switch ending {
@@ -36,7 +35,7 @@ import Testing
     }
 
     @Test func anEndBeforeThePortIsInALoopHoldsToo() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let client = try SocketPort(connectingTo: server.address) { _, _ in }
             client.endSending()
@@ -59,15 +58,15 @@ import Testing
     @Test func anOverflowWhileConnectingFailsAtOnceAndForGood() throws {
         let place = Place()
         for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
-            try withPortLoop { loop in
+            try withLoop { loop in
                 let listener = try PlainListener(at: address, backlog: 0)
                 let crowd = try Peer(connectingTo: listener.address)
-                let log = SocketLog()
+                let log = EventLog()
                 let client = try SocketPort(connectingTo: listener.address) { log.note($1) }
                 client.maximumQueuedBytes = 10
                 loop.add(client, forMode: .default)
                 #expect(loop.run(for: .milliseconds(5)) == .timedOut)
-                #expect(!client.send(pattern(11)))
+                #expect(!client.send(sampleBytes(11)))
                 #expect(!client.send([1]))
                 #expect(loop.run(for: .seconds(10)) == .finished)
                 #expect(log.entries == ["failed: too much waits to be sent"])
@@ -83,10 +82,10 @@ private func endEarly(_ count: Int) throws {
     let place = Place()
     let isDone = Guarded(false)
     let load = (0..<2).map { _ in
-        runThread { while !isDone.withLock({ $0 }) { _ = pattern(10_000) } }
+        startUncheckedThread { while !isDone.withLock({ $0 }) { _ = sampleBytes(10_000) } }
     }
     func round(_ address: SocketAddress, _ count: Int) throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             var open = 0
             let server = try Server(loop, at: address) { port, event in
                 if case .ended = event { port.endSending() }
@@ -113,9 +112,9 @@ private func endEarly(_ count: Int) throws {
     }
     let addresses = [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")]
     for address in addresses { try round(address, 2) }
-    let before = Place.entries(of: "/proc/self/fd").count
+    let before = openDescriptorCount()
     for address in addresses { try round(address, count) }
-    let after = Place.entries(of: "/proc/self/fd").count
+    let after = openDescriptorCount()
     isDone.withLock { $0 = true }
     load.forEach { $0.join() }
     precondition(after == before, "\(after - before) descriptors are left.")

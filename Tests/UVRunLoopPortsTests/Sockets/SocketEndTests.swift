@@ -11,7 +11,7 @@ import Testing
         _ handler: @escaping (SocketPort, SocketPort.Event) -> Void,
         _ body: (UVRunLoop, SocketPort, Peer) throws -> Void
     ) throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop, at: address, handler: handler)
             let peer = try Peer(connectingTo: server.address)
             loop.run { !server.connections.isEmpty }
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func thePeersEndIsToldOnceAndSendingGoesOn() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, port, peer in
@@ -41,16 +41,16 @@ import Testing
     }
 
     @Test func ourEndFollowsTheQueueAndReadingGoesOn() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.gather(event)
         } _: { loop, port, peer in
-            let bytes = pattern(3 << 20)
+            let bytes = sampleBytes(3 << 20)
             port.send(bytes)
             port.endSending()
             #expect(!port.send([1]))
             let received = Guarded<[UInt8]>([])
-            let reader = runThread {
+            let reader = startUncheckedThread {
                 let all = peer.readToTheEnd()
                 received.withLock { $0 = all }
                 peer.write("thanks")
@@ -68,7 +68,7 @@ import Testing
 
     @Test func aUnixPeerThatClosesHasEnded() throws {
         let place = Place()
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection(at: .unix(place.path + "/socket")) { _, event in
             log.note(event)
         } _: { loop, port, peer in
@@ -85,11 +85,11 @@ import Testing
     }
 
     @Test func aResetIsAFailureAfterWhatWasSentBefore() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.gather(event)
         } _: { loop, port, peer in
-            let bytes = pattern(40_000)
+            let bytes = sampleBytes(40_000)
             peer.write(bytes)
             peer.reset()
             loop.run { log.count > 0 }
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func aResetWhileReadingIsPausedIsToldAfterResuming() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, port, peer in
@@ -118,12 +118,12 @@ import Testing
     }
 
     @Test func aResetWithAQueueIsToldThoughReadingIsPaused() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, port, peer in
             port.pauseReading()
-            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
             peer.reset()
             loop.run { log.count > 0 }
             #expect(log.count == 1 && log.entries[0].hasPrefix("failed"))
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func sendingToAPeerThatIsGoneNeverKillsTheProcess() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, port, peer in
@@ -146,16 +146,16 @@ import Testing
     }
 
     @Test func closingAfterTheQueueSendsAllOfIt() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, port, peer in
-            let bytes = pattern(4 << 20)
+            let bytes = sampleBytes(4 << 20)
             port.send(bytes)
             port.invalidateWhenDrained()
             #expect(port.isValid)
             let received = Guarded<[UInt8]>([])
-            let reader = runThread {
+            let reader = startUncheckedThread {
                 let all = peer.readToTheEnd()
                 received.withLock { $0 = all }
             }
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test func aHandlerThatInvalidatesItsPortIsCalledNoMore() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { port, event in
             log.note(event)
             port.invalidate()
@@ -196,7 +196,7 @@ import Testing
     @Test func anInvalidPortLetsItsHandlerGo() throws {
         final class Token {}
         weak var token: Token?
-        try withPortLoop { loop in
+        try withLoop { loop in
             let kept = Token()
             token = kept
             let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in

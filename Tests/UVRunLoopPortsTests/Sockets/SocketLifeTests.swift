@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -159,8 +158,8 @@ import Testing
         for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
             let listener = try PlainListener(at: address)
             listener.close()
-            try withPortLoop { loop in
-                let log = SocketLog()
+            try withLoop { loop in
+                let log = EventLog()
                 let port = try SocketPort(connectingTo: listener.address) { log.note($1) }
                 loop.add(port, forMode: .default)
                 action.perform(on: port)
@@ -174,8 +173,8 @@ import Testing
     @Test func aRefusalHoldsThoughSomebodyListensLater() throws {
         let place = Place()
         let path = SocketAddress.unix(place.path + "/socket")
-        try withPortLoop { loop in
-            let log = SocketLog()
+        try withLoop { loop in
+            let log = EventLog()
             let port = try SocketPort(connectingTo: path) { log.note($1) }
             let listener = try PlainListener(at: path)
             loop.add(port, forMode: .default)

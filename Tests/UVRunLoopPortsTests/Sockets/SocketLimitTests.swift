@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -7,15 +6,15 @@ import Testing
 /// What a listener does when it may accept no more.
 @Suite(.timeLimit(.minutes(15))) struct SocketLimitTests {
     @Test func aFullListenerAcceptsWhenAConnectionCloses() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             var options = SocketPort.ListenOptions()
             options.maximumConnections = 2
             let server = try Server(loop, options: options)
             let peers = try (0..<5).map { _ in try Peer(connectingTo: server.address) }
             loop.run { server.connections.count == 2 }
-            let start = threadTime()
+            let start = threadProcessorTime()
             #expect(loop.run(for: .milliseconds(100)) == .timedOut)
-            #expect(threadTime() - start < 50_000_000)
+            #expect(threadProcessorTime() - start < 50_000_000)
             #expect(server.connections.count == 2)
             server.connections[0].invalidate()
             loop.run { server.connections.count == 3 }
@@ -31,10 +30,10 @@ import Testing
     }
 
     @Test func anAcceptedConnectionThatNobodyKeepsIsClosed() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             var options = SocketPort.ListenOptions()
             options.maximumConnections = 1
-            let log = SocketLog()
+            let log = EventLog()
             let listener = try SocketPort(
                 listeningAt: .ipv4Loopback(port: 0),
                 options: options
@@ -53,7 +52,7 @@ import Testing
     }
 
     @Test func anEventIsOneConnection() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let peers = try (0..<5).map { _ in try Peer(connectingTo: server.address) }
             for count in 1...5 {
@@ -66,7 +65,7 @@ import Testing
     }
 
     @Test func aListenerThatItsHandlerRemovesAcceptsNoMore() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             var accepted: [SocketPort] = []
             let address = SocketAddress.ipv4Loopback(port: 0)
             let listener = try SocketPort(listeningAt: address) { port, event in
@@ -87,67 +86,37 @@ import Testing
     }
 
     @Test func withoutDescriptorsAcceptingPausesAndGoesOn() async {
-        await #expect(processExitsWith: .success) { inProcessOfItsOwn(runOutOfDescriptors) }
+        await #expect(processExitsWith: .success) { inQuietProcess(runOutOfDescriptors) }
     }
 
     @Test func nothingIsLeftBehind() async {
-        await #expect(processExitsWith: .success) { inProcessOfItsOwn(comeAndGo) }
+        await #expect(processExitsWith: .success) { inQuietProcess(comeAndGo) }
     }
-}
-
-/// The processor time that the calling thread has used, in nanoseconds.
-private func threadTime() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
-
-/// Runs a body in a forked process, in which no other thread opens or closes descriptors.
-private func inProcessOfItsOwn(_ body: () throws -> Void) {
-    let child = startChild {
-        do {
-            try body()
-            return 0
-        } catch {
-            return 1
-        }
-    }
-    precondition(awaitEnd(of: child) == 0, "The process failed.")
-}
-
-private func descriptorCount() -> Int {
-    // The one for counting is among them.
-    Place.entries(of: "/proc/self/fd").count - 1
 }
 
 private func runOutOfDescriptors() throws {
-    try withPortLoop { loop in
+    try withLoop { loop in
         let server = try Server(loop)
         let peers = try (0..<3).map { _ in try Peer(connectingTo: server.address) }
         // The first run opens what libuv needs.
         loop.run { server.connections.count == 3 }
         let waiting = try (0..<2).map { _ in try Peer(connectingTo: server.address) }
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = 64
-        precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-        var fillers: [CInt] = []
-        while case let filler = dup(peers[0].number), filler >= 0 { fillers.append(filler) }
+        let table = FullTable()
 
         let observer = CountingObserver(loop)
-        let start = threadTime()
+        let start = threadProcessorTime()
         precondition(loop.run(for: .milliseconds(350)) == .timedOut)
         precondition(server.connections.count == 3, "There was no descriptor for it.")
-        precondition(threadTime() - start < 100_000_000, "It spins.")
+        precondition(threadProcessorTime() - start < 100_000_000, "It spins.")
         precondition(observer.count <= 20, "\(observer.count) sleeps.")
 
         // Room that we make is used at once; room that others make, in a while.
         server.connections[0].invalidate()
         precondition(loop.run { server.connections.count == 4 }, "Not at once.")
-        close(fillers.removeLast())
+        table.leave(1)
         precondition(loop.run { server.connections.count == 5 }, "Not in a while.")
         precondition(server.log.entries.isEmpty, "\(server.log.entries)")
-        fillers.forEach { close($0) }
+        table.clear()
         (peers + waiting).forEach { $0.close() }
         server.close()
     }
@@ -168,7 +137,7 @@ private final class CountingObserver {
 private func comeAndGo() throws {
     let place = Place()
     func round() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
                 let server = try Server(loop, at: address)
                 let clients = try (0..<20).map { _ in
@@ -186,12 +155,12 @@ private func comeAndGo() throws {
         }
     }
     try round()
-    let before = descriptorCount()
+    let before = openDescriptorCount()
     for _ in 0..<5 { try round() }
-    precondition(descriptorCount() == before, "Descriptors stay open.")
+    precondition(openDescriptorCount() == before, "Descriptors stay open.")
 
     // A thread that ends closes what is in its loop.
-    let thread = runThread {
+    let thread = startUncheckedThread {
         let loop = UVRunLoop.current
         guard let server = try? Server(loop), let peer = try? Peer(connectingTo: server.address)
         else { preconditionFailure("No server.") }
@@ -199,5 +168,5 @@ private func comeAndGo() throws {
         peer.close()
     }
     thread.join()
-    precondition(descriptorCount() == before, "A thread's descriptors stay open.")
+    precondition(openDescriptorCount() == before, "A thread's descriptors stay open.")
 }

@@ -123,7 +123,7 @@ import Testing
             var options = SocketPort.ListenOptions()
             options.replacesStaleSocket = true
             let threads = (0..<8).map { _ in
-                runThread {
+                startUncheckedThread {
                     let port = try? SocketPort(
                         listeningAt: .unix(path),
                         options: options,

@@ -9,7 +9,7 @@ import Testing
     private let other = UVRunLoop.Mode("other")
 
     @Test func whatComesWhileAnotherModeRunsIsHeld() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let peer = try Peer(connectingTo: server.address)
             loop.add(UVRunLoop.Source { _ in }, forMode: other)
@@ -31,12 +31,12 @@ import Testing
     }
 
     @Test func aQueueIsSentInTheModesOfThePortOnly() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let peer = try Peer(connectingTo: server.address)
             loop.run { server.connections.count == 1 }
             let port = server.connection
-            while port.queuedBytes < 1_000_000 { port.send(pattern(500_000)) }
+            while port.queuedBytes < 1_000_000 { port.send(sampleBytes(500_000)) }
             loop.add(UVRunLoop.Source { _ in }, forMode: other)
             let queued = port.queuedBytes
             let reader = Reader(peer, count: nil) { _ in }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func anEventIsAHandledSource() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let peer = try Peer(connectingTo: server.address)
             #expect(loop.run(for: .seconds(30), returnAfterSourceHandled: true) == .handledSource)
@@ -61,13 +61,13 @@ import Testing
     }
 
     @Test func sendingAQueueIsNoHandledSource() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let peer = try Peer(connectingTo: server.address)
             loop.run { server.connections.count == 1 }
             let port = server.connection
             port.highMark = .max
-            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
             let reader = Reader(peer, count: nil) { _ in }
             let limit = UVRunLoop.Instant.now + .seconds(30)
             while port.queuedBytes > 0, UVRunLoop.Instant.now < limit {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aPortKeepsItsModeAliveUntilItIsInvalid() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in }
             loop.add(listener, forMode: .default)
             #expect(loop.run(for: .milliseconds(2)) == .timedOut)
@@ -91,11 +91,11 @@ import Testing
     }
 
     @Test func hundredsOfIdleConnectionsCostAPassNothing() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let peers = try (0..<200).map { _ in try Peer(connectingTo: server.address) }
             loop.run { server.connections.count == 200 }
-            let log = SocketLog()
+            let log = EventLog()
             let observer = UVRunLoop.Observer(activities: .beforeWaiting) { _, _ in log.note("") }
             loop.add(observer, forMode: .default)
             #expect(loop.run(for: .milliseconds(20)) == .timedOut)
@@ -110,14 +110,14 @@ import Testing
     }
 
     @Test func anotherThreadMayInvalidateAPort() throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop)
             let peer = try Peer(connectingTo: server.address)
             loop.run { server.connections.count == 1 }
             let port = server.connection
             let listener = server.listener
-            let helper = runThread {
-                while !loop.isWaiting { usleep(100) }
+            let helper = startUncheckedThread {
+                awaitSleep(of: loop)
                 port.invalidate()
                 listener.invalidate()
             }
@@ -128,12 +128,12 @@ import Testing
     }
 
     @Test func aConnectionMayBeServedByAnotherThreadsLoop() throws {
-        try withPortLoop { loop in
-            let log = SocketLog()
+        try withLoop { loop in
+            let log = EventLog()
             let worker = Guarded<RunningThread?>(nil)
             let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { listener, event in
                 guard case .accepted(let port) = event else { return }
-                let thread = runThread {
+                let thread = startUncheckedThread {
                     port.setHandler { port, event in
                         log.note(event)
                         if case .ended = event { port.invalidate() }

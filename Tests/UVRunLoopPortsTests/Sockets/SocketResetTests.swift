@@ -13,11 +13,11 @@ import Testing
 
     private func withPeer(
         at address: SocketAddress,
-        _ body: (UVRunLoop, SocketPort, Peer, SocketLog) throws -> Void
+        _ body: (UVRunLoop, SocketPort, Peer, EventLog) throws -> Void
     ) throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let listener = try PlainListener(at: address)
-            let log = SocketLog()
+            let log = EventLog()
             let port = try SocketPort(connectingTo: listener.address) { log.gather($1) }
             loop.add(port, forMode: .default)
             loop.run { log.count == 1 }
@@ -39,7 +39,9 @@ import Testing
         let place = Place()
         for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
             try withPeer(at: address) { loop, port, peer, log in
-                if notice == .queue { while port.queuedBytes == 0 { port.send(pattern(500_000)) } }
+                if notice == .queue {
+                    while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
+                }
                 reset(peer, after: port)
                 switch notice {
                 case .read, .queue: break
@@ -82,10 +84,10 @@ import Testing
     ) throws {
         let place = Place()
         let listener = try PlainListener(at: .unix(place.path + "/socket"))
-        try withPortLoop { loop in
-            let log = SocketLog()
+        try withLoop { loop in
+            let log = EventLog()
             let port = try SocketPort(connectingTo: listener.address) { log.gather($1) }
-            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
             switch silence {
             case .paused: port.pauseReading()
             case .draining: port.invalidateWhenDrained()
@@ -104,7 +106,7 @@ import Testing
     @Test func aQueueThatOverflowsResetsTheConnection() throws {
         try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, _ in
             port.maximumQueuedBytes = 100_000
-            while port.send(pattern(30_000)) {}
+            while port.send(sampleBytes(30_000)) {}
             loop.run { !port.isValid }
             #expect(peer.readAll().end == .reset)
         }
@@ -113,7 +115,7 @@ import Testing
     @Test func anOverflowThatNobodyIsToldOfResetsTheConnectionToo() throws {
         try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, _ in
             port.maximumQueuedBytes = 100_000
-            while port.send(pattern(30_000)) {}
+            while port.send(sampleBytes(30_000)) {}
             port.invalidate()
             #expect(peer.readAll().end == .reset)
         }
@@ -123,7 +125,7 @@ import Testing
         let place = Place()
         try withPeer(at: .unix(place.path + "/socket")) { loop, port, peer, _ in
             port.maximumQueuedBytes = 100_000
-            while port.send(pattern(30_000)) {}
+            while port.send(sampleBytes(30_000)) {}
             peer.write("unread")
             loop.run { !port.isValid }
             #expect(peer.readAll().end == .reset)
@@ -132,7 +134,7 @@ import Testing
 
     @Test func closingWithAQueueResetsTheConnection() throws {
         try withPeer(at: .ipv4Loopback(port: 0)) { _, port, peer, _ in
-            while port.queuedBytes == 0 { port.send(pattern(500_000)) }
+            while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
             port.invalidate()
             #expect(peer.readAll().end == .reset)
         }

@@ -11,7 +11,7 @@ import Testing
         let thread: UVRunLoop.Thread
         let port: SocketPort
         let peer: Peer
-        let log = SocketLog()
+        let log = EventLog()
         let bytes: [UInt8]
 
         init(_ count: Int = 8 << 20, forMode mode: UVRunLoop.Mode = .default) throws {
@@ -24,14 +24,14 @@ import Testing
             )
             loop.add(port, forMode: mode)
             peer = listener.accept()
-            bytes = pattern(count)
+            bytes = sampleBytes(count)
             port.send(bytes)
         }
 
         /// Reads all that comes, slowly at first.
         func startReading(_ body: @escaping ([UInt8], Peer.End) -> Void) -> RunningThread {
             let peer = peer
-            return runThread {
+            return startUncheckedThread {
                 let first = peer.read(1) ?? []
                 usleep(2000)
                 let (rest, end) = peer.readAll()

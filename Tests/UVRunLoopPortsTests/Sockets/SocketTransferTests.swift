@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -11,7 +10,7 @@ import Testing
         _ handler: @escaping (SocketPort, SocketPort.Event) -> Void,
         _ body: (UVRunLoop, SocketPort, Peer) throws -> Void
     ) throws {
-        try withPortLoop { loop in
+        try withLoop { loop in
             let server = try Server(loop, handler: handler)
             let peer = try Peer(connectingTo: server.address)
             loop.run { !server.connections.isEmpty }
@@ -21,7 +20,7 @@ import Testing
     }
 
     @Test func whatArrivesInPiecesIsToldInPieces() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, _, peer in
@@ -34,11 +33,11 @@ import Testing
     }
 
     @Test func eachPassServesOneRead() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             if case .received(let bytes) = event { log.note("received \(bytes.count > 0)") }
         } _: { loop, _, peer in
-            peer.write(pattern(200_000))
+            peer.write(sampleBytes(200_000))
             var results: [UVRunLoop.RunResult] = []
             for _ in 0..<3 { results.append(loop.run(for: .zero, returnAfterSourceHandled: true)) }
             #expect(results == [.handledSource, .handledSource, .handledSource])
@@ -50,8 +49,8 @@ import Testing
         let sizes = [1, 10, 100_000, 3, 5_000_000, 65_536, 7]
         try withConnection { _, _ in
         } _: { loop, port, peer in
-            let expected = sizes.flatMap(pattern)
-            for size in sizes { #expect(port.send(pattern(size))) }
+            let expected = sizes.flatMap(sampleBytes)
+            for size in sizes { #expect(port.send(sampleBytes(size))) }
             #expect(port.queuedBytes > 0)
             let received = Guarded<[UInt8]>([])
             let reader = Reader(peer, count: expected.count) { bytes in
@@ -80,8 +79,8 @@ import Testing
         } _: { loop, port, peer in
             port.highMark = 200_000
             port.lowMark = 50_000
-            let writer = runThread {
-                peer.write(pattern(count))
+            let writer = startUncheckedThread {
+                peer.write(sampleBytes(count))
                 peer.endSending()
             }
             let reader = Reader(peer, count: count) { bytes in echoed.withLock { $0 = bytes } }
@@ -92,19 +91,19 @@ import Testing
             }
             writer.join()
             reader.join()
-            let isWhole = echoed.withLock { $0 } == pattern(count)
+            let isWhole = echoed.withLock { $0 } == sampleBytes(count)
             #expect(isWhole)
             #expect(!port.isValid)
         }
     }
 
     @Test func roomInTheQueueIsToldOnce() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, port, peer in
             (port.highMark, port.lowMark) = (1000, 100)
-            while !port.isAboveHighMark { port.send(pattern(50_000)) }
+            while !port.isAboveHighMark { port.send(sampleBytes(50_000)) }
             #expect(loop.run(for: .milliseconds(5)) == .timedOut)
             #expect(log.entries == [])
             let rest = port.queuedBytes
@@ -112,7 +111,7 @@ import Testing
             loop.run { log.count > 0 }
             #expect(rest > 1000 && !port.isAboveHighMark)
             loop.run { port.queuedBytes == 0 }
-            port.send(pattern(900))
+            port.send(sampleBytes(900))
             loop.run(for: .milliseconds(5))
             #expect(log.entries == ["drained"])
             port.invalidate()
@@ -121,14 +120,14 @@ import Testing
     }
 
     @Test func aQueueThatGrowsPastItsLimitEndsTheConnection() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { port, event in
             log.note(event)
             log.note("valid: \(port.isValid)")
         } _: { loop, port, peer in
             port.maximumQueuedBytes = 100_000
             var taken = 0
-            while port.send(pattern(30_000)) { taken += 1 }
+            while port.send(sampleBytes(30_000)) { taken += 1 }
             #expect(taken > 3)
             #expect(!port.send([1]))
             #expect(port.queuedBytes == 0)
@@ -143,7 +142,7 @@ import Testing
         try withConnection { _, _ in
         } _: { loop, port, peer in
             let threads = (0..<4).map { number in
-                runThread {
+                startUncheckedThread {
                     let block = [UInt8](repeating: UInt8(number), count: 10_000)
                     for _ in 0..<50 { port.send(block) }
                 }
@@ -165,7 +164,7 @@ import Testing
     }
 
     @Test func nothingIsReadWhileReadingIsPaused() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
         } _: { loop, port, peer in
@@ -180,15 +179,15 @@ import Testing
     }
 
     @Test func anotherThreadMayPauseAndResume() throws {
-        let log = SocketLog()
+        let log = EventLog()
         try withConnection { _, event in
             log.note(event)
             if log.count == 2 { UVRunLoop.current.stop() }
         } _: { loop, port, peer in
             port.pauseReading()
             peer.write("a")
-            let helper = runThread {
-                while !loop.isWaiting { usleep(100) }
+            let helper = startUncheckedThread {
+                awaitSleep(of: loop)
                 log.note("resumed")
                 port.resumeReading()
             }

@@ -84,7 +84,7 @@ final class ConnectionSubject {
     private let listener: PlainListener
     /// Fills the queue of a listener that has room for one client only.
     private var crowd: [Peer] = []
-    private let events = SocketLog()
+    private let events = EventLog()
     private var peer: Peer?
     private var sent = Array("hello".utf8)
 
@@ -99,10 +99,10 @@ final class ConnectionSubject {
         in state: ConnectionStory.State,
         expecting expected: ConnectionStory
     ) throws -> ConnectionStory {
-        let read = SocketLog()
+        let read = EventLog()
         var reader: RunningThread?
         var isValid = false
-        let port = try withPortLoop { loop in
+        let port = try withLoop { loop in
             let port = try SocketPort(connectingTo: listener.address) { [events] _, event in
                 events.note(ConnectionStory.letter(of: event))
             }
@@ -144,7 +144,7 @@ final class ConnectionSubject {
             run(loop) { events.count == 2 }
         case .draining:
             while port.queuedBytes < 100_000 {
-                let bytes = pattern(500_000)
+                let bytes = sampleBytes(500_000)
                 port.send(bytes)
                 sent += bytes
             }
@@ -184,8 +184,8 @@ final class ConnectionSubject {
     }
 
     /// Has the peer read to the end and close then, on a thread of its own.
-    private func startReading(into log: SocketLog) -> RunningThread {
-        runThread { [self] in
+    private func startReading(into log: EventLog) -> RunningThread {
+        startUncheckedThread { [self] in
             let peer = acceptedPeer()
             let (bytes, end) = peer.readAll()
             log.note("\(text(of: bytes)) \(end.rawValue)")

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import UVRunLoopPorts
 
 extension FrameKind {
@@ -34,7 +36,7 @@ enum FrameFuzz {
     private static let cap = 300
 
     static func run(seed: UInt64, cases: Int) -> Report {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var report = Report()
         for number in 0..<cases {
             let side: FrameSide = Bool.random(using: &random) ? .local : .remote
@@ -52,7 +54,7 @@ enum FrameFuzz {
 
     // MARK: Inputs
 
-    private static func makeInput(for side: FrameSide, _ random: inout SplitMix) -> [UInt8] {
+    private static func makeInput(for side: FrameSide, _ random: inout SeededGenerator) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             bytes += makeFrame(for: side, &random).head()
@@ -67,7 +69,7 @@ enum FrameFuzz {
         return bytes
     }
 
-    private static func makeFrame(for side: FrameSide, _ random: inout SplitMix) -> Frame {
+    private static func makeFrame(for side: FrameSide, _ random: inout SeededGenerator) -> Frame {
         let length = [0, 1, 23, 24, 25, cap - 1, cap, cap + 1].randomElement(using: &random) ?? 0
         let data = (0..<length).map { _ in random.byte() }
         let name = (0..<([0, 0, 0, 1, 255].randomElement(using: &random) ?? 0)).map { _ in
@@ -87,14 +89,14 @@ enum FrameFuzz {
     }
 
     /// Lies about the length of the first frame.
-    private static func swapLength(of bytes: inout [UInt8], _ random: inout SplitMix) {
+    private static func swapLength(of bytes: inout [UInt8], _ random: inout SeededGenerator) {
         guard bytes.count >= FrameHeader.size else { return }
         let lengths: [UInt32] = [0, 1, 299, 300, 301, 1 << 16, 1 << 31, .max]
         let length = lengths.randomElement(using: &random) ?? 0
         for index in 0..<4 { bytes[12 + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
     }
 
-    private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+    private static func damage(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
         for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
             let index = Int.random(in: 0..<bytes.count, using: &random)
             switch Int.random(in: 0..<3, using: &random) {
@@ -110,7 +112,7 @@ enum FrameFuzz {
     private static func parseInPieces(
         _ bytes: [UInt8],
         _ side: FrameSide,
-        _ random: inout SplitMix,
+        _ random: inout SeededGenerator,
         _ report: inout Report,
         _ number: Int
     ) -> Outcome {
@@ -190,21 +192,4 @@ enum FrameFuzz {
     private static func value(_ bytes: [UInt8], _ offset: Int, _ count: Int) -> UInt64 {
         bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
-}
-
-/// Numbers that look random and are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func byte() -> UInt8 { UInt8(truncatingIfNeeded: next() >> 24) }
 }

@@ -143,13 +143,13 @@ struct RawPeer {
 /// A thread whose loop serves a port until the server is stopped.
 final class PortServer: Sendable {
     private let loop = Guarded<UVRunLoop?>(nil)
-    private let thread = Guarded<pthread_t?>(nil)
+    private let thread = Guarded<RunningThread?>(nil)
 
     /// Starts with the port that a body makes on the server's thread.
     init(_ make: @escaping @Sendable () throws -> Local) throws {
         let ready = Signal()
         let failure = Guarded<(any Error)?>(nil)
-        let started = startServerThread {
+        let started = startThread {
             do {
                 let port = try make()
                 let loop = UVRunLoop.current
@@ -197,65 +197,10 @@ final class PortServer: Sendable {
         guard let thread = thread.withLock({ $0.take() }) else { return }
         let loop = loop.withLock { $0 }
         loop?.perform { loop?.stop() }
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     deinit { stop() }
-}
-
-private final class ServerBody: Sendable {
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-}
-
-func startServerThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
-    var thread = pthread_t()
-    let pointer = Unmanaged.passRetained(ServerBody(body)).toOpaque()
-    let status = pthread_create(
-        &thread,
-        nil,
-        { pointer in
-            if let pointer {
-                Unmanaged<ServerBody>.fromOpaque(pointer).takeRetainedValue().body()
-            }
-            return nil
-        },
-        pointer
-    )
-    precondition(status == 0, "No thread could be started.")
-    return thread
-}
-
-/// A body on a thread of its own, whose loop goes with it.
-func onOwnThread(_ body: @escaping @Sendable () throws -> Void) throws {
-    let failure = Guarded<(any Error)?>(nil)
-    let thread = startServerThread {
-        do { try body() } catch { failure.withLock { $0 = error } }
-    }
-    pthread_join(thread, nil)
-    if let error = failure.withLock({ $0 }) { throw error }
-}
-
-/// What happened, from whatever thread.
-final class Notes: Sendable {
-    private let notes = Guarded<[String]>([])
-
-    var entries: [String] { notes.withLock { $0 } }
-
-    func add(_ note: String) { notes.withLock { $0.append(note) } }
-}
-
-/// Bytes that show when one is lost or moved.
-func sampleBytes(_ count: Int) -> [UInt8] {
-    var random = SplitMix(seed: UInt64(count))
-    // A length that divides no buffer's.
-    let block = (0..<8_191).map { _ in random.byte() }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + block.count)
-    while bytes.count < count { bytes += block }
-    bytes.removeLast(bytes.count - count)
-    return bytes
 }
 
 extension Remote {

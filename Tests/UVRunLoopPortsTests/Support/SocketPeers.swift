@@ -1,16 +1,10 @@
 import Glibc
-import Synchronization
 
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
 typealias SocketPort = UVRunLoop.SocketPort
 typealias SocketAddress = UVRunLoop.SocketAddress
-
-/// Runs a body with a fresh loop as the calling thread's own.
-func withPortLoop<Result>(_ body: (UVRunLoop) throws -> Result) throws -> Result {
-    try UVRunLoop.withLoop(on: { word in try UVRunLoop.makeUVDriver(word) }, body)
-}
 
 extension UVRunLoop {
     /// Runs source by source until a condition holds; answers whether it does.
@@ -22,6 +16,15 @@ extension UVRunLoop {
             if result == .finished || Instant.now > end { return condition() }
         }
         return true
+    }
+}
+
+extension EventLog {
+    func note(_ event: SocketPort.Event) { note(event.text) }
+
+    /// Keeps bytes as one stream, and notes every other event.
+    func gather(_ event: SocketPort.Event) {
+        if case .received(let bytes) = event { gather(bytes) } else { note(event) }
     }
 }
 
@@ -39,31 +42,9 @@ extension SocketPort.Event {
     }
 }
 
-/// What ports told, in order.
-final class SocketLog: Sendable {
-    private let state = Mutex<(entries: [String], received: [UInt8])>(([], []))
-
-    var entries: [String] { state.withLock { $0.entries } }
-    var received: [UInt8] { state.withLock { $0.received } }
-    var count: Int { state.withLock { $0.entries.count } }
-
-    func note(_ entry: String) { state.withLock { $0.entries.append(entry) } }
-
-    func note(_ event: SocketPort.Event) { note(event.text) }
-
-    /// Keeps bytes as one stream, and notes every other event.
-    func gather(_ event: SocketPort.Event) {
-        if case .received(let bytes) = event {
-            state.withLock { $0.received += bytes }
-        } else {
-            note(event)
-        }
-    }
-}
-
 /// A listener and the ports it accepts, all in a loop's default mode.
 final class Server {
-    let log = SocketLog()
+    let log = EventLog()
     private(set) var connections: [SocketPort] = []
     private var made: SocketPort?
 
@@ -174,14 +155,3 @@ final class Peer {
 
     deinit { close() }
 }
-
-/// Bytes that repeat themselves at no length that a buffer has.
-func pattern(_ count: Int) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + block.count)
-    while bytes.count < count { bytes += block }
-    bytes.removeLast(bytes.count - count)
-    return bytes
-}
-
-private let block = (0..<1021).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 8) }

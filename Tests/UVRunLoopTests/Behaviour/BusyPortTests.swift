@@ -1,6 +1,5 @@
 import Testing
-
-@testable import UVRunLoop
+import UVRunLoop
 
 /// Nobody can tell that a port with many messages is served several times in a row.
 @Suite(.timeLimit(.minutes(15))) struct BusyPortTests {

@@ -168,7 +168,7 @@ import UVRunLoop
                 loop.run(mode: .default, for: .zero)
                 for source in sources { source.invalidate() }
                 loop.run(mode: .default, for: .zero)
-                #expect(blocks(pipe.readEnd) == (wanted & O_NONBLOCK == 0))
+                #expect(isNonBlocking(pipe.readEnd) == (wanted & O_NONBLOCK != 0))
             }
             #expect(log.entries == [])
         }
@@ -182,7 +182,7 @@ import UVRunLoop
             loop.add(try reader(pipe, log, as: "read"), forMode: .default)
             loop.run(mode: .default, for: .zero)
         }
-        #expect(blocks(pipe.readEnd))
+        #expect(!isNonBlocking(pipe.readEnd))
     }
 
     @Test(arguments: DriverKind.allCases)
@@ -235,21 +235,6 @@ import UVRunLoop
     }
 }
 
-/// A source that notes what it reads.
-private func reader(
-    _ pipe: Pipe,
-    _ log: EventLog,
-    as name: String
-) throws -> UVRunLoop.DescriptorSource {
-    try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
-        log.note("\(name) \(pipe.read() ?? "nothing")")
-    }
-}
-
 private func flags(of descriptor: CInt) -> CInt {
     fcntl(descriptor, F_GETFL)
-}
-
-private func blocks(_ descriptor: CInt) -> Bool {
-    flags(of: descriptor) & O_NONBLOCK == 0
 }

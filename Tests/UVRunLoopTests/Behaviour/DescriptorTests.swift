@@ -250,17 +250,6 @@ import UVRunLoop
     }
 }
 
-/// A source that notes what it reads.
-private func reader(
-    _ pipe: Pipe,
-    _ log: EventLog,
-    as name: String
-) throws -> UVRunLoop.DescriptorSource {
-    try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
-        log.note("\(name) \(pipe.read() ?? "nothing")")
-    }
-}
-
 private func describe(_ events: UVRunLoop.DescriptorSource.Events) -> String {
     var names: [String] = []
     if events.contains(.readable) { names.append("readable") }

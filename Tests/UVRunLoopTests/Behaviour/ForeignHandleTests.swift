@@ -1,6 +1,5 @@
 import CUV
 import Glibc
-import Synchronization
 import Testing
 
 @testable import UVRunLoop

@@ -23,16 +23,13 @@ private func forkAndUseAFreshLoop() {
         let log = EventLog()
         let pipe = watchedPipe(loop, log)
 
-        let child = fork()
-        precondition(child >= 0)
-        if child == 0 {
+        let status = inChild {
             let fresh = UVRunLoop.current
-            guard fresh !== loop, fresh === UVRunLoop.current else { _exit(2) }
+            guard fresh !== loop, fresh === UVRunLoop.current else { return 2 }
             fresh.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in }, forMode: .default)
-            guard fresh.run(mode: .default, for: .seconds(5)) == .finished else { _exit(3) }
-            _exit(0)
+            return fresh.run(mode: .default, for: .seconds(5)) == .finished ? 0 : 3
         }
-        precondition(status(ofChild: child) == 0, "The child found something wrong.")
+        precondition(status == 0, "The child found something wrong.")
         expectService(loop, log, pipe)
     }
 }
@@ -43,11 +40,8 @@ private func forkAndEndTheChildsThread() {
         let log = EventLog()
         let pipe = watchedPipe(loop, log)
 
-        let child = fork()
-        precondition(child >= 0)
         // In the child the thread ends here and takes the process with it.
-        if child == 0 { pthread_exit(nil) }
-        _ = status(ofChild: child)
+        _ = inChild { pthread_exit(nil) }
         expectService(loop, log, pipe)
     }
 }
@@ -58,14 +52,11 @@ private func forkAndUseTheParentsLoop() {
         let log = EventLog()
         let pipe = watchedPipe(loop, log)
 
-        let child = fork()
-        precondition(child >= 0)
-        if child == 0 {
+        let status = inChild {
             loop.run(mode: .default, for: .zero)
-            _exit(0)
+            return 0
         }
-        let endedBySignal = status(ofChild: child) & 0x7f != 0
-        precondition(endedBySignal, "The child used its parent's loop.")
+        precondition(status < 0, "The child used its parent's loop.")
         expectService(loop, log, pipe)
     }
 }
@@ -91,10 +82,4 @@ private func expectService(_ loop: UVRunLoop, _ log: EventLog, _ pipe: Pipe) {
     let fired = UVRunLoop.Timer(after: .microseconds(300)) { _ in loop.stop() }
     loop.add(fired, forMode: .default)
     precondition(loop.run(mode: .default, for: .seconds(30)) == .stopped, "No timer fired.")
-}
-
-private func status(ofChild child: pid_t) -> CInt {
-    var status: CInt = -1
-    while waitpid(child, &status, 0) == -1, errno == EINTR {}
-    return status
 }

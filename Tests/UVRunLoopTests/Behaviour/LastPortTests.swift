@@ -1,6 +1,5 @@
 import Testing
-
-@testable import UVRunLoop
+import UVRunLoop
 
 /// A mode that has lost its last port goes on: its timers fire and limits end its runs.
 ///

@@ -218,30 +218,3 @@ import UVRunLoop
         }
     }
 }
-
-private let sleepingPass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting"]
-
-/// Keeps the default mode from being empty, without ever being due in a test.
-private func addFarTimer(to loop: UVRunLoop) {
-    addTimer(to: loop, after: .seconds(3600)) {}
-}
-
-private func addTimer(to loop: UVRunLoop, after delay: Duration, _ action: @escaping () -> Void) {
-    loop.add(UVRunLoop.Timer(after: delay) { _ in action() }, forMode: .default)
-}
-
-private func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
-    let source = UVRunLoop.Source { _ in action() }
-    loop.add(source, forMode: .default)
-    source.signal()
-}
-
-/// Stops the run from the `beforeTimers` notification of its pass with that number.
-private func stop(_ loop: UVRunLoop, inPass number: Int) {
-    var passes = 0
-    let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
-        passes += 1
-        if passes == number { loop.stop() }
-    }
-    loop.add(observer, forMode: .default)
-}

@@ -1,8 +1,7 @@
 import Glibc
 import Synchronization
 import Testing
-
-@testable import UVRunLoop
+import UVRunLoop
 
 /// How many messages wait for a port, who waits for room, and what becomes of both at the end.
 @Suite(.timeLimit(.minutes(15))) struct PortQueueTests {
@@ -67,7 +66,7 @@ import Testing
             #expect(seen.value == capacity + 1)
             port.invalidate()
             timer.invalidate()
-            pthread_join(thread, nil)
+            thread.join()
         }
     }
 
@@ -94,7 +93,7 @@ import Testing
                 }
             }
             #expect(loop.run(for: nil) == .finished)
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
             #expect(refused.load(ordering: .relaxed) == 0)
             for sender in 0..<senders { #expect(received.value[sender] == Array(0..<each)) }
         }
@@ -112,7 +111,7 @@ import Testing
             }
             usleep(2_000)
             loop.run(for: .zero)
-            pthread_join(sender, nil)
+            sender.join()
             let wasSent = isSent.load(ordering: .acquiring)
             #expect(wasSent)
             #expect(port.count == 100)
@@ -133,7 +132,7 @@ import Testing
                 loop.stop()
             }
             #expect(loop.run(for: nil) == .stopped)
-            pthread_join(sender, nil)
+            sender.join()
         }
     }
 
@@ -149,7 +148,7 @@ import Testing
         }
         usleep(5_000)
         port.invalidate()
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { thread.join() }
         #expect(answers.withLock { $0 } == [false, false, false])
         #expect(!port.send(message(3)))
     }

@@ -314,18 +314,6 @@ import UVRunLoop
     }
 }
 
-private let sleepingPass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting"]
-
-private func addTimer(to loop: UVRunLoop, after delay: Duration, _ action: @escaping () -> Void) {
-    loop.add(UVRunLoop.Timer(after: delay) { _ in action() }, forMode: .default)
-}
-
-private func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
-    let source = UVRunLoop.Source { _ in action() }
-    loop.add(source, forMode: .default)
-    source.signal()
-}
-
 /// Adds a port that always has a message.
 private func addBusyPort(to loop: UVRunLoop, _ action: @escaping () -> Void) {
     let port = UVRunLoop.Port { port, message in
@@ -374,14 +362,4 @@ private func addReader(
         action()
     }
     loop.add(source, forMode: .default)
-}
-
-/// Stops the run from the `beforeTimers` notification of its pass with that number.
-private func stop(_ loop: UVRunLoop, inPass number: Int) {
-    var passes = 0
-    let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
-        passes += 1
-        if passes == number { loop.stop() }
-    }
-    loop.add(observer, forMode: .default)
 }

@@ -1,5 +1,3 @@
-import Glibc
-import Synchronization
 import Testing
 import UVRunLoop
 
@@ -70,7 +68,7 @@ import UVRunLoop
                 for id in 0..<count { _ = port.send(message(id)) }
             }
             #expect(loop.run(for: nil) == .finished)
-            pthread_join(sender, nil)
+            sender.join()
             #expect(received.value == Array(0..<count))
         }
     }

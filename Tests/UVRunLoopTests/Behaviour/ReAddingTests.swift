@@ -1,6 +1,5 @@
 import Testing
-
-@testable import UVRunLoop
+import UVRunLoop
 
 /// Items that are taken out and put in again by their own handlers, and what happens to handlers
 /// that are done.

@@ -310,9 +310,3 @@ private let farLimits: [Duration] = [
     .seconds(1_000_000_000), .seconds(Int64.max / 1_000_000_000), .seconds(Int64.max),
     .seconds(Int64.max) * 18,
 ]
-
-private func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
-    let source = UVRunLoop.Source { _ in action() }
-    loop.add(source, forMode: .default)
-    source.signal()
-}

@@ -276,12 +276,6 @@ import UVRunLoop
     }
 }
 
-private let sleepingPass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting"]
-
-private func addFarTimer(to loop: UVRunLoop) {
-    loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: .default)
-}
-
 private func stoppingTimer(
     at date: UVRunLoop.Instant,
     _ loop: UVRunLoop,
@@ -303,12 +297,4 @@ private func reader(
         log.note("port")
         loop.stop()
     }
-}
-
-/// Lets another thread act once the loop has gone to sleep for the first time.
-private func duringSleep(of loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) {
-    let observer = UVRunLoop.Observer(activities: .beforeWaiting, repeats: false) { _, _ in
-        elsewhere(after: .milliseconds(5), loop, action)
-    }
-    loop.add(observer, forMode: .default)
 }

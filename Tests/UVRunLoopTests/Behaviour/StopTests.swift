@@ -328,13 +328,3 @@ private func stopAtFirst(
     }
     loop.add(observer, forMode: mode)
 }
-
-private func addFarTimer(to loop: UVRunLoop, in mode: UVRunLoop.Mode = .default) {
-    loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: mode)
-}
-
-private func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
-    let source = UVRunLoop.Source { _ in action() }
-    loop.add(source, forMode: .default)
-    source.signal()
-}

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 import UVRunLoop
 
@@ -9,7 +8,7 @@ import UVRunLoop
         let here = UVRunLoop.current
         #expect(UVRunLoop.current === here)
         let log = EventLog()
-        joinThread {
+        onAnotherThread {
             let there = UVRunLoop.current
             log.note(there === here ? "shared" : "its own")
             log.note(UVRunLoop.current === there ? "same again" : "another")
@@ -30,7 +29,7 @@ import UVRunLoop
         let main = UVRunLoop.main
         #expect(UVRunLoop.main === main)
         let log = EventLog()
-        joinThread {
+        onAnotherThread {
             log.note(UVRunLoop.main === main ? "same main" : "another main")
             log.note(UVRunLoop.current === main ? "is main" : "is not main")
             log.note(UVRunLoop.main === main ? "same main" : "another main")
@@ -40,16 +39,12 @@ import UVRunLoop
 
     @Test func aClosedLoopIsNotHandedToAThreadWhichReusesTheId() {
         let log = EventLog()
-        let previous = Handover()
+        let previous = SharedBox<[UVRunLoop]>([])
         for _ in 1...10 {
-            joinThread {
+            onAnotherThread {
                 let current = UVRunLoop.current
-                let isNew = previous.loops.withLock { loops in
-                    let isNew = !loops.contains { $0 === current }
-                    loops.append(current)
-                    return isNew
-                }
-                if !isNew { log.note("an old loop") }
+                if previous.value.contains(where: { $0 === current }) { log.note("an old loop") }
+                previous.value.append(current)
                 current.add(UVRunLoop.Timer(after: .zero) { _ in }, forMode: .default)
                 if current.run(mode: .default, for: .seconds(5)) != .finished { log.note("?") }
             }
@@ -59,7 +54,7 @@ import UVRunLoop
 
     @Test func aThreadsSourcesAreCancelledOnItWhenItEnds() {
         let log = EventLog()
-        joinThread {
+        onAnotherThread {
             let owner = pthread_self()
             let source = UVRunLoop.Source(
                 cancel: { loop, mode in
@@ -80,7 +75,7 @@ import UVRunLoop
 
     @Test func aDyingThreadCannotRunItsLoopOrAddToIt() {
         let log = EventLog()
-        joinThread {
+        onAnotherThread {
             let late = UVRunLoop.Source(sendablePerform: { _ in log.note("late") })
             late.signal()
             let source = UVRunLoop.Source(
@@ -98,7 +93,7 @@ import UVRunLoop
 
     @Test func destructorsOfOtherThreadKeysStillSeeTheSameLoop() {
         let log = EventLog()
-        joinThread {
+        onAnotherThread {
             var key = pthread_key_t()
             pthread_key_create(&key) { pointer in
                 guard let pointer else { return }
@@ -112,13 +107,13 @@ import UVRunLoop
 
     @Test func callsToALoopWhoseThreadHasEndedDoNothing() {
         let log = EventLog()
-        let handover = Handover()
-        joinThread {
-            handover.loops.withLock { $0.append(UVRunLoop.current) }
+        let handover = SharedBox<UVRunLoop?>(nil)
+        onAnotherThread {
+            handover.value = .current
             let timer = UVRunLoop.Timer(after: .seconds(60)) { _ in }
             UVRunLoop.current.add(timer, forMode: .default)
         }
-        guard let loop = handover.loops.withLock({ $0.first }) else { return }
+        guard let loop = handover.value else { return }
         let source = UVRunLoop.Source(
             schedule: { _, _ in log.note("schedule") },
             cancel: { _, _ in log.note("cancel") },
@@ -152,7 +147,7 @@ import UVRunLoop
             }
         )
         let first = timer.nextFireDate
-        joinThread {
+        onAnotherThread {
             UVRunLoop.current.add(timer, forMode: .default)
             UVRunLoop.current.run(mode: .default, for: .seconds(5))
         }
@@ -171,7 +166,7 @@ import UVRunLoop
             cancel: { _, _ in log.note("cancel") },
             sendablePerform: { _ in log.note("perform") }
         )
-        joinThread { UVRunLoop.current.add(source, forMode: .default) }
+        onAnotherThread { UVRunLoop.current.add(source, forMode: .default) }
         #expect(log.entries == ["cancel"])
         source.signal()
         source.invalidate()
@@ -291,11 +286,6 @@ import UVRunLoop
     }
 }
 
-/// Loops handed from thread to thread.
-private final class Handover: Sendable {
-    let loops = Mutex<[UVRunLoop]>([])
-}
-
 /// Looks at the thread's loop in every round of the destructors of thread keys.
 private final class LastWish {
     private let key: pthread_key_t
@@ -325,33 +315,6 @@ private final class LastWish {
     }
 }
 
-/// What a new thread does.
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) {
-        self.run = run
-    }
-}
-
-/// Runs `body` on a new thread and returns when that thread is gone, destructors included.
-private func joinThread(_ body: @escaping @Sendable () -> Void) {
-    var thread = pthread_t()
-    let argument = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
-    let status = pthread_create(
-        &thread,
-        nil,
-        { argument in
-            guard let argument else { return nil }
-            Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
-            return nil
-        },
-        argument
-    )
-    precondition(status == 0, "No thread could be started.")
-    pthread_join(thread, nil)
-}
-
 /// Compares the lowest free descriptor before and after a number of threads used their loops.
 private func endThreadsAndCountDescriptors() {
     useALoopOnANewThread()
@@ -364,7 +327,7 @@ private func endThreadsAndCountDescriptors() {
 }
 
 private func useALoopOnANewThread() {
-    joinThread {
+    onAnotherThread {
         let loop = UVRunLoop.current
         loop.add(UVRunLoop.Timer(after: .microseconds(300)) { _ in }, forMode: .default)
         loop.run(mode: .default, for: .seconds(5))

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import UVRunLoop
+import UVRunLoop
 
 /// The timers that are due together fire in their order, whatever their handlers change.
 @Suite(.timeLimit(.minutes(15))) struct TimerBatchTests {

@@ -170,7 +170,7 @@ import UVRunLoop
             loop.add(UVRunLoop.Source(sendablePerform: { _ in }), forMode: .common)
             addFarTimer(to: loop, in: mode)
             log.observe(loop, in: mode)
-            stop(loop, inPass: 2, of: mode)
+            stop(loop, inPass: 2, in: mode)
             duringSleep(of: loop, in: mode) { onAnotherThread { loop.addCommonMode(mode) } }
             let result = loop.run(mode: mode, for: .seconds(5))
             #expect(result == .stopped)
@@ -188,7 +188,7 @@ import UVRunLoop
             addFarTimer(to: loop, in: mode)
             log.observe(loop, in: mode)
             duringSleep(of: loop, in: mode) { onAnotherThread { loop.addCommonMode(mode) } }
-            stop(loop, inPass: 2, of: mode)
+            stop(loop, inPass: 2, in: mode)
             loop.run(mode: mode, for: .seconds(5))
             #expect(
                 log.entries == ["entry"] + sleepingPass + ["timer"] + sleepingPass + ["exit"]
@@ -334,12 +334,6 @@ import UVRunLoop
     }
 }
 
-private let sleepingPass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting"]
-
-private func addFarTimer(to loop: UVRunLoop, in mode: UVRunLoop.Mode = .default) {
-    loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: mode)
-}
-
 private func addStoppingTimer(to loop: UVRunLoop, at date: UVRunLoop.Instant, _ log: EventLog) {
     let timer = UVRunLoop.Timer(at: date) { _ in
         log.note("timer")
@@ -355,29 +349,4 @@ private func atFirst(
 ) {
     let observer = UVRunLoop.Observer(activities: moment, repeats: false) { _, _ in action() }
     loop.add(observer, forMode: .default)
-}
-
-/// Lets another thread act once the loop has gone to sleep for that time.
-private func duringSleep(
-    _ number: Int = 1,
-    of loop: UVRunLoop,
-    in mode: UVRunLoop.Mode = .default,
-    _ action: @escaping @Sendable () -> Void
-) {
-    var sleeps = 0
-    let observer = UVRunLoop.Observer(activities: .beforeWaiting) { _, _ in
-        sleeps += 1
-        if sleeps == number { elsewhere(after: .milliseconds(5), loop, action) }
-    }
-    loop.add(observer, forMode: mode)
-}
-
-/// Stops the run from the `beforeTimers` notification of its pass with that number.
-private func stop(_ loop: UVRunLoop, inPass number: Int, of mode: UVRunLoop.Mode = .default) {
-    var passes = 0
-    let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
-        passes += 1
-        if passes == number { loop.stop() }
-    }
-    loop.add(observer, forMode: mode)
 }

@@ -65,7 +65,7 @@ import Testing
                 loop.perform { loop.stop() }
             }
             withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
-            pthread_join(stopper, nil)
+            stopper.join()
             #expect(fired.value)
             #expect(driver.counts.waits < 20)
         }
@@ -86,14 +86,14 @@ import Testing
                 loop.perform { loop.stop() }
             }
             #expect(loop.run(mode: .default, for: nil) == .stopped)
-            pthread_join(stopper, nil)
+            stopper.join()
             driver.counts.waits = 0
             let secondStopper = startThread {
                 usleep(60_000)
                 loop.perform(inModes: [UVRunLoop.Mode("alarm, other")]) { loop.stop() }
             }
             withHangGuard { _ = loop.run(mode: other, for: limit) }
-            pthread_join(secondStopper, nil)
+            secondStopper.join()
             #expect(driver.counts.waits < 20)
             timer.invalidate()
         }
@@ -105,7 +105,7 @@ import Testing
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             let stopper = startThread { loop.perform { loop.stop() } }
             #expect(loop.run(mode: .default, for: .milliseconds(1_060)) == .stopped)
-            pthread_join(stopper, nil)
+            stopper.join()
             driver.counts.waits = 0
             let limit = loop.now.advanced(by: .milliseconds(1_100))
             withHangGuard { #expect(loop.run(mode: .default, until: limit) == .timedOut) }
@@ -197,7 +197,7 @@ import Testing
 /// Wakes a loop every 0.2 ms.
 private final class Waker: Sendable {
     private let isDone = Atomic<Bool>(false)
-    private let thread = Mutex<pthread_t?>(nil)
+    private let thread = Mutex<RunningThread?>(nil)
 
     init(_ loop: UVRunLoop) {
         let thread = startThread {
@@ -211,7 +211,7 @@ private final class Waker: Sendable {
 
     func end() {
         isDone.store(true, ordering: .releasing)
-        if let thread = thread.withLock({ $0 }) { pthread_join(thread, nil) }
+        thread.withLock { $0 }?.join()
     }
 }
 

@@ -141,7 +141,7 @@ private func runWithAFullTable() {
         loop.add(source, forMode: .default)
         let writer = startThread { pipe.write("x") }
         withHangGuard { precondition(loop.run(mode: .default, for: nil) == .stopped) }
-        pthread_join(writer, nil)
+        writer.join()
         source.invalidate()
     }
 }

@@ -63,13 +63,12 @@ import Testing
 
     @Test func theBlockingFlagIsTakenOnceAndGivenBackByTheLastLoop() throws {
         let pipe = Pipe()
-        let isBlocking = { fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0 }
         try withCountedLoop { loop, _ in
             let source = try watch(pipe.readEnd, loop)
             loop.run(mode: .default, for: .zero)
-            #expect(!isBlocking())
-            let gate = Gate()
-            let isWatched = Gate()
+            #expect(isNonBlocking(pipe.readEnd))
+            let gate = Signal()
+            let isWatched = Signal()
             let thread = startThread {
                 let source = try? UVRunLoop.DescriptorSource(
                     pipe.readEnd,
@@ -78,15 +77,15 @@ import Testing
                 )
                 if let source { UVRunLoop.current.add(source, forMode: .default) }
                 UVRunLoop.current.run(mode: .default, for: .zero)
-                isWatched.open()
+                isWatched.send()
                 gate.wait()
             }
             isWatched.wait()
             source.invalidate()
-            #expect(!isBlocking())
-            gate.open()
-            pthread_join(thread, nil)
-            #expect(isBlocking())
+            #expect(isNonBlocking(pipe.readEnd))
+            gate.send()
+            thread.join()
+            #expect(!isNonBlocking(pipe.readEnd))
         }
     }
 

@@ -78,10 +78,6 @@ private func serve(_ descriptor: CInt) -> UVRunLoop.DescriptorSource {
     return source
 }
 
-private func isNonBlocking(_ descriptor: CInt) -> Bool {
-    fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
-}
-
 private func closeAndOpenAPipe() {
     let ends = openPipe()
     let source = serve(ends.read)
@@ -117,7 +113,7 @@ private func leaveAGhostForAWhile() {
         close(duplicate)
     }
     source.invalidate()
-    pthread_join(thread, nil)
+    thread.join()
     exitUnless(UVRunLoop.current.run(mode: .default, for: .zero) == .finished)
 }
 
@@ -129,7 +125,7 @@ private func leaveAGhostToTheEndOfALoop() {
         exitUnless(write(ends.write, "x", 1) == 1)
         close(ends.read)
     }
-    pthread_join(thread, nil)
+    thread.join()
     var byte: UInt8 = 0
     exitUnless(unsafe read(duplicate, &byte, 1) == 1)
 }

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 @testable import UVRunLoop
@@ -47,16 +46,12 @@ import Testing
     }
 }
 
-/// Forks; answers the child's status.
+/// Forks; returns the status of the child, which is 0 when the body returns.
 private func inChild(_ body: () -> Void) -> CInt {
-    let child = fork()
-    precondition(child >= 0, "No child could be made.")
-    if child == 0 {
-        alarm(60)
+    inChild(endingAfter: 60) {
         body()
-        _exit(0)
+        return 0
     }
-    return awaitChild(child)
 }
 
 private func check(_ condition: Bool, _ code: CInt) {
@@ -82,7 +77,7 @@ private func checkLoop(_ loop: UVRunLoop, _ code: CInt) {
         loop.run(mode: .default, for: nil, returnAfterSourceHandled: true) == .handledSource,
         code
     )
-    pthread_join(writer, nil)
+    writer.join()
     source.invalidate()
     let timer = UVRunLoop.Timer(after: .microseconds(300)) { _ in
         calls.value += 1
@@ -153,15 +148,11 @@ private func endTheThreadInTheChild() {
     onAnotherThread {
         let parent = Parent()
         for usesLoop in [false, true] {
-            let child = fork()
-            precondition(child >= 0)
-            if child == 0 {
-                alarm(60)
+            let status = inChild {
                 if usesLoop { checkLoop(UVRunLoop.current, 6) }
                 // The only thread of the child, which ends the process.
                 pthread_exit(nil)
             }
-            let status = awaitChild(child)
             precondition(status == 0, "The child ended with \(status).")
             parent.expectService()
         }
@@ -201,13 +192,13 @@ private func forkBesideASleepingLoop() {
     }
     let loop = sleeper.loop.withLock { $0 }
     loop?.perform { loop?.stop() }
-    pthread_join(sleeper.thread, nil)
+    sleeper.join()
 }
 
 /// A thread whose loop sleeps until it is stopped.
 private final class Sleeper: Sendable {
     let loop = Guarded<UVRunLoop?>(nil)
-    private let id = Guarded<pthread_t?>(nil)
+    private let thread = Guarded<RunningThread?>(nil)
 
     init() {
         let thread = startThread {
@@ -216,10 +207,10 @@ private final class Sleeper: Sendable {
             self.loop.withLock { $0 = loop }
             precondition(loop.run(mode: .default, for: nil) == .stopped)
         }
-        id.withLock { $0 = thread }
+        self.thread.withLock { $0 = thread }
     }
 
-    var thread: pthread_t { id.withLock { $0 } ?? pthread_self() }
+    func join() { thread.withLock { $0 }?.join() }
 }
 
 private func forkTwice() {
@@ -287,7 +278,7 @@ private func useTheParentsLoopInChildren() {
                 for signal in [SIGILL, SIGTRAP, SIGABRT] { Glibc.signal(signal, SIG_DFL) }
                 use()
             }
-            precondition(status & 0x7f != 0, "\(name) did not trap but ended with \(status).")
+            precondition(status < 0, "\(name) did not trap but ended with \(status).")
         }
         parent.expectService()
     }

@@ -26,7 +26,7 @@ import Testing
                 }
             }
             withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
             #expect(count.value == total)
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
         }
@@ -49,7 +49,7 @@ import Testing
                 }
             }
             withHangGuard { #expect(loop.run(mode: .default, for: nil) == .finished) }
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
             #expect(fires.value == 5_000)
         }
     }
@@ -80,7 +80,7 @@ import Testing
             withHangGuard {
                 while timer.isValid { loop.run(mode: .default, for: .milliseconds(5)) }
             }
-            pthread_join(thread, nil)
+            thread.join()
             #expect(fires.value == 3_000)
         }
     }
@@ -109,7 +109,7 @@ import Testing
                 }
             }
             withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
             #expect(ends.value == Self.threadCount)
         }
     }
@@ -171,10 +171,10 @@ import Testing
         try withCountedLoop { loop, _ in
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             let rounds = 2000
-            let gate = Gate()
+            let gate = Signal()
             let thread = startThread {
                 for round in 0..<rounds {
-                    gate.wait()
+                    gate.wait(times: round + 1)
                     if round % 3 == 0 { sched_yield() }
                     // A stop ahead of the run would be nothing; a block waits for it.
                     loop.perform { loop.stop() }
@@ -182,11 +182,11 @@ import Testing
             }
             withHangGuard {
                 for _ in 0..<rounds {
-                    gate.open()
+                    gate.send()
                     #expect(loop.run(mode: .default, for: nil) == .stopped)
                 }
             }
-            pthread_join(thread, nil)
+            thread.join()
         }
     }
 
@@ -199,20 +199,20 @@ import Testing
             let total = rounds * Self.threadCount
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             let threads = (0..<Self.threadCount).map { _ in
-                let gate = Gate()
+                let gate = Signal()
                 let request = makeRequest(loop) {
                     if answers.add() == total { loop.stop() }
-                    gate.open()
+                    gate.send()
                 }
                 return startThread {
-                    for _ in 0..<rounds {
+                    for round in 1...rounds {
                         request()
-                        gate.wait()
+                        gate.wait(times: round)
                     }
                 }
             }
             withHangGuard { #expect(loop.run(mode: .default, for: nil) == .stopped) }
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
             #expect(answers.value == total)
         }
     }

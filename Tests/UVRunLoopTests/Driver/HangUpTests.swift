@@ -160,13 +160,12 @@ import Testing
     /// The kernel reports a peer that sends no more for as long as it is asked.
     @Test func aPeerThatSendsNoMoreKeepsNoSleepAwake() throws {
         try withCountedLoop { loop, driver in
-            var ends: [CInt] = [-1, -1]
-            #expect(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
-            defer { for end in ends { close(end) } }
+            let ends = socketPair()
+            defer { for end in [ends.0, ends.1] { close(end) } }
             let log = EventLog()
-            let source = try noting(log, ends[0], .hangUp)
+            let source = try noting(log, ends.0, .hangUp)
             loop.add(source, forMode: .default)
-            #expect(shutdown(ends[1], CInt(SHUT_WR)) == 0)
+            #expect(shutdown(ends.1, CInt(SHUT_WR)) == 0)
             #expect(loop.run(mode: .default, for: .milliseconds(50)) == .timedOut)
             #expect(driver.counts.waits <= 6)
             source.invalidate()

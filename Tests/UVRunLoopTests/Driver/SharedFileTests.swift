@@ -38,18 +38,16 @@ import Testing
 
     @Test func aSocketThatIsClosedAfterItWasHalfClosedIsAHangUp() throws {
         try withLoop(.uv) { loop, log in
-            var ends: [CInt] = [-1, -1]
-            let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-            #expect(socketpair(AF_UNIX, kind, 0, &ends) == 0)
-            defer { close(ends[0]) }
-            let source = try UVRunLoop.DescriptorSource(ends[0], events: .writable) { _, events in
+            let ends = socketPair()
+            defer { close(ends.0) }
+            let source = try UVRunLoop.DescriptorSource(ends.0, events: .writable) { _, events in
                 log.note(events.contains(.hangUp) ? "hang-up" : "writable")
             }
             loop.add(source, forMode: .default)
-            shutdown(ends[1], CInt(SHUT_WR))
+            shutdown(ends.1, CInt(SHUT_WR))
             for _ in 1...3 { loop.run(mode: .default, for: .zero) }
             #expect(Set(log.entries) == ["writable"])
-            close(ends[1])
+            close(ends.1)
             // A process that another test starts may hold the closed end for a moment.
             withHangGuard {
                 while !log.entries.contains("hang-up") { loop.run(mode: .default, for: .zero) }
@@ -88,24 +86,20 @@ import Testing
     }
 }
 
-private func isNonBlocking(_ descriptor: CInt) -> Bool {
-    fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
-}
-
 /// Watches a descriptor, gives it up, and has the timerfd get its number.
 private func useTheTimersNumberFirst() {
     onAnotherThread {
         let loop = UVRunLoop.current
         let lowest = dup(0)
         close(lowest)
-        var ends: [CInt] = [-1, -1]
-        precondition(pipe(&ends) == 0 && ends[0] == lowest)
-        let source = try? UVRunLoop.DescriptorSource(ends[0], events: .readable) { _, _ in }
+        let pipe = Pipe()
+        precondition(pipe.readEnd == lowest)
+        let source = try? UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
         guard let source else { preconditionFailure("A pipe can be watched.") }
         loop.add(source, forMode: .default)
         loop.run(mode: .default, for: .zero)
         source.invalidate()
-        close(ends[0])
+        pipe.closeReadEnd()
         // Far enough to be still to come when the loop sleeps, on a slow machine too.
         loop.add(UVRunLoop.Timer(after: .milliseconds(50)) { _ in }, forMode: .default)
         precondition(loop.run(mode: .default, for: nil) == .finished)
@@ -113,6 +107,6 @@ private func useTheTimersNumberFirst() {
         let next = dup(0)
         precondition(next != lowest, "No timerfd was opened: the timer fired coarsely.")
         close(next)
-        close(ends[1])
+        pipe.closeWriteEnd()
     }
 }

@@ -69,8 +69,8 @@ private func watchInTwoLoops() {
             }
         }
         // Not before, because the other thread may be in libuv's call that sets the flag.
-        for thread in threads { pthread_join(thread, nil) }
-        precondition(isBlocking(0), "The descriptor is not as it was.")
+        for thread in threads { thread.join() }
+        precondition(!isNonBlocking(0), "The descriptor is not as it was.")
     }
 }
 
@@ -82,10 +82,10 @@ private func watchNonBlocking() {
         let source = standardInput { _, _ in }
         UVRunLoop.current.add(source, forMode: .default)
         UVRunLoop.current.run(mode: .default, for: .zero)
-        precondition(!isBlocking(0))
+        precondition(isNonBlocking(0))
         source.invalidate()
     }
-    precondition(!isBlocking(0))
+    precondition(isNonBlocking(0))
 }
 
 private func watchADuplicate() {
@@ -99,11 +99,11 @@ private func watchADuplicate() {
         let standard = standardInput { _, _ in }
         for item in [source, standard] { loop.add(item, forMode: .default) }
         loop.run(mode: .default, for: .zero)
-        precondition(!isBlocking(0))
+        precondition(isNonBlocking(0))
         source.invalidate()
-        precondition(isBlocking(0))
+        precondition(!isNonBlocking(0))
         standard.invalidate()
-        precondition(isBlocking(0))
+        precondition(!isNonBlocking(0))
     }
 }
 
@@ -268,8 +268,6 @@ private func require<Value>(_ value: Value?) -> Value {
     return value
 }
 
-private func isBlocking(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0 }
-
 /// Makes a descriptor lead to a file of this content that has no name any more.
 private func file(_ content: String, as descriptor: CInt) {
     var name = Array("/tmp/uvrunloop-test-XXXXXX".utf8CString)
@@ -287,8 +285,4 @@ private func device(_ path: String, as descriptor: CInt) {
     precondition(device >= 0)
     dup2(device, descriptor)
     close(device)
-}
-
-private func openDescriptors() -> [CInt] {
-    (0..<100).filter { fcntl($0, F_GETFD) >= 0 }
 }

@@ -8,19 +8,19 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct TeardownTests {
     @Test func callsThatRaceWithTheEndOfALoopsThreadAreHarmless() {
         for round in 0..<25 {
-            let handover = Handover()
+            let handover = SharedBox<UVRunLoop?>(nil)
             let hammers = Hammers(handover)
             let thread = startThread {
                 let loop = UVRunLoop.current
                 loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-                handover.put(loop)
+                handover.value = loop
                 loop.run(mode: .default, for: .microseconds(300 * round))
             }
             withHangGuard {
-                pthread_join(thread, nil)
+                thread.join()
                 hammers.end()
             }
-            #expect(handover.loop.map { $0.isWaiting } == false)
+            #expect(handover.value.map { $0.isWaiting } == false)
         }
     }
 
@@ -47,20 +47,12 @@ import Testing
     }
 }
 
-private final class Handover: Sendable {
-    private let place = Guarded<UVRunLoop?>(nil)
-
-    var loop: UVRunLoop? { place.withLock { $0 } }
-
-    func put(_ loop: UVRunLoop) { place.withLock { $0 = loop } }
-}
-
 /// Threads that call whatever any thread may call, for as long as they are let.
 private final class Hammers: Sendable {
     private let isDone = Atomic<Bool>(false)
-    private let threads = Guarded<[pthread_t]>([])
+    private let threads = Guarded<[RunningThread]>([])
 
-    init(_ handover: Handover) {
+    init(_ handover: SharedBox<UVRunLoop?>) {
         let threads = (0..<4).map { number in
             startThread {
                 let source = UVRunLoop.Source(sendablePerform: { _ in })
@@ -72,7 +64,7 @@ private final class Hammers: Sendable {
                     sendableHandler: { _, _ in }
                 )
                 while !self.isDone.load(ordering: .acquiring) {
-                    guard let loop = handover.loop else { continue }
+                    guard let loop = handover.value else { continue }
                     loop.wakeUp()
                     loop.perform {}
                     if number == 0 { loop.stop() }
@@ -98,20 +90,21 @@ private final class Hammers: Sendable {
         // The loop has ended: a few more calls of everybody.
         usleep(2000)
         isDone.store(true, ordering: .releasing)
-        for thread in threads.withLock({ $0 }) { pthread_join(thread, nil) }
+        for thread in threads.withLock({ $0 }) { thread.join() }
     }
 }
 
 private func wakeUpAfterTheEnd() {
-    let handover = Handover()
+    let handover = SharedBox<UVRunLoop?>(nil)
     onAnotherThread {
         let loop = UVRunLoop.current
-        handover.put(loop)
+        handover.value = loop
         loop.add(UVRunLoop.Timer(after: .microseconds(300)) { _ in }, forMode: .default)
         loop.run(mode: .default, for: nil)
     }
-    guard let loop = handover.loop else { preconditionFailure("There was a loop.") }
-    let strangers = (0..<8).flatMap { _ in socketPair() }
+    guard let loop = handover.value else { preconditionFailure("There was a loop.") }
+    let pairs = (0..<8).map { _ in socketPair() }
+    let strangers = pairs.flatMap { [$0.0, $0.1] }
     for _ in 0..<1000 {
         loop.wakeUp()
         loop.perform {}
@@ -123,14 +116,6 @@ private func wakeUpAfterTheEnd() {
     for stranger in strangers { close(stranger) }
 }
 
-/// What is written to one end can be read from the other.
-private func socketPair() -> [CInt] {
-    var ends: [CInt] = [-1, -1]
-    let status = socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends)
-    precondition(status == 0)
-    return ends
-}
-
 /// Lets so many threads use everything that has descriptors, and counts those before and after.
 private func useLoops(on count: Int, atATime width: Int) {
     useEverythingOnce()
@@ -138,7 +123,7 @@ private func useLoops(on count: Int, atATime width: Int) {
     withHangGuard {
         for _ in 0..<count / width {
             let threads = (0..<width).map { _ in startThread { useEverything() } }
-            for thread in threads { pthread_join(thread, nil) }
+            for thread in threads { thread.join() }
         }
     }
     let after = openDescriptorCount()

@@ -68,10 +68,3 @@ func guestPoll(
         action($0)
     }
 }
-
-/// Carries a pointer to another thread.
-struct Unchecked<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
-}

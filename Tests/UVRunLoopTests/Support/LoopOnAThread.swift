@@ -11,12 +11,12 @@ final class LoopOnAThread: Sendable {
 
     let loop: UVRunLoop
     private let state: State
-    private let thread: Guarded<pthread_t>
+    private let thread: RunningThread
 
     init() {
         let state = State()
         self.state = state
-        let thread = startThread {
+        thread = startThread {
             let loop = UVRunLoop.current
             let keeper = UVRunLoop.Source { _ in }
             loop.add(keeper, forMode: .default)
@@ -26,7 +26,6 @@ final class LoopOnAThread: Sendable {
                 loop.run(mode: .default, for: .milliseconds(20))
             }
         }
-        self.thread = Guarded(thread)
         while state.loop.withLock({ $0 == nil }) { usleep(100) }
         guard let loop = state.loop.withLock({ $0 }) else { preconditionFailure("No loop.") }
         self.loop = loop
@@ -38,5 +37,5 @@ final class LoopOnAThread: Sendable {
     }
 
     /// Waits until the thread is gone.
-    func join() { pthread_join(thread.withLock { $0 }, nil) }
+    func join() { thread.join() }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 
 /// The programs that tell stories.
 enum Probe: String {
@@ -6,14 +6,6 @@ enum Probe: String {
     case dispatch = "DispatchProbe"
     /// It does not.
     case tasks = "TaskProbe"
-
-    /// Next to the program that runs the tests.
-    fileprivate var path: String {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let length = readlink("/proc/self/exe", &bytes, bytes.count)
-        let program = String(decoding: bytes.prefix(max(length, 0)).map(UInt8.init), as: UTF8.self)
-        return program.prefix(through: program.lastIndex(of: "/") ?? program.startIndex) + rawValue
-    }
 }
 
 private struct StoryError: Error {
@@ -21,19 +13,11 @@ private struct StoryError: Error {
     var lines: [String]
 }
 
-/// Has a probe tell a story; answers its lines.
+/// Has a probe tell a story; returns its lines.
 func story(_ name: String, by probe: Probe) throws -> [String] {
-    guard let stream = popen("exec '\(probe.path)' \(name)", "re") else {
-        throw StoryError(status: errno, lines: [])
-    }
-    var lines: [String] = []
-    var line: UnsafeMutablePointer<CChar>?
-    var capacity = 0
-    while getline(&line, &capacity, stream) > 0, let line {
-        lines.append(String(String(cString: line).dropLast()))
-    }
-    free(line)
-    let status = pclose(stream)
+    let program = try ChildProgram(probe.rawValue, [name])
+    let lines = program.rest().split(separator: "\n").map(String.init)
+    let status = program.wait()
     guard status == 0 else { throw StoryError(status: status, lines: lines) }
     return lines
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 import UVRunLoop
 
@@ -22,13 +21,13 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func aRequestThatRanOrRunsCannotBeCancelled(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let token = TokenBox()
-            token.request = loop.requestPerform {
-                let request = token.request
+            let token = SharedBox<UVRunLoop.PerformRequest?>(nil)
+            token.value = loop.requestPerform {
+                let request = token.value
                 log.note("\(request?.isPending ?? true) \(request?.cancel() ?? true)")
             }
             loop.run(mode: .default, for: nil)
-            #expect(token.request?.cancel() == false)
+            #expect(token.value?.cancel() == false)
             #expect(log.entries == ["false false"])
         }
     }
@@ -106,13 +105,13 @@ import UVRunLoop
     func aRequestCancelsThoseBehindIt(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let target = Target()
-            let token = TokenBox()
+            let token = SharedBox<UVRunLoop.PerformRequest?>(nil)
             loop.requestPerform {
                 log.note("1")
-                token.request?.cancel()
+                token.value?.cancel()
                 loop.cancelPerformRequests(target: target)
             }
-            token.request = loop.requestPerform { log.note("2") }
+            token.value = loop.requestPerform { log.note("2") }
             loop.requestPerform(target: target) { log.note("3") }
             loop.requestPerform { log.note("4") }
             #expect(loop.run(mode: .default, for: nil) == .finished)

@@ -64,7 +64,7 @@ import Testing
 
     @Test func itsSetUpRunsOnItBeforeTheLoopDoesAndIsReleased() throws {
         let log = EventLog()
-        let goOn = Gate()
+        let goOn = Signal()
         let thread = try UVRunLoop.Thread { [witness = Witness("set-up", log)] in
             goOn.wait()
             witness.note(UVRunLoop.Thread.current === nil ? "elsewhere" : "on its thread")
@@ -72,7 +72,7 @@ import Testing
         }
         thread.runLoop.perform { log.note("block") }
         thread.runLoop.requestPerform { log.note("request") }
-        goOn.open()
+        goOn.send()
         thread.stop()
         thread.join()
         #expect(
@@ -123,7 +123,7 @@ import Testing
         thread.stop()
         thread.join()
         thread.join()
-        for other in others { pthread_join(other, nil) }
+        for other in others { other.join() }
         #expect(log.entries == ["cancelled"] + Array(repeating: "joined", count: 4))
     }
 
@@ -134,13 +134,13 @@ import Testing
     // MARK: Let go
 
     @Test func aThreadThatNobodyKeepsGoesOnUntilItIsStopped() throws {
-        let (log, gone) = (EventLog(), Gate())
+        let (log, gone) = (EventLog(), Signal())
         var loop: UVRunLoop?
         do {
             let thread = try UVRunLoop.Thread()
             loop = thread.runLoop
         }
-        let source = UVRunLoop.Source(cancel: { _, _ in gone.open() }, sendablePerform: { _ in })
+        let source = UVRunLoop.Source(cancel: { _, _ in gone.send() }, sendablePerform: { _ in })
         loop?.add(source, forMode: .default)
         try loop?.performAndWait { log.note("goes on") }
         try loop?.performAndWait {
@@ -231,22 +231,20 @@ private func useTheParentsThread() {
         { thread.runLoop.cancelPerformRequests(target: thread) },
     ]
     for use in uses {
-        let child = fork()
-        if child == 0 {
+        let status = inChild {
             use()
-            _exit(0)
+            return 0
         }
-        precondition(awaitChild(child) & 0x7f != 0, "The child used its parent's thread.")
+        precondition(status < 0, "The child used its parent's thread.")
     }
-    let child = fork()
-    if child == 0 {
+    let status = inChild {
         // A thread of the child's own.
-        guard let fresh = try? UVRunLoop.Thread() else { _exit(1) }
+        guard let fresh = try? UVRunLoop.Thread() else { return 1 }
         fresh.stop()
         fresh.join()
-        _exit(0)
+        return 0
     }
-    precondition(awaitChild(child) == 0, "The child has no threads of its own.")
+    precondition(status == 0, "The child has no threads of its own.")
     thread.stop()
     thread.join()
 }

@@ -83,39 +83,39 @@ import UVRunLoop
     }
 
     @Test func aWaitForALoopThatDoesNotRunYetEndsWhenItRuns() throws {
-        let (handover, ready, log) = (LoopBox(), Gate(), EventLog())
+        let (handover, ready, log) = (SharedBox<UVRunLoop?>(nil), Signal(), EventLog())
         let thread = startThread {
             let loop = UVRunLoop.current
-            handover.loop = loop
-            ready.open()
+            handover.value = loop
+            ready.send()
             // Nothing but the request keeps the mode from being empty.
             while log.entries.isEmpty { loop.run(mode: .default, for: nil) }
         }
         ready.wait()
-        let answer = try handover.loop?.performAndWait {
+        let answer = try handover.value?.performAndWait {
             log.note("performed")
             return 7
         }
         #expect(answer == 7)
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     // MARK: Threads that end, or never run
 
     @Test func aWaiterGetsAnErrorWhenTheThreadEndsWithoutRunningItsLoop() throws {
-        let (handover, ready, log) = (LoopBox(), Gate(), EventLog())
+        let (handover, ready, log) = (SharedBox<UVRunLoop?>(nil), Signal(), EventLog())
         let thread = startThread {
-            handover.loop = UVRunLoop.current
-            ready.open()
+            handover.value = UVRunLoop.current
+            ready.send()
             usleep(5000)
         }
         ready.wait()
         #expect(throws: UVRunLoop.PerformError.threadEnded) {
-            try handover.loop?.performAndWait(target: Witness("target", log)) { log.note("never") }
+            try handover.value?.performAndWait(target: Witness("target", log)) { log.note("never") }
         }
-        pthread_join(thread, nil)
+        thread.join()
         #expect(throws: UVRunLoop.PerformError.threadEnded) {
-            try handover.loop?.performAndWait { log.note("never") }
+            try handover.value?.performAndWait { log.note("never") }
         }
         #expect(log.entries == ["target gone"])
     }
@@ -135,7 +135,7 @@ import UVRunLoop
             }
             usleep(UInt32(round * 20))
             worker.stop(afterQueuedWork: round.isMultiple(of: 2))
-            for waiter in waiters { pthread_join(waiter, nil) }
+            for waiter in waiters { waiter.join() }
             worker.join()
             let sentence = "\(UVRunLoop.PerformError.threadEnded)"
             #expect(log.entries == Array(repeating: sentence, count: 4))
@@ -143,18 +143,18 @@ import UVRunLoop
     }
 
     @Test func aWaiterGetsAnErrorWhenTheBlockItselfEndsTheThread() throws {
-        let (handover, ready) = (LoopBox(), Gate())
+        let (handover, ready) = (SharedBox<UVRunLoop?>(nil), Signal())
         let thread = startThread {
-            handover.loop = UVRunLoop.current
+            handover.value = UVRunLoop.current
             UVRunLoop.current.add(UVRunLoop.Source { _ in }, forMode: .default)
-            ready.open()
+            ready.send()
             UVRunLoop.current.run()
         }
         ready.wait()
         #expect(throws: UVRunLoop.PerformError.threadEnded) {
-            try handover.loop?.performAndWait { pthread_exit(nil) }
+            try handover.value?.performAndWait { pthread_exit(nil) }
         }
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     /// The guide's Listing 3-6: a source that leaves its loop has its clients told.
@@ -185,15 +185,15 @@ import UVRunLoop
             sendablePerform: { _ in }
         )
         worker.runLoop.add(source, forMode: .default)
-        let (isBusy, goOn) = (Gate(), Gate())
+        let (isBusy, goOn) = (Signal(), Signal())
         worker.runLoop.perform {
-            isBusy.open()
+            isBusy.send()
             goOn.wait()
         }
         isBusy.wait()
         delegate.runLoop.requestPerform {
             worker.stop(afterQueuedWork: false)
-            goOn.open()
+            goOn.send()
             do {
                 try worker.runLoop.performAndWait {}
             } catch {
@@ -212,9 +212,9 @@ import UVRunLoop
         let (log, target, worker) = (
             EventLog(), Witness("target", EventLog()), try UVRunLoop.Thread()
         )
-        let (isBusy, goOn) = (Gate(), Gate())
+        let (isBusy, goOn) = (Signal(), Signal())
         worker.runLoop.requestPerform {
-            isBusy.open()
+            isBusy.send()
             goOn.wait()
         }
         isBusy.wait()
@@ -226,9 +226,9 @@ import UVRunLoop
             }
         }
         while worker.runLoop.cancelPerformRequests(target: target, key: 1) == 0 { usleep(100) }
-        pthread_join(waiter, nil)
+        waiter.join()
         #expect(log.entries == ["\(UVRunLoop.PerformError.cancelled)"])
-        goOn.open()
+        goOn.send()
         worker.stop()
         worker.join()
     }
@@ -260,6 +260,6 @@ private func useTheMainThread() {
     }
     main.add(UVRunLoop.Source { _ in }, forMode: .default)
     precondition(main.run(mode: .default, for: .seconds(60)) == .stopped)
-    pthread_join(thread, nil)
+    thread.join()
     precondition(log.entries == ["at once", "from afar", "there"], "\(log.entries)")
 }

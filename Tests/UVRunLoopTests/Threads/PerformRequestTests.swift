@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 import UVRunLoop
 
@@ -211,19 +210,18 @@ import UVRunLoop
     }
 
     @Test func aRequestMadeBeforeTheLoopFirstRunsWaitsForIt() {
-        let (log, ready, made) = (EventLog(), Gate(), Gate())
-        let handover = LoopBox()
+        let (log, ready, made) = (EventLog(), Signal(), Signal())
+        let handover = SharedBox<UVRunLoop?>(nil)
         let thread = startThread {
-            handover.loop = UVRunLoop.current
-            ready.open()
+            handover.value = UVRunLoop.current
+            ready.send()
             made.wait()
             log.note("\(UVRunLoop.current.run(mode: .default, for: nil))")
         }
         ready.wait()
-        let own = thread
-        handover.loop?.requestPerform { log.note(pthread_self() == own ? "there" : "elsewhere") }
-        made.open()
-        pthread_join(thread, nil)
+        handover.value?.requestPerform { log.note(thread.isCurrent ? "there" : "elsewhere") }
+        made.send()
+        thread.join()
         #expect(log.entries == ["there", "finished"])
     }
 
@@ -237,7 +235,7 @@ import UVRunLoop
                 }
             }
         }
-        for thread in threads { pthread_join(thread, nil) }
+        for thread in threads { thread.join() }
         worker.stop()
         worker.join()
         #expect(log.entries.count == 2000)
@@ -311,10 +309,10 @@ import UVRunLoop
 
     @Test func aThreadThatEndsDropsItsRequestsAndRefusesOthers() {
         let log = EventLog()
-        let handover = LoopBox()
+        let handover = SharedBox<UVRunLoop?>(nil)
         let thread = startThread {
             let loop = UVRunLoop.current
-            handover.loop = loop
+            handover.value = loop
             loop.requestPerform(target: Witness("target", log)) {
                 [witness = Witness("block", log)] in witness.note("runs")
             }
@@ -322,15 +320,15 @@ import UVRunLoop
                 witness.note("runs")
             }
         }
-        pthread_join(thread, nil)
+        thread.join()
         #expect(Set(log.entries) == ["target gone", "block gone", "delayed gone"])
         log.clear()
-        let late = handover.loop?.requestPerform { [witness = Witness("late", log)] in
+        let late = handover.value?.requestPerform { [witness = Witness("late", log)] in
             witness.note("runs")
         }
         #expect(late?.isPending == false)
         #expect(late?.cancel() == false)
-        let later = handover.loop?.requestPerform(after: .zero) { log.note("later") }
+        let later = handover.value?.requestPerform(after: .zero) { log.note("later") }
         #expect(later?.isPending == false)
         #expect(log.entries == ["late gone"])
     }

@@ -8,16 +8,16 @@ import Testing
     // MARK: Whenever it comes
 
     @Test func aStopBeforeTheLoopRunsIsNotLost() throws {
-        let goOn = Gate()
+        let goOn = Signal()
         let thread = try UVRunLoop.Thread { goOn.wait() }
         thread.stop()
-        goOn.open()
+        goOn.send()
         thread.join()
     }
 
     @Test func aStopWhileTheLoopSleepsEndsIt() throws {
         let thread = try UVRunLoop.Thread()
-        while !thread.runLoop.isWaiting { usleep(100) }
+        awaitSleep(of: thread.runLoop)
         thread.stop()
         thread.join()
     }
@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: [true, false])
     func aStopEndsNestedRunsOfWhateverModeAndThoseThatBeginAfterIt(finishes: Bool) throws {
         let log = EventLog()
-        let deep = Gate()
+        let deep = Signal()
         let thread = try UVRunLoop.Thread()
         thread.runLoop.perform {
             let loop = UVRunLoop.current
@@ -50,7 +50,7 @@ import Testing
                 loop.add(UVRunLoop.Source { _ in }, forMode: mode)
             }
             loop.perform(inModes: [UVRunLoop.Mode("A")]) {
-                loop.perform(inModes: [UVRunLoop.Mode("B")]) { deep.open() }
+                loop.perform(inModes: [UVRunLoop.Mode("B")]) { deep.send() }
                 log.note("B \(loop.run(mode: UVRunLoop.Mode("B"), for: nil))")
             }
             log.note("A \(loop.run(mode: UVRunLoop.Mode("A"), for: nil))")
@@ -105,12 +105,12 @@ import Testing
     }
 
     @Test func queuedWorkIsFinishedThoughTheLoopHasNotRunYet() throws {
-        let (log, goOn) = (EventLog(), Gate())
+        let (log, goOn) = (EventLog(), Signal())
         let thread = try UVRunLoop.Thread { goOn.wait() }
         thread.runLoop.perform { log.note("block") }
         thread.runLoop.requestPerform { log.note("request") }
         thread.stop()
-        goOn.open()
+        goOn.send()
         thread.join()
         #expect(log.entries == ["block", "request"])
     }
@@ -136,13 +136,13 @@ import Testing
     }
 
     @Test func nothingOfABatchThatHasBegunBeginsAfterAStopThatGivesItUp() throws {
-        let (log, goOn) = (EventLog(), Gate())
+        let (log, goOn) = (EventLog(), Signal())
         let thread = try UVRunLoop.Thread { goOn.wait() }
         thread.runLoop.perform { log.note("block 1") }
         thread.runLoop.perform { thread.stop(afterQueuedWork: false) }
         thread.runLoop.perform { log.note("block 2") }
         thread.runLoop.requestPerform { log.note("request") }
-        goOn.open()
+        goOn.send()
         thread.join()
         #expect(log.entries == ["block 1"])
     }
@@ -197,10 +197,6 @@ import Testing
     }
 }
 
-extension SeededGenerator {
-    fileprivate mutating func coin() -> Bool { Bool.random(using: &self) }
-}
-
 /// A thread that may be busy with any of the things that a stop has to end.
 private func randomThread(
     _ random: inout SeededGenerator,
@@ -235,14 +231,14 @@ private func randomThread(
 private func blockedThread(
     _ body: (UVRunLoop.Thread) -> Void
 ) throws -> UVRunLoop.Thread {
-    let (isBusy, goOn) = (Gate(), Gate())
+    let (isBusy, goOn) = (Signal(), Signal())
     let thread = try UVRunLoop.Thread()
     thread.runLoop.requestPerform {
-        isBusy.open()
+        isBusy.send()
         goOn.wait()
     }
     isBusy.wait()
     body(thread)
-    goOn.open()
+    goOn.send()
     return thread
 }

@@ -1,0 +1,29 @@
+import Glibc
+import TestSupport
+
+extension ChildProgram {
+    /// Waits until the kernel watches its standard input for a loop that sleeps.
+    ///
+    /// Asking the kernel once is not enough, because libuv adds a descriptor for a moment to try
+    /// it out.
+    func waitUntilItReads() {
+        var sightings = 0
+        for _ in 0..<12_000 where sightings < 5 {
+            sightings = watchesStandardInput ? sightings + 1 : 0
+            usleep(5000)
+        }
+    }
+
+    private var watchesStandardInput: Bool {
+        (3..<20).contains { number in
+            let file = open("/proc/\(process)/fdinfo/\(number)", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return false }
+            defer { close(file) }
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = read(file, &buffer, buffer.count)
+            return String(decoding: buffer[..<max(count, 0)], as: UTF8.self)
+                .split(separator: "\n")
+                .contains { $0.split(separator: " ").prefix(2) == ["tfd:", "0"] }
+        }
+    }
+}

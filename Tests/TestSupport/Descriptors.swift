@@ -1,0 +1,33 @@
+import Glibc
+
+/// Two connected sockets, which no program inherits.
+///
+/// Unlike a pipe they need not be open for a moment in a process that another test starts.
+package func socketPair() -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    precondition(socketpair(AF_UNIX, kind, 0, &ends) == 0, "No sockets could be opened.")
+    return (ends[0], ends[1])
+}
+
+package func isNonBlocking(_ descriptor: CInt) -> Bool {
+    fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
+}
+
+/// Reads from a descriptor without waiting; returns how many bytes came, or -1.
+@discardableResult
+package func drain(_ descriptor: CInt) -> Int {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&state, 1, 0) > 0 else { return -1 }
+    return read(descriptor, &bytes, bytes.count)
+}
+
+/// Writes a text to a descriptor at once.
+package func write(_ text: String, to descriptor: CInt) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.write(descriptor, bytes, bytes.count)
+}
+
+/// Writes a line of a program's story at once, so that a fork does not write it twice.
+package func tell(_ line: String) { write("\(line)\n", to: STDOUT_FILENO) }

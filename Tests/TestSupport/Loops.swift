@@ -1,0 +1,61 @@
+import Glibc
+import UVRunLoop
+
+/// What a behaviour test runs its loop on.
+package enum DriverKind: CaseIterable, Sendable {
+    /// Virtual time.
+    case manual
+    /// libuv and real time.
+    case uv
+
+    fileprivate func makeDriver(_ word: WakeWord) -> any LoopDriver {
+        do {
+            switch self {
+            case .manual: return ManualDriver(word: word)
+            case .uv: return try UVRunLoop.makeUVDriver(word)
+            }
+        } catch {
+            preconditionFailure("No loop could be made: \(error)")
+        }
+    }
+}
+
+/// Runs a test's body with a fresh loop as the calling thread's current one, and tears the loop
+/// down afterwards.
+package func withLoop<Result>(
+    _ kind: DriverKind,
+    _ body: (UVRunLoop, EventLog) throws -> Result
+) rethrows -> Result {
+    try UVRunLoop.withLoop {
+        kind.makeDriver($0)
+    } _: { loop in
+        try body(loop, EventLog())
+    }
+}
+
+/// Runs a test's body with a fresh loop on libuv.
+package func withLoop<Result>(_ body: (UVRunLoop) throws -> Result) rethrows -> Result {
+    try withLoop(.uv) { loop, _ in try body(loop) }
+}
+
+/// Lets real time pass.
+package func letTimePass(_ duration: Duration) {
+    let end = UVRunLoop.Instant.now + duration
+    while case let rest = UVRunLoop.Instant.now.duration(to: end), rest > .zero {
+        usleep(UInt32(rest.nanosecondsRoundedUp / 1_000 + 1))
+    }
+}
+
+/// Waits until a loop sleeps, but no longer than so many seconds.
+package func awaitSleep(of loop: UVRunLoop, seconds: Int = 60) {
+    for _ in 0..<seconds * 10_000 where !loop.isWaiting { usleep(100) }
+}
+
+/// Has another thread do something as soon as a loop sleeps.
+package func whenAsleep(_ loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) {
+    let thread = startThread {
+        awaitSleep(of: loop)
+        action()
+    }
+    thread.detach()
+}

@@ -1,0 +1,86 @@
+import Glibc
+
+/// Starts a forked child, which ends with the status that a body returns.
+///
+/// The body makes system calls and uses this library's values, and nothing that needs a thread of
+/// the parent's.
+package func startChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -> pid_t {
+    let child = fork()
+    precondition(child >= 0, "No process could be made.")
+    if child == 0 {
+        endProcess(after: seconds)
+        _exit(body())
+    }
+    return child
+}
+
+/// Runs a body in a forked child; returns how that ended, as ``awaitEnd(of:)`` does.
+package func inChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -> CInt {
+    awaitEnd(of: startChild(endingAfter: seconds, body))
+}
+
+/// Runs a body in a process of its own, in which no other thread opens or closes descriptors.
+///
+/// An exit test's process has such threads: those of the test library.
+package func inQuietProcess(_ body: () throws -> Void) {
+    let status = inChild {
+        do {
+            try body()
+            return 0
+        } catch {
+            print("The body threw \(error)")
+            fflush(nil)
+            return 1
+        }
+    }
+    precondition(status == 0, "The process ended with \(status).")
+}
+
+/// Ends the process if it hangs; threads that run tests, and what they start, block the signal.
+package func endProcess(after seconds: UInt32) {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGALRM)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    alarm(seconds)
+}
+
+/// Waits for a child; its exit status, or the negated number of the signal that ended it.
+package func awaitEnd(of child: pid_t) -> CInt {
+    var status: CInt = -1
+    while waitpid(child, &status, 0) == -1, errno == EINTR {}
+    return outcome(of: status)
+}
+
+/// Waits for any one of some children, takes it off the list and returns how it ended.
+package func awaitFirstEnd(of children: inout [pid_t]) -> CInt {
+    while true {
+        for (index, child) in children.enumerated() {
+            var status: CInt = 0
+            guard waitpid(child, &status, WNOHANG) == child else { continue }
+            children.remove(at: index)
+            return outcome(of: status)
+        }
+        usleep(200)
+    }
+}
+
+/// What a status of waitpid(2) says.
+func outcome(of status: CInt) -> CInt {
+    status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
+}
+
+/// Waits until a child has ended, and leaves it a zombie.
+package func awaitZombie(_ child: pid_t) {
+    var info = siginfo_t()
+    var status: CInt = -1
+    repeat {
+        status = waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT)
+    } while status == -1 && errno == EINTR
+    precondition(status == 0, "There is no such child.")
+}
+
+/// Whether what an exit test's process wrote has some words in it.
+package func says(_ words: String, _ output: [UInt8]?) -> Bool {
+    String(decoding: output ?? [], as: UTF8.self).contains(words)
+}

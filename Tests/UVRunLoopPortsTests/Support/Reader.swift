@@ -1,0 +1,16 @@
+/// Reads from a peer on a thread of its own: so many bytes, or to the end.
+struct Reader {
+    private let thread: RunningThread
+
+    init(_ peer: Peer, count: Int?, _ body: @escaping ([UInt8]) -> Void) {
+        thread = startUncheckedThread {
+            var all: [UInt8] = []
+            while all.count < count ?? .max, let bytes = peer.read(), !bytes.isEmpty {
+                all += bytes
+            }
+            body(all)
+        }
+    }
+
+    func join() { thread.join() }
+}
