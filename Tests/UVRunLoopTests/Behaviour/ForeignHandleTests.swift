@@ -6,21 +6,25 @@ import Testing
 
 /// Other people's handles in the libuv loop of a run loop.
 @Suite(.timeLimit(.minutes(15))) struct ForeignHandleTests {
+    /// On a thread of its own: what other tests on this one have left to be released would end the
+    /// sleep, too.
     @Test func aTimerOfLibuvsFiresAndEndsTheSleepAsAWakeUp() {
-        withLoop(.uv) { loop, log in
-            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            loop.withUVLoop { _ in }
-            loop.run(mode: .default, for: .zero)
-            log.observe(loop)
-            let timer = guestTimer(in: loop, after: 5) { _ in
-                log.note("timer")
-                loop.stop()
+        onAnotherThread {
+            withLoop(.uv) { loop, log in
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+                loop.withUVLoop { _ in }
+                loop.run(mode: .default, for: .zero)
+                log.observe(loop)
+                let timer = guestTimer(in: loop, after: 5) { _ in
+                    log.note("timer")
+                    loop.stop()
+                }
+                #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+                let pass = ["beforeTimers", "beforeSources", "beforeWaiting"]
+                let story = ["entry"] + pass + ["timer", "afterWaiting", "exit"]
+                #expect(log.entries == story)
+                timer.close()
             }
-            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
-            let pass = ["beforeTimers", "beforeSources", "beforeWaiting"]
-            let story = ["entry"] + pass + ["timer", "afterWaiting", "exit"]
-            #expect(log.entries == story)
-            timer.close()
         }
     }
 
