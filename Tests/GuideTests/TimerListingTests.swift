@@ -23,11 +23,12 @@ import UVRunLoop
         #expect(dates(of: "second", in: story) == [2, 4, 6, 8, 10, 12, 14])
     }
 
-    /// In real time dates that nobody was in time for are left out, so not all may be there.
+    /// In real time dates that nobody was in time for are left out, so not all may be there; and
+    /// a run that wakes late fires what is due by then before it ends.
     @Test func neitherTimerLeavesItsDatesOrIsEarly() throws {
         let story = try lines { scheduleTwoTimers($0, tenth: .milliseconds(10)) }
         #expect(!story.contains { $0.hasSuffix("(early)") })
-        for (name, all) in [("first", Array(10...14)), ("second", [2, 4, 6, 8, 10, 12, 14])] {
+        for (name, all) in [("first", Array(10...999)), ("second", (1...499).map { $0 * 2 })] {
             let dates = dates(of: name, in: story)
             #expect(dates.first == all.first)
             #expect(dates == all.filter { dates.contains($0) })
