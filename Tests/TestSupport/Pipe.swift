@@ -49,8 +49,24 @@ package final class Pipe: Sendable {
         while !readWaiting().isEmpty {}
     }
 
+    /// Closes the write end, and waits until the reader is told.
+    ///
+    /// A process that another test is starting has the write end, too, for a moment.
     package func closeWriteEnd() {
+        dropWriteEnd()
+        for _ in 0..<20_000 where !isHungUp { usleep(100) }
+    }
+
+    private func dropWriteEnd() {
         if isOpen.withLock({ exchange(&$0.write, with: false) }) { close(writeEnd) }
+    }
+
+    /// Whether the reader is told of the end, or gone itself.
+    private var isHungUp: Bool {
+        isOpen.withLock { isOpen in
+            var state = pollfd(fd: readEnd, events: 0, revents: 0)
+            return !isOpen.read || (poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP) != 0)
+        }
     }
 
     package func closeReadEnd() {
@@ -58,7 +74,7 @@ package final class Pipe: Sendable {
     }
 
     deinit {
-        closeWriteEnd()
+        dropWriteEnd()
         closeReadEnd()
     }
 }
