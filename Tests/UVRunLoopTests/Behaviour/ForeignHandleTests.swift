@@ -95,18 +95,21 @@ import Testing
         }
     }
 
+    /// On a thread of its own, for the same reason.
     @Test func aLoopWithHandlesThatHaveNothingToDoIsIdle() {
-        withLoop(.uv) { loop, log in
-            let pipe = Pipe()
-            let guests = guestPoll(in: loop, pipe.readEnd) { _ in }
-            let timer = guestTimer(in: loop, after: 60_000) { _ in }
-            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            log.observe(loop, .beforeWaiting)
-            #expect(loop.run(mode: .default, for: .milliseconds(40)) == .timedOut)
-            // One sleep, and one before it that was none: libuv took notice of the new handle.
-            #expect(log.entries.count <= 2)
-            guests.close()
-            timer.close()
+        onAnotherThread {
+            withLoop(.uv) { loop, log in
+                let pipe = Pipe()
+                let guests = guestPoll(in: loop, pipe.readEnd) { _ in }
+                let timer = guestTimer(in: loop, after: 60_000) { _ in }
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+                log.observe(loop, .beforeWaiting)
+                #expect(loop.run(mode: .default, for: .milliseconds(40)) == .timedOut)
+                // One sleep, and one before it that was none: libuv took notice of the new handle.
+                #expect(log.entries.count <= 2)
+                guests.close()
+                timer.close()
+            }
         }
     }
 
