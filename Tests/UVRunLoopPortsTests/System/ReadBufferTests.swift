@@ -57,6 +57,9 @@ private func addresses(lending count: Int) -> [UInt] {
 }
 
 private func forkWhileThreadsRead(_ count: Int) {
+    // What the Swift runtime makes on first use it makes under locks of its own, which a child
+    // would inherit.
+    _ = addresses(lending: 20)
     let isDone = Guarded(false)
     let threads = (0..<4).map { _ in
         startUncheckedThread {
