@@ -8,10 +8,8 @@ import Synchronization
 /// Where they are missing, libuv 1.44 leaks what it has opened for the loop so far; and for the
 /// first loop of a process, for which it also opens a pair for signals, it aborts the process.
 enum DescriptorReserve {
-    /// The first version with an `io_uring` for each loop, where the kernel permits it.
-    private static let firstWithRing: UInt32 = 1 << 16 | 45 << 8
-    /// An epoll set, an eventfd and a pipe, and the ring.
-    private static let countForALoop = uv_version() >= firstWithRing ? 5 : 4
+    /// An epoll set, an eventfd and a pipe, and an `io_uring`.
+    private static let countForALoop = LibuvVersion.isAtLeast1_45 ? 5 : 4
     private static let countForLibuv = 2
     private static let hasLoop = Atomic<Bool>(false)
 

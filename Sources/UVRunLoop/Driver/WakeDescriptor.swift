@@ -12,9 +12,6 @@ import Synchronization
 /// 82 to 89 µs of processor time instead of 7. The write alone is all that wakes, for the handle's
 /// callback has nothing to do.
 enum WakeDescriptor {
-    /// The first version that does not spin.
-    private static let firstWithoutSpin: UInt32 = 1 << 16 | 45 << 8
-
     /// What the process knows of its libuv; it is asked once.
     private enum Verdict {
         static let unknown: UInt8 = 0
@@ -32,7 +29,7 @@ enum WakeDescriptor {
         guard verdict.load(ordering: .relaxed) != Verdict.sends else { return nil }
         let descriptor = unsafe cuv_loop_eventfd(loop)
         if verdict.load(ordering: .relaxed) == Verdict.unknown {
-            let isGood = unsafe uv_version() < firstWithoutSpin && wakes(descriptor, loop)
+            let isGood = unsafe !LibuvVersion.isAtLeast1_45 && wakes(descriptor, loop)
             verdict.store(isGood ? Verdict.writes : Verdict.sends, ordering: .relaxed)
         }
         guard verdict.load(ordering: .relaxed) == Verdict.writes, descriptor >= 0 else {
