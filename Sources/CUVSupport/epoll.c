@@ -9,9 +9,13 @@ int cuv_epoll_create(void) {
     return epoll >= 0 ? epoll : -errno;
 }
 
+static int control_with(int epoll, int operation, int descriptor, struct epoll_event event) {
+    return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
+}
+
 static int control(int epoll, int operation, int descriptor, uint32_t events) {
     struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
-    return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
+    return control_with(epoll, operation, descriptor, event);
 }
 
 int cuv_epoll_add(int epoll, int descriptor, uint32_t events) {
@@ -26,7 +30,7 @@ int cuv_epoll_delete(int epoll, int descriptor) { return control(epoll, EPOLL_CT
 
 int cuv_epoll_tag(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag) {
     struct epoll_event event = {.events = events, .data = {.u64 = tag}};
-    return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
+    return control_with(epoll, operation, descriptor, event);
 }
 
 int cuv_epoll_look(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity) {
