@@ -1,6 +1,6 @@
 /// What everybody may know of a value behind a lock, in one word that is read without the lock.
 ///
-/// Whoever changes the value publishes before the lock is released, and marks the ``WakeWord``
+/// Whoever changes the value publishes before the lock is released, and marks the ``WakeState``
 /// after that, always: a loop that finds the mark finds what was published.
 struct Publication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     private let word = Word(0)
@@ -15,7 +15,7 @@ struct Publication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     var latest: UInt64 { word.loadAcquiring() }
 }
 
-/// A ``Publication`` of a flag after which ``GenericWakeWord/noteChangeUnlessMarked()`` is enough.
+/// A ``Publication`` of a flag after which ``GenericWakeState/markChangedUnlessMarked()`` is enough.
 ///
 /// As a rule the flag was set before, and senders have nothing to write.
 struct FlagPublication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {

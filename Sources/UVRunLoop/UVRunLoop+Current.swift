@@ -81,7 +81,7 @@ extension UVRunLoop {
         for home: HomeThread,
         isMain: Bool = false
     ) throws(RunLoopError) -> UVRunLoop {
-        let word = WakeWord()
+        let word = WakeState()
         do {
             let driver = try UVDriver(word: word)
             return UVRunLoop(home: home, word: word, driver: driver, isMain: isMain)
@@ -115,11 +115,11 @@ extension UVRunLoop {
     ///
     /// The loop is torn down afterwards as at the end of a thread.
     package static func withLoop<Result>(
-        on makeDriver: (WakeWord) throws -> any LoopDriver,
+        on makeDriver: (WakeState) throws -> any LoopDriver,
         _ body: (UVRunLoop) throws -> Result
     ) rethrows -> Result {
         let record = ThreadRecord.current
-        let word = WakeWord()
+        let word = WakeState()
         let loop = UVRunLoop(home: record.home, word: word, driver: try makeDriver(word))
         let outer = record.loop
         record.loop = loop
@@ -131,7 +131,7 @@ extension UVRunLoop {
     }
 
     /// Makes a driver on libuv, as every thread's own loop has.
-    package static func makeUVDriver(_ word: WakeWord) throws(UVError) -> any LoopDriver {
+    package static func makeUVDriver(_ word: WakeState) throws(UVError) -> any LoopDriver {
         try UVDriver(word: word)
     }
 }

@@ -6,10 +6,10 @@ extension UVRunLoop {
     static func invalidate(_ timer: Timer) {
         var last: TimerCall?
         // Invalid before it leaves: from then on another loop may claim it.
-        timer.whereverItIs { _, engine in
+        timer.withLockedState { _, engine in
             last = timer.becomeInvalid()
             engine.remove(timer)
-            timer.residence.leave()
+            timer.owner.leave()
         } nowhere: {
             last = timer.becomeInvalid()
         } afterwards: { loop in
@@ -59,7 +59,7 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     package static func invalidate(_ port: any PortSource) {
         let loop = takeOut(port.link)
-        port.link.receiver.letGo(in: loop)
+        port.link.receiver.releaseHandler(in: loop)
     }
 
     /// Makes a port invalid, all but its handler; answers the loop that it was in.

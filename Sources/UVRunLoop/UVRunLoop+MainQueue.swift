@@ -60,6 +60,6 @@ extension UVRunLoop {
             ordering: .acquiringAndReleasing
         )
         guard isFirst, let main = existingMain else { return }
-        if main.word.noteChange() { main.remote.kick() }
+        if main.word.markChanged() { main.remote.wake() }
     }
 }

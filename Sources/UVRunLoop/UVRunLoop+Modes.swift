@@ -16,7 +16,7 @@ extension UVRunLoop {
         let joined = withEngine { $0.addCommonMode(mode) }
         for source in joined { source.schedule?(self, mode) }
         if !joined.isEmpty, !isOnOwnThread { wakeUp() }
-        portDidAsk()
+        watchesDidChange()
     }
 
     /// The modes that something was added to or queued for, and the common ones; never

@@ -16,7 +16,7 @@ extension UVRunLoop {
         require(timer.home == nil || timer.home?.identity == thread, ThreadBound<Void>.rule)
         withEngine { engine in
             guard !engine.isClosed else { return }
-            let claim = timer.residence.claim(for: place)
+            let claim = timer.owner.claim(for: location)
             require(
                 claim != .elsewhere,
                 "This timer is in another run loop. Remove it from all modes of that one first."
@@ -25,7 +25,7 @@ extension UVRunLoop {
             if timer.isValid {
                 engine.add(timer, to: mode)
             } else if claim == .new {
-                timer.residence.leave()
+                timer.owner.leave()
             }
         }
         contentsDidChange()
@@ -44,7 +44,7 @@ extension UVRunLoop {
     public func remove(_ timer: Timer, forMode mode: Mode) {
         let now = remote.now
         withEngine { engine in
-            guard timer.residence.place == place else { return }
+            guard timer.owner.location == location else { return }
             if !engine.remove(timer, from: mode) { timer.didLeave(now: now) }
         }
         contentsDidChange()
@@ -60,7 +60,7 @@ extension UVRunLoop {
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ timer: Timer, forMode mode: Mode) -> Bool {
         withEngine { engine in
-            timer.residence.place == place && engine.contains(timer, in: mode)
+            timer.owner.location == location && engine.contains(timer, in: mode)
         }
     }
 }
@@ -76,21 +76,21 @@ extension UVRunLoop.Timer {
     ///   - afterwards: Called for a timer that was in a loop, without the lock.
     /// - Returns: What the body answered.
     @inline(__always)
-    func whereverItIs<Result: Sendable>(
+    func withLockedState<Result: Sendable>(
         _ inLoop: (UVRunLoop, inout Engine) -> Result,
         nowhere: () -> Result,
         afterwards: (UVRunLoop) -> Void = { _ in }
     ) -> Result {
         while true {
-            let place = residence.place
-            guard place != .nowhere else {
-                if let result = residence.whileNowhere(nowhere) { return result }
+            let location = owner.location
+            guard location != .nowhere else {
+                if let result = owner.whileUnowned(nowhere) { return result }
                 continue
             }
-            let result = ThreadRecord.withLoop(at: place) { loop -> Result? in
+            let result = ThreadRecord.withLoop(at: location) { loop -> Result? in
                 let result = loop.withEngine { engine -> Result? in
                     // It may have left before the lock was taken.
-                    residence.place == place ? inLoop(loop, &engine) : nil
+                    owner.location == location ? inLoop(loop, &engine) : nil
                 }
                 if result != nil { afterwards(loop) }
                 return result
@@ -100,14 +100,14 @@ extension UVRunLoop.Timer {
     }
 
     /// The same where it makes no difference where it is.
-    func whereverItIs<Result: Sendable>(_ body: () -> Result) -> Result {
-        whereverItIs({ _, _ in body() }, nowhere: body)
+    func withLockedState<Result: Sendable>(_ body: () -> Result) -> Result {
+        withLockedState({ _, _ in body() }, nowhere: body)
     }
 
     /// Leaves the loop whose lock the caller holds.
     func didLeave(now: Int64) {
         core.didLeave(now: now)
-        residence.leave()
+        owner.leave()
     }
 
     /// Makes the timer invalid, under its lock.
@@ -129,7 +129,7 @@ extension UVRunLoop.Timer {
     }
 
     private func releaseCall() {
-        let last = whereverItIs { core.call.take() }
+        let last = withLockedState { core.call.take() }
         withExtendedLifetime(last) {}
     }
 }

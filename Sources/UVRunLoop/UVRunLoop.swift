@@ -36,13 +36,13 @@ public final class UVRunLoop: Sendable {
     /// Requests to perform that wait.
     let performs = Guarded(PerformQueue())
     /// Grows with everything that ports announce by themselves.
-    let arrivalCount = Atomic<UInt64>(0)
+    let announcementCount = Atomic<UInt64>(0)
     /// Grows with everything that the kernel is to be asked anew.
-    let askCount = Atomic<UInt64>(0)
+    let watchRequestCount = Atomic<UInt64>(0)
     /// The innermost run, as far as other threads may touch it.
-    let innermostRun = RunWord()
+    let innermostRun = RunState()
     /// Where sleeping and waking meet.
-    let word: WakeWord
+    let word: WakeState
     /// The driver, for any thread.
     let remote: any LoopRemote
     /// Whether the latest pass, of whatever run, served a port.
@@ -52,7 +52,7 @@ public final class UVRunLoop: Sendable {
     /// How many passes the loop has begun, nested ones included, as the loop's thread counts.
     let passCount = Atomic<UInt64>(0)
     /// How often the loop's driver looked, as the loop's thread counts.
-    let lookCount = Atomic<Int64>(0)
+    let pollCount = Atomic<Int64>(0)
     /// What only the loop's thread touches.
     let local: LoopBound<LocalState>
 
@@ -72,7 +72,7 @@ public final class UVRunLoop: Sendable {
 
     init(
         home: HomeThread,
-        word: WakeWord,
+        word: WakeState,
         driver: any LoopDriver,
         isMain: Bool = false
     ) {
@@ -89,7 +89,7 @@ public final class UVRunLoop: Sendable {
     }
 
     /// What the timers it holds say of where they are.
-    var place: Residence.Place { Residence.Place(anchor) }
+    var location: TimerOwner.Location { TimerOwner.Location(anchor) }
 
     // MARK: Behind the locks
 
@@ -140,24 +140,24 @@ public final class UVRunLoop: Sendable {
     /// To be called after the engine was changed: a sleeping loop adjusts to it.
     func contentsDidChange() {
         checkProcess()
-        if word.noteChange() { remote.kick() }
+        if word.markChanged() { remote.wake() }
     }
 
     /// To be called after a block came: a sleeping loop adjusts to it.
     func blocksDidChange() {
         checkProcess()
-        if word.noteChangeUnlessMarked() { remote.kick() }
+        if word.markChangedUnlessMarked() { remote.wake() }
     }
 
     /// To be called after a port was added, or has come to wait for something else.
-    func portDidAsk() {
-        askCount.add(1, ordering: .releasing)
+    func watchesDidChange() {
+        watchRequestCount.add(1, ordering: .releasing)
         contentsDidChange()
     }
 
     /// To be called after a port has announced something: a sleeping loop serves it.
-    func portDidArrive() {
-        arrivalCount.add(1, ordering: .relaxed)
+    func portDidAnnounce() {
+        announcementCount.add(1, ordering: .relaxed)
         contentsDidChange()
     }
 

@@ -10,7 +10,7 @@ import Testing
 /// One test at a time: the two threads of each must run at the same time for a stop to come between.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct StopRaceTests {
     @Test func aStopBesideANestedRunEndsThatRunOrTheOuterOne() {
-        let runs = RunWord()
+        let runs = RunState()
         let course = Course()
         let thread = startThread {
             _ = runs.begin(isNested: false)

@@ -87,7 +87,7 @@ final class Library: @unchecked Sendable {
 
     private final class LoopReference { weak var loop: UVRunLoop? }
 
-    private static func uvDriver(_ word: WakeWord) -> any LoopDriver {
+    private static func uvDriver(_ word: WakeState) -> any LoopDriver {
         do {
             return try UVRunLoop.makeUVDriver(word)
         } catch {

@@ -33,9 +33,9 @@ final class WatchedDriver: LoopDriver {
         return driver.remote
     }
 
-    func look() {
+    func poll() {
         count()
-        driver.look()
+        driver.poll()
     }
 
     func wait(until moment: Moment?, now: Int64) {

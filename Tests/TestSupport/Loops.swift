@@ -8,7 +8,7 @@ package enum DriverKind: CaseIterable, Sendable {
     /// libuv and real time.
     case uv
 
-    fileprivate func makeDriver(_ word: WakeWord) -> any LoopDriver {
+    fileprivate func makeDriver(_ word: WakeState) -> any LoopDriver {
         do {
             switch self {
             case .manual: return ManualDriver(word: word)

@@ -10,18 +10,18 @@ import UVRunLoop
 /// given time is done, on a real other thread, when the clock gets there.
 package final class ManualDriver: LoopDriver {
     package let manualRemote = ManualRemote()
-    private let word: WakeWord
+    private let word: WakeState
     private var watched: [CInt: WatchOrder] = [:]
     private var ready: [Readiness] = []
 
-    package init(word: WakeWord) { self.word = word }
+    package init(word: WakeState) { self.word = word }
 
     package var remote: any LoopRemote { manualRemote }
 
-    package func look() { ready = poll() }
+    package func poll() { ready = findReady() }
 
     package func wait(until moment: Moment?, now: Int64) {
-        look()
+        poll()
         guard ready.isEmpty, word.fallAsleep() else { return }
         defer { word.awaken() }
         _ = manualRemote.takeKick()
@@ -32,7 +32,7 @@ package final class ManualDriver: LoopDriver {
             }
             manualRemote.advance(to: event.date)
             onAnotherThread(event.action)
-            look()
+            poll()
         }
     }
 
@@ -40,7 +40,7 @@ package final class ManualDriver: LoopDriver {
     private func waitForRealEvent() {
         for _ in 0..<20_000 where !manualRemote.takeKick() && ready.isEmpty {
             usleep(500)
-            look()
+            poll()
         }
     }
 
@@ -76,7 +76,7 @@ package final class ManualDriver: LoopDriver {
 
     package func close() { manualRemote.releaseAll() }
 
-    private func poll() -> [Readiness] {
+    private func findReady() -> [Readiness] {
         manualRemote.withReleased { released in
             for descriptor in released { watched[descriptor] = nil }
             released = []

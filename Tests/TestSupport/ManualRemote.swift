@@ -23,7 +23,7 @@ package final class ManualRemote: LoopRemote {
 
     package var now: Int64 { state.withLock(\.now) }
 
-    package func kick() { state.withLock { $0.wasKicked = true } }
+    package func wake() { state.withLock { $0.wasKicked = true } }
 
     package func takeKick() -> Bool {
         state.withLock { state in

@@ -47,15 +47,15 @@ final class LoopAnchor: Sendable {
 /// take one lock and not two. One in no loop is changed by whoever puts a mark here. A timer comes
 /// into a loop and leaves it under the loop's lock; whoever has taken a lock looks here once more
 /// before relying on it.
-struct Residence: ~Copyable, Sendable {
+struct TimerOwner: ~Copyable, Sendable {
     /// An anchor's address, nothing, or the mark, which is odd and has the process in it.
-    private let word = Atomic<UInt>(Place.nowhere.bits)
+    private let word = Atomic<UInt>(Location.nowhere.bits)
 
     /// A loop, or none, as the word tells.
-    struct Place: Equatable {
+    struct Location: Equatable {
         let bits: UInt
 
-        static let nowhere = Place(bits: 0)
+        static let nowhere = Location(bits: 0)
 
         fileprivate init(bits: UInt) { self.bits = bits }
 
@@ -77,9 +77,9 @@ struct Residence: ~Copyable, Sendable {
     private static var mark: UInt { UInt(ThreadIdentity.generation) << 1 | 1 }
 
     /// Where it is at this moment.
-    var place: Place {
-        let place = Place(bits: word.load(ordering: .acquiring))
-        return place.isMark ? .nowhere : place
+    var location: Location {
+        let location = Location(bits: word.load(ordering: .acquiring))
+        return location.isMark ? .nowhere : location
     }
 
     enum Claim {
@@ -87,30 +87,30 @@ struct Residence: ~Copyable, Sendable {
     }
 
     /// Takes a timer that is in no loop into one whose lock the caller holds.
-    func claim(for loop: Place) -> Claim {
+    func claim(for loop: Location) -> Claim {
         while true {
             let (isNew, found) = word.compareExchange(
-                expected: Place.nowhere.bits,
+                expected: Location.nowhere.bits,
                 desired: loop.bits,
                 ordering: .acquiringAndReleasing
             )
             if isNew { return .new }
             if found == loop.bits { return .already }
-            guard Place(bits: found).isMark else { return .elsewhere }
+            guard Location(bits: found).isMark else { return .elsewhere }
             awaitEnd(of: found)
         }
     }
 
     /// Takes the timer out of its loop, whose lock the caller holds.
-    func leave() { word.store(Place.nowhere.bits, ordering: .releasing) }
+    func leave() { word.store(Location.nowhere.bits, ordering: .releasing) }
 
     /// Does something about a timer that is in no loop; `nil` when it is in one.
     ///
     /// The body calls nobody.
-    func whileNowhere<Result: Sendable>(_ body: () -> Result) -> Result? {
+    func whileUnowned<Result: Sendable>(_ body: () -> Result) -> Result? {
         while true {
             let (isMarked, found) = word.compareExchange(
-                expected: Place.nowhere.bits,
+                expected: Location.nowhere.bits,
                 desired: Self.mark,
                 ordering: .acquiringAndReleasing
             )
@@ -118,7 +118,7 @@ struct Residence: ~Copyable, Sendable {
                 defer { leave() }
                 return body()
             }
-            guard Place(bits: found).isMark else { return nil }
+            guard Location(bits: found).isMark else { return nil }
             awaitEnd(of: found)
         }
     }

@@ -4,13 +4,13 @@ import CUV
 ///
 /// `UVDriver` gives it by libuv. Tests put a virtual clock in its place. Every call is made on the
 /// loop's thread and none of them runs user code; what happened is told by ``forEachReady(_:)``
-/// and ``WakeWord``.
+/// and ``WakeState``.
 package protocol LoopDriver: AnyObject {
     /// What other threads may use of the driver.
     var remote: any LoopRemote { get }
 
     /// Asks what is ready, without waiting.
-    func look()
+    func poll()
 
     /// Waits until a descriptor is ready, the word is changed, or the moment has come; may return
     /// for nothing.
@@ -85,7 +85,7 @@ package protocol LoopRemote: AnyObject, Sendable {
     func time(notBefore date: Int64) -> Int64
 
     /// Makes the loop's wait return.
-    func kick()
+    func wake()
 
     /// Ends the watch on a descriptor for good, before the call returns: its owner may close it
     /// then.

@@ -11,7 +11,8 @@ final class ThreadRecord {
         didSet {
             let thread = unsafe Self.slot
             unsafe thread.pointee.loop = loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-            unsafe thread.pointee.loop_place = loop?.place.bits ?? Residence.Place.nowhere.bits
+            unsafe thread.pointee.loop_place =
+                loop?.location.bits ?? TimerOwner.Location.nowhere.bits
             home.setLoop(loop)
         }
     }
@@ -51,7 +52,7 @@ final class ThreadRecord {
             generation: record.generation,
             home: unsafe Unmanaged.passUnretained(record.home).toOpaque(),
             loop: nil,
-            loop_place: Residence.Place.nowhere.bits
+            loop_place: TimerOwner.Location.nowhere.bits
         )
         unsafe askForDestructor(pointer)
         unsafe askForAnnouncement(pointer)
@@ -94,13 +95,13 @@ final class ThreadRecord {
 
     /// Lends a loop, the calling thread's most quickly; `nil` when its thread has ended.
     static func withLoop<Result: Sendable>(
-        at place: Residence.Place,
+        at location: TimerOwner.Location,
         _ body: (UVRunLoop) -> Result?
     ) -> Result? {
         let thread = unsafe slot
-        guard unsafe thread.pointee.loop_place == place.bits,
+        guard unsafe thread.pointee.loop_place == location.bits,
             let loop = unsafe thread.pointee.loop
-        else { return place.loop.flatMap(body) }
+        else { return location.loop.flatMap(body) }
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
     }
 

@@ -12,7 +12,7 @@ import Glibc
 @safe
 final class UVDriver: LoopDriver {
     private let loop: UnsafeMutablePointer<uv_loop_t>
-    private let word: WakeWord
+    private let word: WakeState
     private let uvRemote = UVRemote()
     private let notes = ReadyNotes()
     @safe @exclusivity(unchecked) private var watches = WatchTable()
@@ -26,7 +26,7 @@ final class UVDriver: LoopDriver {
     /// libuv has closed handles to let go of, which it does in a run.
     @safe @exclusivity(unchecked) private var hasClosed = false
     @safe @exclusivity(unchecked) private var stage = Stage.outside
-    @safe @exclusivity(unchecked) private var guests = Guests()
+    @safe @exclusivity(unchecked) private var foreignHandles = ForeignHandles()
     private let epoll: CInt
 
     /// How far a call of `uv_run` has come.
@@ -39,7 +39,7 @@ final class UVDriver: LoopDriver {
 
     var remote: any LoopRemote { uvRemote }
 
-    init(word: WakeWord) throws(UVError) {
+    init(word: WakeState) throws(UVError) {
         let standard = try DescriptorReserve.ensure()
         defer { for descriptor in standard { Glibc.close(descriptor) } }
         self.word = word
@@ -94,10 +94,10 @@ final class UVDriver: LoopDriver {
 
     // MARK: Sleeping
 
-    func look() {
+    func poll() {
         forgetReleased()
-        if guests.mayBeThere { return lookWithGuests() }
-        guard hasClosed else { return lookDirectly() }
+        if foreignHandles.mayBeThere { return pollWithForeignHandles() }
+        guard hasClosed else { return pollDirectly() }
         hasClosed = false
         run(UV_RUN_NOWAIT)
         noteCrowd()
@@ -106,9 +106,9 @@ final class UVDriver: LoopDriver {
     func wait(until moment: Moment?, now: Int64) {
         forgetReleased()
         alarm?.set(for: moment, now: now)
-        if guests.mayBeThere { return waitWithGuests() }
+        if foreignHandles.mayBeThere { return waitWithForeignHandles() }
         if isCrowded {
-            lookDirectly()
+            pollDirectly()
             guard notes.count == 0 else { return }
         }
         mayBlock = true
@@ -117,8 +117,8 @@ final class UVDriver: LoopDriver {
         noteCrowd()
     }
 
-    private func lookDirectly() {
-        DirectLook.look(epoll: epoll) { descriptor, events in
+    private func pollDirectly() {
+        DirectPoll.poll(epoll: epoll) { descriptor, events in
             watches[descriptor]?.noteReady(events, status: 0)
         }
         noteCrowd()
@@ -144,7 +144,7 @@ final class UVDriver: LoopDriver {
         )
         stage = .prepared
         guard mayBlock else { return }
-        guard unsafe !guests.timerMayHaveFired(loop), word.fallAsleep() else {
+        guard unsafe !foreignHandles.timerMayHaveFired(loop), word.fallAsleep() else {
             return unsafe uv_stop(loop)
         }
         // libuv from 1.45 on does not do it by itself, and would sleep longer by what passed since.
@@ -254,11 +254,11 @@ final class UVDriver: LoopDriver {
         hasClosed = true
     }
 
-    // MARK: Guests
+    // MARK: ForeignHandles
 
     func lend() -> UnsafeMutablePointer<uv_loop_t>? {
         forgetReleased()
-        guests.mayBeThere = true
+        foreignHandles.mayBeThere = true
         return unsafe loop
     }
 
@@ -268,22 +268,22 @@ final class UVDriver: LoopDriver {
 
     /// A look after which the coming sleep ends at once if libuv had something to do: it may have
     /// been a guest's.
-    private func lookWithGuests() {
+    private func pollWithForeignHandles() {
         // A date that has passed is nobody's work, but would seem to be, again and again.
         alarm?.quietFine(now: uvRemote.now)
-        let hadWork = unsafe guests.haveWork(loop)
+        let hadWork = unsafe foreignHandles.haveWork(loop)
         run(UV_RUN_NOWAIT)
-        if hadWork { _ = word.noteWakeUp() }
+        if hadWork { _ = word.markWoken() }
     }
 
     /// A wait whose end, whatever it was, ends the loop's sleep too.
-    private func waitWithGuests() {
+    private func waitWithForeignHandles() {
         // With work at hand libuv up to 1.44 would do it first and then wait all the same.
-        let hasWork = unsafe guests.haveWork(loop)
+        let hasWork = unsafe foreignHandles.haveWork(loop)
         mayBlock = !hasWork
         run(hasWork ? UV_RUN_NOWAIT : UV_RUN_ONCE)
         mayBlock = false
-        _ = word.noteWakeUp()
+        _ = word.markWoken()
     }
 
     // MARK: The end
@@ -299,6 +299,6 @@ final class UVDriver: LoopDriver {
         unsafe async.take()?.close()
         unsafe prepare.take()?.close()
         unsafe check.take()?.close()
-        if unsafe guests.close(loop) { unsafe loop.deallocate() }
+        if unsafe foreignHandles.close(loop) { unsafe loop.deallocate() }
     }
 }

@@ -41,7 +41,7 @@ final class UVRemote: LoopRemote {
         }
     }
 
-    func kick() {
+    func wake() {
         state.withLock { state in
             // What the kernel refuses here, libuv may still be able to do.
             if state.wakeDescriptor >= 0, cuv_event_signal(state.wakeDescriptor) == 0 { return }

@@ -2,7 +2,7 @@
 struct Attachment {
     struct Membership {
         var mode: Int
-        var place: Place
+        var place: HeapSlot
     }
 
     var isCommon = false
@@ -26,7 +26,7 @@ struct Attachment {
         return others.remove(at: index)
     }
 
-    func place(in mode: Int) -> Place? {
+    func place(in mode: Int) -> HeapSlot? {
         if let first, first.mode == mode { return first.place }
         return others.first { $0.mode == mode }?.place
     }

@@ -3,32 +3,32 @@ struct ObserverRecord: ItemRecord {
     let observer: UVRunLoop.Observer
     var attachment = Attachment()
 
-    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
+    func join(_ mode: inout ModeContents, slot: UInt32) -> HeapSlot {
         mode.observers.insert(observer)
         return 0
     }
 
-    func leave(_ mode: inout ModeContents, place: Place) {
+    func leave(_ mode: inout ModeContents, place: HeapSlot) {
         mode.observers.remove(observer)
     }
 }
 
 extension Engine {
     mutating func add(_ ticket: Ticket, observerTo mode: UVRunLoop.Mode) {
-        noteChange()
+        renewVersion()
         _ = observers.add(ticket, to: mode, in: &modes)
     }
 
     /// Takes an observer out of a mode; answers its record when nothing keeps it here any more.
     mutating func remove(_ ticket: Ticket, observerFrom mode: UVRunLoop.Mode) -> ObserverRecord? {
-        noteChange()
+        renewVersion()
         _ = observers.remove(ticket, from: mode, in: &modes)
         return observers.dropIfUnused(ticket)
     }
 
     /// Takes an observer out of the loop.
     mutating func removeObserver(_ ticket: Ticket) -> ObserverRecord? {
-        noteChange()
+        renewVersion()
         return observers.removeEverywhere(ticket, in: &modes)?.record
     }
 }

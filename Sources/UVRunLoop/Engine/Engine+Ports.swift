@@ -20,16 +20,16 @@ extension Engine {
     ///   - mode: The mode.
     ///   - isReady: Whether something waits for it that the kernel does not know of.
     mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode, isReady: Bool = false) {
-        noteChange()
+        renewVersion()
         ports.modify(ticket) { $0.isOff = false }
         _ = ports.add(ticket, to: mode, in: &modes)
         watchAgain(ticket)
-        if isReady || ports[ticket]?.hasArrival == true { noteArrival(ticket) }
+        if isReady || ports[ticket]?.hasAnnouncement == true { announce(ticket) }
     }
 
     /// Takes a port out of a mode; answers its record when nothing keeps it here any more.
     mutating func remove(_ ticket: Ticket, portFrom mode: UVRunLoop.Mode) -> PortRecord? {
-        noteChange()
+        renewVersion()
         _ = ports.remove(ticket, from: mode, in: &modes)
         guard let dropped = ports.dropIfUnused(ticket) else { return nil }
         forgetDescriptor(of: dropped, ticket)
@@ -38,7 +38,7 @@ extension Engine {
 
     /// Takes a port out of the loop.
     mutating func removePort(_ ticket: Ticket) -> PortRecord? {
-        noteChange()
+        renewVersion()
         guard let found = ports.removeEverywhere(ticket, in: &modes) else { return nil }
         forgetDescriptor(of: found.record, ticket)
         return found.record
@@ -58,7 +58,7 @@ extension Engine {
     /// Changes what a port asks the kernel for; one that was told of a hang-up is on again.
     mutating func setEvents(_ events: Events, of ticket: Ticket) {
         guard let record = ports[ticket], let descriptor = record.descriptor else { return }
-        noteChange()
+        renewVersion()
         ports.modify(ticket) { record in
             record.events = events
             record.isOff = false
@@ -89,7 +89,7 @@ extension Engine {
 
     /// Has a port keep its modes from being empty, as ports do at first, or no longer.
     mutating func setKeepsModes(_ keepsModes: Bool, _ ticket: Ticket) {
-        noteChange()
+        renewVersion()
         ports.modify(ticket, in: &modes) { record, modes in
             guard record.isIdle == keepsModes else { return }
             record.isIdle = !keepsModes
@@ -156,13 +156,13 @@ extension Engine {
     mutating func noteRefusal(of order: WatchOrder, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
-        let look = latestLook
+        let poll = latestPoll
         mayHoldReady = true
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
                 guard !record.interest(in: mode).isEmpty else { return false }
                 record.isRefused = true
-                record.queue(.hangUp, look: look, in: &modes, mode)
+                record.queue(.hangUp, poll: poll, in: &modes, mode)
                 return true
             }
             if isServed == false { watchAgain(ticket) }
@@ -215,7 +215,7 @@ extension Engine {
     ///   - mode: The mode.
     ///   - now: The time; without meaning for a mode without timers.
     /// - Returns: What to deliver; `nil` when the source has to wait for its turn.
-    mutating func takeOnly(_ report: Readiness, in mode: Int, now: Int64) -> Delivery? {
+    mutating func takeSoleReadyPort(_ report: Readiness, in mode: Int, now: Int64) -> Delivery? {
         guard !report.isUnwatched, modes[mode].ready.isEmpty,
             descriptors.registration(of: report.descriptor) == report.registration,
             descriptors.sourceCount(of: report.descriptor) == 1
@@ -257,12 +257,12 @@ extension Engine {
 
     /// Notes an event for a port, if the mode's run may serve it and the event is one for it.
     private mutating func queue(_ ticket: Ticket, _ report: Readiness, in mode: Int) -> Bool {
-        let look = latestLook
+        let poll = latestPoll
         return ports.modify(ticket, in: &modes) { record, modes in
             guard !record.interest(in: mode).isEmpty else { return false }
             let events = record.events(of: report)
             guard !events.isEmpty else { return false }
-            record.queue(events, look: look, in: &modes, mode)
+            record.queue(events, poll: poll, in: &modes, mode)
             return true
         } ?? false
     }
@@ -270,12 +270,12 @@ extension Engine {
     /// Notes that a port has something which the kernel does not know of.
     ///
     /// One that is being called waits for the end of the call.
-    mutating func noteArrival(_ ticket: Ticket) {
+    mutating func announce(_ ticket: Ticket) {
         let serial = nextSerial()
         mayHoldReady = true
         ports.modify(ticket, in: &modes) { record, modes in
-            record.hasArrival = true
-            if !record.isBeingCalled { record.queueArrival(at: serial, in: &modes) }
+            record.hasAnnouncement = true
+            if !record.isBeingCalled { record.queueAnnouncement(at: serial, in: &modes) }
         }
     }
 
@@ -286,11 +286,11 @@ extension Engine {
 
     /// Passes over what an earlier look saw and the latest did not: it has been used up meanwhile.
     private mutating func firstReadyPort(in mode: Int) -> Ticket? {
-        let look = look
+        let poll = pollNumber
         while let slot = modes[mode].ready.first {
             let ticket = ports.ticket(at: slot)
             let isFresh = ports.modify(ticket, in: &modes) { record, modes in
-                if record.hasArrival || record.look == look || record.isRefused { return true }
+                if record.hasAnnouncement || record.poll == poll || record.isRefused { return true }
                 record.unqueue(in: &modes)
                 return false
             }
@@ -303,22 +303,22 @@ extension Engine {
 
     mutating func takeReadyPort(in mode: Int) -> Delivery? {
         guard let ticket = firstReadyPort(in: mode) else {
-            lookWhetherAnyIsReady()
+            updateMayHoldReady()
             return nil
         }
         let serial = nextSerial()
-        let look = look
+        let poll = pollNumber
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
-            let isFresh = record.look == look || record.isRefused
+            let isFresh = record.poll == poll || record.isRefused
             let events = isFresh ? record.noted : []
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }
-        if modes[mode].ready.isEmpty { lookWhetherAnyIsReady() }
+        if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }
 
-    private mutating func lookWhetherAnyIsReady() {
+    private mutating func updateMayHoldReady() {
         mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
     }
 
@@ -331,10 +331,10 @@ extension Engine {
     mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
         let state = ports.modify(ticket) { record in
             record.endCall()
-            return (record.hasArrival, record.wish)
+            return (record.hasAnnouncement, record.wish)
         }
-        guard let (hasArrival, wish) = state else { return false }
-        if hasMore || hasArrival { noteArrival(ticket) }
+        guard let (hasAnnouncement, wish) = state else { return false }
+        if hasMore || hasAnnouncement { announce(ticket) }
         watch(wish, for: ticket)
         return true
     }

@@ -7,20 +7,20 @@ struct SourceRecord: ItemRecord {
 
     init(source: UVRunLoop.Source) { self.source = source }
 
-    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
+    func join(_ mode: inout ModeContents, slot: UInt32) -> HeapSlot {
         mode.sourceCount += 1
         let place = mode.signalled.places.take(for: slot)
         queue(place, in: &mode)
         return place
     }
 
-    func leave(_ mode: inout ModeContents, place: Place) {
+    func leave(_ mode: inout ModeContents, place: HeapSlot) {
         mode.sourceCount -= 1
         mode.signalled.remove(place)
         mode.signalled.places.give(back: place)
     }
 
-    fileprivate func queue(_ place: Place, in mode: inout ModeContents) {
+    fileprivate func queue(_ place: HeapSlot, in mode: inout ModeContents) {
         guard let signal else { return }
         mode.signalled.insert(place, Turn(rank: Int64(source.order), serial: signal))
     }
@@ -33,7 +33,7 @@ extension Engine {
         sourceTo mode: UVRunLoop.Mode,
         signal: UInt64?
     ) -> [UVRunLoop.Mode] {
-        noteChange()
+        renewVersion()
         let joined = sources.add(ticket, to: mode, in: &modes)
         if let signal { noteSignal(ticket, signal) }
         return modes.names(of: joined)
@@ -71,7 +71,7 @@ extension Engine {
         _ ticket: Ticket,
         sourceFrom mode: UVRunLoop.Mode
     ) -> (left: [UVRunLoop.Mode], dropped: SourceRecord?) {
-        noteChange()
+        renewVersion()
         let left = sources.remove(ticket, from: mode, in: &modes)
         let dropped = sources.dropIfUnused(ticket)
         if let dropped { forgetSignal(of: dropped) }
@@ -80,7 +80,7 @@ extension Engine {
 
     /// Takes a source out of the loop; answers the modes it left.
     mutating func removeSource(_ ticket: Ticket) -> [UVRunLoop.Mode] {
-        noteChange()
+        renewVersion()
         guard let found = sources.removeEverywhere(ticket, in: &modes) else { return [] }
         forgetSignal(of: found.record)
         return modes.names(of: found.left)

@@ -21,7 +21,7 @@ extension Engine {
 
     /// Adds a timer to a mode, or to every common one.
     mutating func add(_ timer: UVRunLoop.Timer, to mode: UVRunLoop.Mode) {
-        noteChange()
+        renewVersion()
         guard mode.isCommonName else { return join(timer, modes.makeIndex(of: mode)) }
         timerModes.setCommon(true, timer)
         for index in modes.common { join(timer, index) }
@@ -49,7 +49,7 @@ extension Engine {
     ///
     /// - Returns: Whether anything keeps it in the loop.
     mutating func remove(_ timer: UVRunLoop.Timer, from mode: UVRunLoop.Mode) -> Bool {
-        noteChange()
+        renewVersion()
         if !mode.isCommonName {
             if let index = modes.index(of: mode) { leave(timer, index, keepsTurn: true) }
         } else if timer.core.isCommon {
@@ -75,7 +75,7 @@ extension Engine {
 
     /// Takes a timer, which the caller holds, out of the loop.
     mutating func remove(_ timer: UVRunLoop.Timer) {
-        noteChange()
+        renewVersion()
         while timer.core.membership.mode >= 0 { leave(timer, Int(timer.core.membership.mode)) }
         if timer.core.isCommon { timerModes.setCommon(false, timer) }
     }
@@ -110,7 +110,7 @@ extension Engine {
         }
     }
 
-    private mutating func queue(_ timer: UVRunLoop.Timer, _ place: Place, in mode: Int) {
+    private mutating func queue(_ timer: UVRunLoop.Timer, _ place: HeapSlot, in mode: Int) {
         modes[mode].timers.schedule(place, date: timer.date, latest: timer.core.latest)
     }
 

@@ -16,11 +16,11 @@ struct Engine: ~Copyable {
     /// How many sources are signalled, in any mode.
     var signalledCount = 0
     /// The latest look at the kernel for a mode with ports.
-    private(set) var latestLook = Look()
+    private(set) var latestPoll = PollStamp()
     /// Its number.
-    var look: Int64 {
-        get { latestLook.number }
-        set { latestLook.begin(newValue, at: nextSerial()) }
+    var pollNumber: Int64 {
+        get { latestPoll.number }
+        set { latestPoll.begin(newValue, at: nextSerial()) }
     }
     /// Whether a port may be ready, in any mode.
     var mayHoldReady = false
@@ -38,9 +38,9 @@ struct Engine: ~Copyable {
         return serial
     }
 
-    mutating func noteLeftOutLook() { latestLook.leftOut = nextSerial() }
+    mutating func noteSkippedPoll() { latestPoll.leftOut = nextSerial() }
 
-    mutating func noteChange() { version += 1 }
+    mutating func renewVersion() { version += 1 }
 
     /// What everybody may know without the lock: the version, and whether there may be something
     /// to serve.
@@ -111,7 +111,7 @@ struct Engine: ~Copyable {
     /// - Returns: The sources that joined it, whose clients are to be told.
     mutating func addCommonMode(_ mode: UVRunLoop.Mode) -> [UVRunLoop.Source] {
         guard !isClosed, let index = modes.insertCommon(mode) else { return [] }
-        noteChange()
+        renewVersion()
         _ = observers.addCommonItems(to: index, in: &modes)
         addCommonTimers(to: index)
         for ticket in ports.addCommonItems(to: index, in: &modes) { watchAgain(ticket) }
@@ -132,7 +132,7 @@ struct Engine: ~Copyable {
     /// Empties every mode for good.
     mutating func close() -> Remains {
         isClosed = true
-        noteChange()
+        renewVersion()
         firing = []
         signalledCount = 0
         var remains = Remains()

@@ -4,6 +4,6 @@ protocol ItemRecord {
     var attachment: Attachment { get set }
 
     /// Enters the item in a mode's queues and lists; answers its place there.
-    func join(_ mode: inout ModeContents, slot: UInt32) -> Place
-    func leave(_ mode: inout ModeContents, place: Place)
+    func join(_ mode: inout ModeContents, slot: UInt32) -> HeapSlot
+    func leave(_ mode: inout ModeContents, place: HeapSlot)
 }

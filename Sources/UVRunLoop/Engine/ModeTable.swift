@@ -21,7 +21,7 @@ struct ModeContents {
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 
     /// Takes a timer in; answers its place.
-    mutating func join(_ timer: UVRunLoop.Timer, serial: UInt64) -> Place {
+    mutating func join(_ timer: UVRunLoop.Timer, serial: UInt64) -> HeapSlot {
         let place = timers.places.take(for: timer)
         timers.setSerial(serial, of: place)
         timerCount += 1
@@ -31,7 +31,7 @@ struct ModeContents {
         return place
     }
 
-    mutating func timerDidLeave(_ place: Place) {
+    mutating func timerDidLeave(_ place: HeapSlot) {
         timers.unschedule(place)
         timers.places.give(back: place)
         timerCount -= 1

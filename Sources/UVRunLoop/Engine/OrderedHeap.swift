@@ -3,12 +3,12 @@
 ///
 /// The heap is 4-ary and lies in one piece of memory, an entry in 16 bytes: the four children of an
 /// entry share a cache line. Each place's position is kept beside it, so that removal needs no
-/// search. A place is a small number that the owner of the heap gives out (see ``Places``); the
+/// search. A place is a small number that the owner of the heap gives out (see ``HeapSlots``); the
 /// owner also knows which of two places with the same rank comes first.
 struct OrderedHeap {
     struct Entry {
         var rank: Int64
-        var place: Place
+        var place: HeapSlot
         /// What the owner of the heap wants to know again.
         var mark: UInt32
     }
@@ -25,11 +25,11 @@ struct OrderedHeap {
     /// Every entry, in no particular order but with the first one first.
     var unordered: [Entry] { entries }
 
-    func contains(_ place: Place) -> Bool {
+    func contains(_ place: HeapSlot) -> Bool {
         Int(place) < positions.count && positions[Int(place)] != Self.absent
     }
 
-    func entry(of place: Place) -> Entry? {
+    func entry(of place: HeapSlot) -> Entry? {
         contains(place) ? entries[Int(positions[Int(place)])] : nil
     }
 
@@ -39,10 +39,10 @@ struct OrderedHeap {
 
     /// - Precondition: The place is not in the queue.
     mutating func insert(
-        _ place: Place,
+        _ place: HeapSlot,
         rank: Int64,
         mark: UInt32 = 0,
-        _ turns: borrowing some Turns
+        _ turns: borrowing some SlotOrder
     ) {
         assert(!contains(place), "Bug in UVRunLoop: a place was queued twice.")
         while positions.count <= Int(place) { positions.appendCompactly(Self.absent) }
@@ -57,7 +57,7 @@ struct OrderedHeap {
     }
 
     /// Takes the place out, if it is in.
-    mutating func remove(_ place: Place, _ turns: borrowing some Turns) {
+    mutating func remove(_ place: HeapSlot, _ turns: borrowing some SlotOrder) {
         guard contains(place) else { return }
         let hole = Int(positions[Int(place)])
         positions[Int(place)] = Self.absent
@@ -82,7 +82,7 @@ struct OrderedHeap {
         from hole: Int,
         _ entries: inout [Entry],
         _ positions: inout [Int32],
-        _ turns: borrowing some Turns
+        _ turns: borrowing some SlotOrder
     ) {
         var entries = entries.mutableSpan
         var positions = positions.mutableSpan
@@ -105,7 +105,7 @@ struct OrderedHeap {
         from hole: Int,
         _ entries: inout [Entry],
         _ positions: inout [Int32],
-        _ turns: borrowing some Turns
+        _ turns: borrowing some SlotOrder
     ) {
         let count = entries.count
         var entries = entries.mutableSpan
@@ -134,7 +134,7 @@ struct OrderedHeap {
         from start: Int,
         of count: Int,
         _ entries: Span<Entry>,
-        _ turns: borrowing some Turns
+        _ turns: borrowing some SlotOrder
     ) -> Int {
         guard start &+ 3 < count else { return firstOfAny(from: start, of: count, entries, turns) }
         let first = unsafe entries[unchecked: start].rank
@@ -157,7 +157,7 @@ struct OrderedHeap {
         from start: Int,
         of count: Int,
         _ entries: Span<Entry>,
-        _ turns: borrowing some Turns
+        _ turns: borrowing some SlotOrder
     ) -> Int {
         var child = start
         for index in start &+ 1..<min(start &+ arity, count)
@@ -171,7 +171,7 @@ struct OrderedHeap {
     private static func isBefore(
         _ one: Entry,
         _ other: Entry,
-        _ turns: borrowing some Turns
+        _ turns: borrowing some SlotOrder
     ) -> Bool {
         one.rank == other.rank
             ? isTurnBefore(one.place, other.place, turns) : one.rank < other.rank
@@ -179,24 +179,24 @@ struct OrderedHeap {
 
     @inline(never)
     private static func isTurnBefore(
-        _ one: Place,
-        _ other: Place,
-        _ turns: borrowing some Turns
+        _ one: HeapSlot,
+        _ other: HeapSlot,
+        _ turns: borrowing some SlotOrder
     ) -> Bool {
         turns.isBefore(one, other)
     }
 }
 
 /// Knows in which order places with the same rank have their turns.
-protocol Turns {
-    func isBefore(_ one: Place, _ other: Place) -> Bool
+protocol SlotOrder {
+    func isBefore(_ one: HeapSlot, _ other: HeapSlot) -> Bool
 }
 
 /// The serial numbers of a queue's members, by their places.
-struct Serials: Turns {
+struct Serials: SlotOrder {
     private var numbers: [UInt64] = []
 
-    subscript(place: Place) -> UInt64 {
+    subscript(place: HeapSlot) -> UInt64 {
         get { numbers[Int(place)] }
         set {
             while numbers.count <= Int(place) { numbers.appendCompactly(0) }
@@ -204,36 +204,36 @@ struct Serials: Turns {
         }
     }
 
-    func isBefore(_ one: Place, _ other: Place) -> Bool { self[one] < self[other] }
+    func isBefore(_ one: HeapSlot, _ other: HeapSlot) -> Bool { self[one] < self[other] }
 }
 
 /// A number that stands for one member of a queue; small, dense and used again after its member
 /// left.
-typealias Place = Int32
+typealias HeapSlot = Int32
 
 /// Gives out the places of a queue and remembers whose they are.
-struct Places<Owner> {
+struct HeapSlots<Owner> {
     private var owners: [Owner?] = []
-    private var vacant: [Place] = []
+    private var vacant: [HeapSlot] = []
 
     /// The place's owner.
-    subscript(place: Place) -> Owner? { owners[Int(place)] }
+    subscript(place: HeapSlot) -> Owner? { owners[Int(place)] }
 
     /// Those who have a place.
     var all: [Owner] { owners.compactMap(\.self) }
 
-    mutating func take(for owner: Owner) -> Place {
+    mutating func take(for owner: Owner) -> HeapSlot {
         if let place = vacant.popLast() {
             owners[Int(place)] = owner
             return place
         }
         owners.appendCompactly(owner)
-        return Place(owners.count - 1)
+        return HeapSlot(owners.count - 1)
     }
 
     /// Frees a place; answers whose it was, for the caller to let go of.
     @discardableResult
-    mutating func give(back place: Place) -> Owner? {
+    mutating func give(back place: HeapSlot) -> Owner? {
         vacant.append(place)
         return owners[Int(place)].take()
     }

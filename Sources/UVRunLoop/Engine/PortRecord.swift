@@ -16,9 +16,9 @@ struct PortRecord: ItemRecord {
     /// The mode in whose queue it waits for what the kernel reported.
     var queuedIn: Int?
     /// It has something that the kernel does not know of, and waits in the queues of all its modes.
-    var hasArrival = false
+    var hasAnnouncement = false
     /// The look at the kernel that saw it ready last.
-    var look: Int64 = 0
+    var poll: Int64 = 0
     /// Its call is on the stack, that of this loop or of the one that it has left during the call.
     private(set) var isBeingCalled: Bool
     /// When it was served last, or else when it came.
@@ -43,16 +43,16 @@ struct PortRecord: ItemRecord {
         isIdle = !link.keepsModes
     }
 
-    func join(_ mode: inout ModeContents, slot: UInt32) -> Place {
+    func join(_ mode: inout ModeContents, slot: UInt32) -> HeapSlot {
         mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
         if descriptor != nil { mode.descriptorCount += 1 }
         let place = mode.ready.places.take(for: slot)
-        if hasArrival, let turn { mode.ready.insert(place, turn) }
+        if hasAnnouncement, let turn { mode.ready.insert(place, turn) }
         return place
     }
 
-    func leave(_ mode: inout ModeContents, place: Place) {
+    func leave(_ mode: inout ModeContents, place: HeapSlot) {
         mode.portCount -= 1
         if isIdle { mode.idlePortCount -= 1 }
         if descriptor != nil { mode.descriptorCount -= 1 }
@@ -72,7 +72,7 @@ struct PortRecord: ItemRecord {
     private var wanted: Events { events.union(.hangUp) }
 
     /// Whether it has a place in the line.
-    var isWaiting: Bool { turn != nil || hasArrival || isRefused }
+    var isWaiting: Bool { turn != nil || hasAnnouncement || isRefused }
 
     /// Whether a run in one of its modes may serve it.
     var isServable: Bool { !isBeingCalled && !isOff }
@@ -99,24 +99,24 @@ struct PortRecord: ItemRecord {
     /// come between.
     mutating func queue(
         _ events: Events,
-        look: Look,
+        poll: PollStamp,
         in modes: inout ModeTable,
         _ mode: Int
     ) {
         if let queuedIn, queuedIn != mode {
-            if !hasArrival { dequeue(in: &modes) }
+            if !hasAnnouncement { dequeue(in: &modes) }
             noted = []
         }
-        noted = self.look == look.number ? noted.union(events) : events
-        self.look = look.number
+        noted = self.poll == poll.number ? noted.union(events) : events
+        self.poll = poll.number
         queuedIn = mode
-        takeTurn(at: look.wouldHaveFound(servedAt: servedAt) ? servedAt : look.serial)
+        takeTurn(at: poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial)
         if let place = attachment.place(in: mode) { enqueue(place, in: &modes[mode]) }
     }
 
     /// Puts it among the ready ports of all its modes, for something that the kernel does not know
     /// of.
-    mutating func queueArrival(at serial: UInt64, in modes: inout ModeTable) {
+    mutating func queueAnnouncement(at serial: UInt64, in modes: inout ModeTable) {
         // Also where it is in no mode: one that it joins later finds it ready.
         takeTurn(at: serial)
         attachment.forEach { enqueue($0.place, in: &modes[$0.mode]) }
@@ -126,7 +126,7 @@ struct PortRecord: ItemRecord {
         turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker)
     }
 
-    private func enqueue(_ place: Place, in mode: inout ModeContents) {
+    private func enqueue(_ place: HeapSlot, in mode: inout ModeContents) {
         guard let turn, !mode.ready.contains(place) else { return }
         mode.ready.insert(place, turn)
     }
@@ -163,12 +163,12 @@ struct PortRecord: ItemRecord {
     mutating func unqueue(in modes: inout ModeTable) {
         dequeue(in: &modes)
         queuedIn = nil
-        hasArrival = false
+        hasAnnouncement = false
         noted = []
     }
 
     private func dequeue(in modes: inout ModeTable) {
-        if hasArrival {
+        if hasAnnouncement {
             attachment.forEach { modes[$0.mode].ready.remove($0.place) }
         } else if let queuedIn, let place = attachment.place(in: queuedIn) {
             modes[queuedIn].ready.remove(place)
@@ -177,7 +177,7 @@ struct PortRecord: ItemRecord {
 }
 
 /// A look at the kernel, and when it was.
-struct Look {
+struct PollStamp {
     private(set) var number: Int64 = 0
     private(set) var serial: UInt64 = 0
     /// When the one before it was.

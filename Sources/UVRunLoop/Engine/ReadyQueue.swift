@@ -12,21 +12,21 @@ struct Turn: Comparable {
 ///
 /// One queue holds a mode's signalled custom sources, another its ready ports.
 struct ReadyQueue {
-    var places = Places<UInt32>()
+    var places = HeapSlots<UInt32>()
     private var heap = OrderedHeap()
     private var serials = Serials()
 
     var isEmpty: Bool { heap.isEmpty }
     var count: Int { heap.count }
 
-    mutating func insert(_ place: Place, _ turn: Turn) {
+    mutating func insert(_ place: HeapSlot, _ turn: Turn) {
         serials[place] = turn.serial
         heap.insert(place, rank: turn.rank, serials)
     }
 
-    mutating func remove(_ place: Place) { heap.remove(place, serials) }
+    mutating func remove(_ place: HeapSlot) { heap.remove(place, serials) }
 
-    func contains(_ place: Place) -> Bool { heap.contains(place) }
+    func contains(_ place: HeapSlot) -> Bool { heap.contains(place) }
 
     /// The slot of the member whose turn it is.
     var first: UInt32? { heap.first.flatMap { places[$0.place] } }

@@ -1,7 +1,7 @@
 /// What changes about a timer.
 ///
 /// It lies in the timer itself, so that one lock and one piece of memory are all that a timer
-/// costs; the lock is that of the loop which the timer is in (see ``Residence``).
+/// costs; the lock is that of the loop which the timer is in (see ``TimerOwner``).
 struct TimerCore: ~Copyable {
     /// What the timer calls; `nil` once it was let go.
     var call: TimerCall?
@@ -53,7 +53,7 @@ struct TimerCore: ~Copyable {
 struct TimerMembership {
     /// The mode's index; negative for none.
     var mode: Int32
-    var place: Place
+    var place: HeapSlot
 
     static let none = TimerMembership(mode: -1, place: -1)
 }
@@ -72,7 +72,7 @@ struct TimerModes {
         for other in others[ObjectIdentifier(timer)] ?? [] { body(other) }
     }
 
-    func place(of timer: UVRunLoop.Timer, in mode: Int) -> Place? {
+    func place(of timer: UVRunLoop.Timer, in mode: Int) -> HeapSlot? {
         if timer.core.membership.mode == mode { return timer.core.membership.place }
         guard timer.core.hasOtherModes else { return nil }
         return others[ObjectIdentifier(timer)]?.first { $0.mode == mode }?.place

@@ -12,7 +12,7 @@ struct Deadline: Equatable {
 /// which says what is due, and by the end of their windows, which says how long the loop may
 /// sleep. Whoever uses no tolerance pays nothing for it.
 struct TimerQueue<Member> {
-    var places = Places<Member>()
+    var places = HeapSlots<Member>()
     /// When each was scheduled in this mode last, which settles the order among equal dates.
     private var serials = Serials()
     private var strict = OrderedHeap()
@@ -32,12 +32,12 @@ struct TimerQueue<Member> {
     /// Has a timer come after all that were scheduled before it for the same date.
     ///
     /// - Precondition: It is not queued.
-    mutating func setSerial(_ serial: UInt64, of place: Place) { serials[place] = serial }
+    mutating func setSerial(_ serial: UInt64, of place: HeapSlot) { serials[place] = serial }
 
     /// Queues a timer.
     ///
     /// - Precondition: It is not queued.
-    mutating func schedule(_ place: Place, date: Int64, latest: Int64) {
+    mutating func schedule(_ place: HeapSlot, date: Int64, latest: Int64) {
         if latest > date {
             tolerant.insert(place, rank: date, mark: batchCount, serials)
             windows.insert(place, rank: latest, mark: batchCount, serials)
@@ -46,7 +46,7 @@ struct TimerQueue<Member> {
         }
     }
 
-    mutating func unschedule(_ place: Place) {
+    mutating func unschedule(_ place: HeapSlot) {
         strict.remove(place, serials)
         if !windows.isEmpty {
             tolerant.remove(place, serials)
@@ -176,7 +176,7 @@ struct TimerQueue<Member> {
     ///   own date when that is later.
     mutating func takeNextOrDisplaced(
         _ clock: () -> Int64,
-        place: (Member) -> Place?
+        place: (Member) -> HeapSlot?
     ) -> (member: Member, now: Int64)? {
         let entry = nextQueued()
         while let displaced = nextDisplaced(before: entry) {
@@ -213,7 +213,7 @@ struct TimerQueue<Member> {
         Turn(rank: entry.rank, serial: serials[entry.place])
     }
 
-    private mutating func take(_ place: Place) -> Member? {
+    private mutating func take(_ place: HeapSlot) -> Member? {
         let member = places[place]
         if batches.count > 1 { keepTurn(of: place, inBatchesBefore: batches.count - 1) }
         unschedule(place)
@@ -222,11 +222,11 @@ struct TimerQueue<Member> {
 
     /// Has a timer that is about to leave its place in the queue keep its turn in the batches that
     /// hold it.
-    mutating func keepTurn(of place: Place) {
+    mutating func keepTurn(of place: HeapSlot) {
         if !batches.isEmpty { keepTurn(of: place, inBatchesBefore: batches.count) }
     }
 
-    private mutating func keepTurn(of place: Place, inBatchesBefore end: Int) {
+    private mutating func keepTurn(of place: HeapSlot, inBatchesBefore end: Int) {
         guard let entry = queued(place), let member = places[place] else { return }
         let turn = turn(of: entry)
         for batch in 0..<end where batches[batch].holds(entry) {
@@ -235,7 +235,7 @@ struct TimerQueue<Member> {
         innermostBatchDidChange()
     }
 
-    private func queued(_ place: Place) -> OrderedHeap.Entry? {
+    private func queued(_ place: HeapSlot) -> OrderedHeap.Entry? {
         strict.entry(of: place) ?? tolerant.entry(of: place) ?? latecomers.entry(of: place)
     }
 

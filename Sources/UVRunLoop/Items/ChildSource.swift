@@ -135,16 +135,16 @@ private final class ChildReceiver: PortReceiver {
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer {
+    ) -> ServeResult {
         guard let source = port as? UVRunLoop.ChildSource, let body = handler.current,
             let status = child.takeStatus()
-        else { return PortAnswer(wasHandled: false) }
+        else { return ServeResult(wasHandled: false) }
         body(source, status)
         source.invalidate()
-        return PortAnswer(wasHandled: true)
+        return ServeResult(wasHandled: true)
     }
 
-    func letGo(in loop: UVRunLoop?) {
+    func releaseHandler(in loop: UVRunLoop?) {
         child.end()
         handler.release()
     }

@@ -168,14 +168,14 @@ private final class DescriptorReceiver: PortReceiver {
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
-    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> PortAnswer {
+    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> ServeResult {
         guard let source = port as? UVRunLoop.DescriptorSource, let body = handler.current else {
-            return PortAnswer(wasHandled: false)
+            return ServeResult(wasHandled: false)
         }
         body(source, events)
         standIn?.hangUpAtEnd()
-        return PortAnswer(wasHandled: true)
+        return ServeResult(wasHandled: true)
     }
 
-    func letGo(in loop: UVRunLoop?) { handler.release() }
+    func releaseHandler(in loop: UVRunLoop?) { handler.release() }
 }

@@ -31,15 +31,15 @@ private final class MainQueueServer: PortReceiver {
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer {
-        guard let port = port as? MainQueueSource else { return PortAnswer(wasHandled: false) }
+    ) -> ServeResult {
+        guard let port = port as? MainQueueSource else { return ServeResult(wasHandled: false) }
         // The queue is serial: inside of one of its blocks nothing can come from it, and a nested
         // run that has nothing else to wait for would wait for ever.
         port.link.setKeepsModes(false)
         defer { port.link.setKeepsModes(true) }
         DispatchMainQueue.performBlocks(descriptor)
-        return PortAnswer(wasHandled: true)
+        return ServeResult(wasHandled: true)
     }
 
-    func letGo(in loop: UVRunLoop?) {}
+    func releaseHandler(in loop: UVRunLoop?) {}
 }

@@ -95,7 +95,7 @@ extension UVRunLoop {
             switch inbox.post(message, until: .zero) {
             case .announced: return true
             case .first:
-                link.noteReady()
+                link.announce()
                 return true
             case .refused: return false
             case .full: return sendWhenThereIsRoom(message, limit)
@@ -107,7 +107,7 @@ extension UVRunLoop {
             if let loop = link.loop, loop.isOnOwnThread { return false }
             let date = limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) }
             let outcome = inbox.post(message, until: date ?? .max)
-            if outcome == .first { link.noteReady() }
+            if outcome == .first { link.announce() }
             return outcome == .first || outcome == .announced
         }
 

@@ -41,19 +41,19 @@ final class PortQueue: PortReceiver {
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer {
+    ) -> ServeResult {
         var isFirst = true
         return receiveMore(port) { exchange(&isFirst, with: false) }
     }
 
     /// Delivers message after message, with the batch and the handler at hand: neither is looked
     /// up for each.
-    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> PortAnswer {
+    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult {
         guard let port = port as? UVRunLoop.Port, let body = handler.current else {
-            return PortAnswer(wasHandled: false)
+            return ServeResult(wasHandled: false)
         }
         var batch = batch.withLock { exchange(&$0, with: Batch()) }
-        var answer = PortAnswer(wasHandled: false, hasMore: true)
+        var answer = ServeResult(wasHandled: false, hasMore: true)
         while answer.hasMore, port.isValid, mayGoOn() {
             if batch.count == 0 { batch.refill(from: inbox) }
             guard let message = batch.takeNext() else { break }
@@ -85,9 +85,9 @@ final class PortQueue: PortReceiver {
         if left == 0 || left == inbox.capacity / 2 { inbox.tellSenders() }
     }
 
-    func turnDidEnd() { inbox.tellSenders() }
+    func servingDidEnd() { inbox.tellSenders() }
 
-    func letGo(in loop: UVRunLoop?) {
+    func releaseHandler(in loop: UVRunLoop?) {
         let dropped = inbox.close()
         let undelivered = batch.withLock { exchange(&$0, with: Batch(isClosed: true)) }
         inbox.undelivered.value = 0

@@ -24,7 +24,7 @@ extension UVRunLoop {
             var events: DescriptorSource.Events?
         }
 
-        /// What the kernel is asked about; `nil` for a port that only ``noteReady()`` announces.
+        /// What the kernel is asked about; `nil` for a port that only ``announce()`` announces.
         package let descriptor: CInt?
         /// What the kernel is asked for at first.
         let events: DescriptorSource.Events
@@ -65,12 +65,12 @@ extension UVRunLoop {
         /// needs.
         ///
         /// > Threading: Any thread.
-        package func noteReady() {
+        package func announce() {
             let loop = state.withLock { state in
-                state.loop?.withEngine { $0.noteArrival(state.ticket) }
+                state.loop?.withEngine { $0.announce(state.ticket) }
                 return state.loop
             }
-            loop?.portDidArrive()
+            loop?.portDidAnnounce()
         }
 
         /// Has the kernel asked for other events than until now.
@@ -129,13 +129,13 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - port: The source, of a type that the receiver knows.
-    ///   - events: What the kernel reported; empty for what ``UVRunLoop/PortLink/noteReady()``
+    ///   - events: What the kernel reported; empty for what ``UVRunLoop/PortLink/announce()``
     ///     announced.
     /// - Returns: What the pass is to make of it.
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer
+    ) -> ServeResult
 
     /// Handles more events of a port that has more, which the passes to come would bring one by
     /// one.
@@ -144,16 +144,16 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///   - port: The source, of a type that the receiver knows.
     ///   - mayGoOn: To be asked before each event.
     /// - Returns: What the pass is to make of it.
-    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> PortAnswer
+    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 
     /// Told when other ports are served, the port has no more, the run ends, or a handler runs the
     /// loop again.
-    func turnDidEnd()
+    func servingDidEnd()
 
     /// Lets the port's handler go: the port is invalid.
     ///
     /// - Parameter loop: The loop it was in.
-    func letGo(in loop: UVRunLoop?)
+    func releaseHandler(in loop: UVRunLoop?)
 
     /// Told on the loop's thread that the loop has ended and the port is in none.
     func loopDidEnd(_ port: any UVRunLoop.PortSource)
@@ -167,19 +167,19 @@ extension PortReceiver {
     package func receiveMore(
         _ port: any AnyObject & Sendable,
         while mayGoOn: () -> Bool
-    ) -> PortAnswer {
-        var answer = PortAnswer(wasHandled: true, hasMore: true)
+    ) -> ServeResult {
+        var answer = ServeResult(wasHandled: true, hasMore: true)
         while answer.hasMore, mayGoOn() { answer = receive(port, []) }
         return answer
     }
 
-    package func turnDidEnd() {}
+    package func servingDidEnd() {}
 
     package func loopDidEnd(_ port: any UVRunLoop.PortSource) {}
 }
 
 /// What became of an event that a port was served.
-package struct PortAnswer {
+package struct ServeResult {
     /// Whether it counts as a handled source.
     package var wasHandled: Bool
     /// Whether there is more for the port that the kernel may know nothing of.

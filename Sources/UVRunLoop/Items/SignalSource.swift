@@ -136,18 +136,18 @@ private final class SignalReceiver: PortReceiver {
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer {
+    ) -> ServeResult {
         guard let source = port as? UVRunLoop.SignalSource, let body = handler.current else {
-            return PortAnswer(wasHandled: false)
+            return ServeResult(wasHandled: false)
         }
         let count = listener.take()
         // Another source may have taken what the kernel kept, and told this one of it already.
-        guard count > 0 else { return PortAnswer(wasHandled: false) }
+        guard count > 0 else { return ServeResult(wasHandled: false) }
         body(source, count)
-        return PortAnswer(wasHandled: true)
+        return ServeResult(wasHandled: true)
     }
 
-    func letGo(in loop: UVRunLoop?) {
+    func releaseHandler(in loop: UVRunLoop?) {
         listener.end()
         handler.release()
     }

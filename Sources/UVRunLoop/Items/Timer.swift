@@ -15,14 +15,14 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Timer: Sendable {
-        /// What changes, guarded by the lock of the loop that ``residence`` names.
+        /// What changes, guarded by the lock of the loop that ``owner`` names.
         ///
         /// Unchecked, because no static rule knows which lock that is, and because this is reached
-        /// in every step of a heap. ``whereverItIs(_:nowhere:afterwards:)`` is the way to it.
+        /// in every step of a heap. ``withLockedState(_:nowhere:afterwards:)`` is the way to it.
         @exclusivity(unchecked)
         @safe nonisolated(unsafe) var core: TimerCore
         let validity = Atomic<Bool>(true)
-        let residence = Residence()
+        let owner = TimerOwner()
         /// The thread that the handler belongs to; `nil` when it may be called on any.
         let home: HomeThread?
         let missed = Atomic<Int>(0)
@@ -189,7 +189,7 @@ extension UVRunLoop {
 
         /// The time between fires; `nil` for a timer that fires once.
         public var interval: Duration? {
-            whereverItIs { core.series.interval.map { .nanoseconds($0) } }
+            withLockedState { core.series.interval.map { .nanoseconds($0) } }
         }
 
         /// Whether the timer may still fire: it was not invalidated, and is not a one-shot that
@@ -213,7 +213,7 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public var nextFireDate: Instant {
-            get { Instant(nanoseconds: whereverItIs { date }) }
+            get { Instant(nanoseconds: withLockedState { date }) }
             set { setNextFireDate(newValue) }
         }
 
@@ -221,7 +221,7 @@ extension UVRunLoop {
         /// is invalid.
         @discardableResult
         package func setNextFireDate(_ date: Instant) -> Instant? {
-            let set = whereverItIs { loop, engine -> Int64? in
+            let set = withLockedState { loop, engine -> Int64? in
                 guard isValid else { return nil }
                 let date = loop.remote.time(notBefore: date.nanoseconds)
                 engine.setDate(date, of: self)
@@ -247,10 +247,10 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         @_disfavoredOverload
         public var tolerance: Duration {
-            get { .nanoseconds(whereverItIs { core.tolerance }) }
+            get { .nanoseconds(withLockedState { core.tolerance }) }
             set {
                 let tolerance = max(newValue.nanosecondsRoundedUp, 0)
-                whereverItIs { _, engine in
+                withLockedState { _, engine in
                     engine.setTolerance(tolerance, of: self)
                 } nowhere: {
                     core.tolerance = tolerance

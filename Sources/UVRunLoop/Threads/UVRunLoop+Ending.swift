@@ -3,7 +3,7 @@ extension UVRunLoop {
     func end(_ end: RunEnd) {
         checkProcess()
         innermostRun.end(end)
-        if word.noteChange() { remote.kick() }
+        if word.markChanged() { remote.wake() }
     }
 
     /// Does what is queued for the default mode, although the loop was ended: in one pass, and then

@@ -49,7 +49,7 @@ extension UVRunLoop {
         source.state.withLock { state in
             guard let ticket = state.links.first?.ticket else { return }
             withEngine { engine in
-                engine.noteChange()
+                engine.renewVersion()
                 for mode in modes {
                     _ = engine.sources.remove(ticket, from: mode, in: &engine.modes)
                 }

@@ -21,7 +21,7 @@ struct Connection: Sendable {
     }
 
     /// What is to be done about a connection after something was done with it.
-    struct Outlook {
+    struct Needs {
         /// What the kernel is to be asked about from now on; `nil` for no change.
         let newInterest: EventSet.Events?
         /// Whether there is more to look at that the kernel does not know of.
@@ -40,7 +40,7 @@ struct Connection: Sendable {
     private var input: ArraySlice<UInt8> = []
     private var outbox = Outbox()
     /// The peer takes nothing any more; what it sent may still be there.
-    private var isDeaf = false
+    private var peerStoppedReading = false
     /// When the frame that is coming in has to be whole.
     private var inDate: Int64?
     /// When the peer has to have taken something of what goes out.
@@ -75,10 +75,10 @@ struct Connection: Sendable {
     /// How many bytes are kept for the peer.
     var keptByteCount: Int { parser.keptByteCount + input.count + outbox.keptByteCount }
 
-    mutating func outlook(since before: EventSet.Events) -> Outlook {
+    mutating func needs(since before: EventSet.Events) -> Needs {
         let (interest, count) = (interest, keptByteCount)
         defer { knownByteCount = count }
-        return Outlook(
+        return Needs(
             newInterest: interest == before ? nil : interest,
             hasInput: hasInput,
             date: date,
@@ -141,7 +141,7 @@ struct Connection: Sendable {
     // MARK: Out
 
     mutating func send(_ frame: Frame) {
-        guard !isDeaf else { return }
+        guard !peerStoppedReading else { return }
         moveOut { outbox, socket throws(UVError) in
             try outbox.post(frame, to: socket.descriptor) == nil
         }
@@ -170,7 +170,7 @@ struct Connection: Sendable {
             }
         } catch {
             // What the peer sent before it went is delivered all the same.
-            isDeaf = true
+            peerStoppedReading = true
             outbox.removeAll()
             outDate = nil
         }

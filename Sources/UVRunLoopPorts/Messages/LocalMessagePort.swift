@@ -81,7 +81,7 @@ extension UVRunLoop.MessagePort {
         ) throws(MessagePortError) {
             let claim = try NameClaim(files)
             let listener = try claim.listen(backlog: Self.backlog)
-            let exchange = try Exchange.make(listener, limits, asksPolicy: policy != nil)
+            let exchange = try LocalPortServer.make(listener, limits, asksPolicy: policy != nil)
             let descriptor = exchange.descriptor
             self.name = name.text
             self.order = order
@@ -102,7 +102,7 @@ extension UVRunLoop.MessagePort {
         }
 
         deinit {
-            receiver.letGo(in: nil)
+            receiver.releaseHandler(in: nil)
             OwnNames.current.forget(key, of: ObjectIdentifier(self))
         }
 
@@ -139,14 +139,14 @@ extension UVRunLoop.MessagePort {
     }
 }
 
-extension Exchange {
+extension LocalPortServer {
     fileprivate static func make(
         _ listener: consuming Descriptor,
         _ limits: MessagePort.Limits,
         asksPolicy: Bool
-    ) throws(MessagePortError) -> Exchange {
+    ) throws(MessagePortError) -> LocalPortServer {
         do throws(UVError) {
-            return try Exchange(listener: listener, limits: limits, asksPolicy: asksPolicy)
+            return try LocalPortServer(listener: listener, limits: limits, asksPolicy: asksPolicy)
         } catch {
             throw MessagePortError(error)
         }

@@ -11,11 +11,11 @@ final class LocalReceiver: PortReceiver {
     private let policy: MessagePort.PeerPolicy?
     private let directory: PortDirectory
     private let claim: NameClaim
-    private let exchange: Guarded<Exchange?>
+    private let exchange: Guarded<LocalPortServer?>
     let invalidation = Invalidation<MessagePort.Local>()
 
     init(
-        _ exchange: consuming Exchange,
+        _ exchange: consuming LocalPortServer,
         claim: NameClaim,
         directory: PortDirectory,
         policy: MessagePort.PeerPolicy?,
@@ -37,8 +37,8 @@ final class LocalReceiver: PortReceiver {
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer {
-        guard let port = port as? MessagePort.Local else { return PortAnswer(wasHandled: false) }
+    ) -> ServeResult {
+        guard let port = port as? MessagePort.Local else { return ServeResult(wasHandled: false) }
         for _ in 0..<Self.mostAdmissions {
             switch exchange.withLock({ $0?.step() ?? .nothing }) {
             case .deliver(let frame, let peer, let connection):
@@ -47,10 +47,10 @@ final class LocalReceiver: PortReceiver {
                 let isPermitted = MessagePort.isPermitted(peer, by: policy)
                 exchange.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
             case .nothing:
-                return PortAnswer(wasHandled: false, hasMore: hasMore)
+                return ServeResult(wasHandled: false, hasMore: hasMore)
             }
         }
-        return PortAnswer(wasHandled: false, hasMore: hasMore)
+        return ServeResult(wasHandled: false, hasMore: hasMore)
     }
 
     /// What was read but not delivered when the port left a loop is known to nobody else.
@@ -63,9 +63,9 @@ final class LocalReceiver: PortReceiver {
         _ peer: PeerCredentials,
         _ connection: UInt64,
         _ port: MessagePort.Local
-    ) -> PortAnswer {
+    ) -> ServeResult {
         guard let body = handler.current else {
-            return PortAnswer(wasHandled: false, hasMore: hasMore)
+            return ServeResult(wasHandled: false, hasMore: hasMore)
         }
         let message = MessagePort.Message(frame, from: peer, in: directory)
         let data = body(port, message)
@@ -75,12 +75,12 @@ final class LocalReceiver: PortReceiver {
             }
             return exchange?.hasMore ?? false
         }
-        return PortAnswer(wasHandled: true, hasMore: hasMore)
+        return ServeResult(wasHandled: true, hasMore: hasMore)
     }
 
     // MARK: The end
 
-    func letGo(in loop: UVRunLoop?) {
+    func releaseHandler(in loop: UVRunLoop?) {
         guard let last = exchange.withLock({ $0.take() }) else { return }
         // The name goes first: who finds it finds a listener.
         claim.release()

@@ -17,7 +17,7 @@ final class RemoteConnection: Sendable {
         let number: UInt64
         var outcome = Outcome.open
         /// What tells the sender's loop.
-        let bell: ReplyBell
+        let bell: ReplySource
 
         var isOpen: Bool { if case .open = outcome { true } else { false } }
 
@@ -34,14 +34,14 @@ final class RemoteConnection: Sendable {
         var waits: [Wait] = []
         var lastNumber: UInt64 = 0
         /// One for each loop that has waited for a reply.
-        var bells: [ReplyBell] = []
+        var bells: [ReplySource] = []
         /// Why nothing more is sent; `nil` while the connection is good.
         var end: MessagePortError?
 
         func index(of number: UInt64) -> Int? { waits.firstIndex { $0.number == number } }
 
         /// Whether an outcome is there that the sender behind a bell has not taken.
-        func hasOutcome(for bell: ReplyBell) -> Bool {
+        func hasOutcome(for bell: ReplySource) -> Bool {
             waits.contains { $0.bell === bell && !$0.isOpen }
         }
     }
@@ -87,7 +87,7 @@ final class RemoteConnection: Sendable {
     /// Sends a request as a message is sent, and makes a place for its reply.
     func beginRequest(
         _ frame: consuming Frame,
-        bell: ReplyBell
+        bell: ReplySource
     ) throws(MessagePortError) -> (ticket: Outbox.Ticket?, number: UInt64) {
         var frame = frame
         frame.kind = .request
@@ -191,7 +191,7 @@ final class RemoteConnection: Sendable {
     }
 
     /// Whether an outcome is there that the sender behind a bell has not taken.
-    func hasOutcome(for bell: ReplyBell) -> Bool {
+    func hasOutcome(for bell: ReplySource) -> Bool {
         state.withLock { $0.hasOutcome(for: bell) }
     }
 
@@ -199,7 +199,7 @@ final class RemoteConnection: Sendable {
     private struct News: Sendable {
         /// Whether there may be more to read.
         var mayHaveMore = false
-        var bells: [ReplyBell] = []
+        var bells: [ReplySource] = []
         /// Why the connection is over, if it is.
         var reason: MessagePortError?
     }
@@ -215,7 +215,7 @@ final class RemoteConnection: Sendable {
     /// The same for a loop that was told of news, and needs no telling again.
     ///
     /// - Returns: Whether an outcome is there for one who waits in that loop.
-    func takeIn(for own: ReplyBell) -> Bool {
+    func takeIn(for own: ReplySource) -> Bool {
         let (news, hasOutcome) = state.withLock { state in
             let news = read(&state, for: own)
             return (news, state.hasOutcome(for: own))
@@ -224,7 +224,7 @@ final class RemoteConnection: Sendable {
         return hasOutcome || (news.reason != nil && self.hasOutcome(for: own))
     }
 
-    private func read(_ state: inout State, for own: ReplyBell?) -> News {
+    private func read(_ state: inout State, for own: ReplySource?) -> News {
         var news = News()
         guard state.end == nil else { return news }
         do throws(UVError) {
@@ -258,8 +258,8 @@ final class RemoteConnection: Sendable {
     private func handOut(
         _ bytes: RawSpan,
         _ state: inout State,
-        _ bells: inout [ReplyBell],
-        except own: ReplyBell?
+        _ bells: inout [ReplySource],
+        except own: ReplySource?
     ) -> MessagePortError? {
         var position = 0
         do throws(FrameError) {
@@ -287,10 +287,10 @@ final class RemoteConnection: Sendable {
     // MARK: Bells
 
     /// What tells a loop of its replies, made when it waits for the first.
-    func bell(for loop: UVRunLoop) -> ReplyBell {
+    func bell(for loop: UVRunLoop) -> ReplySource {
         if let bell = state.withLock({ $0.bells.first { $0.loop === loop } }) { return bell }
         // Only the loop's own thread asks for its bell, so nobody makes another meanwhile.
-        let bell = ReplyBell(self, loop)
+        let bell = ReplySource(self, loop)
         let isOpen = state.withLock { state in
             if state.end == nil { state.bells.append(bell) }
             return state.end == nil
@@ -299,7 +299,7 @@ final class RemoteConnection: Sendable {
         return bell
     }
 
-    func forget(_ bell: ReplyBell) {
+    func forget(_ bell: ReplySource) {
         state.withLock { state in state.bells.removeAll { $0 === bell } }
     }
 
@@ -310,7 +310,7 @@ final class RemoteConnection: Sendable {
     /// - Returns: The reason, if one had been given before.
     @discardableResult
     func end(_ reason: MessagePortError) -> MessagePortError? {
-        let (bells, earlier) = state.withLock { state -> ([ReplyBell], MessagePortError?) in
+        let (bells, earlier) = state.withLock { state -> ([ReplySource], MessagePortError?) in
             if let end = state.end { return ([], end) }
             state.end = reason
             for index in state.waits.indices { state.waits[index].fail(reason) }

@@ -94,7 +94,7 @@ struct ReplyWait {
     private let connection: RemoteConnection
     private let loop: UVRunLoop
     private let mode: UVRunLoop.Mode
-    private let bell: ReplyBell
+    private let bell: ReplySource
 
     init(_ connection: RemoteConnection, _ loop: UVRunLoop, _ mode: UVRunLoop.Mode) {
         self.connection = connection
@@ -196,10 +196,10 @@ private final class RoomBell: UVRunLoop.PortSource {
         func receive(
             _ port: any AnyObject & Sendable,
             _ events: UVRunLoop.DescriptorSource.Events
-        ) -> PortAnswer {
-            PortAnswer(wasHandled: true)
+        ) -> ServeResult {
+            ServeResult(wasHandled: true)
         }
 
-        func letGo(in loop: UVRunLoop?) {}
+        func releaseHandler(in loop: UVRunLoop?) {}
     }
 }

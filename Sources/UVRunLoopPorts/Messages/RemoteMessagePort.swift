@@ -100,10 +100,10 @@ final class RemoteReceiver: PortReceiver {
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer {
-        guard let port = port as? MessagePort.Remote else { return PortAnswer(wasHandled: false) }
+    ) -> ServeResult {
+        guard let port = port as? MessagePort.Remote else { return ServeResult(wasHandled: false) }
         port.connection.takeIn()
-        return PortAnswer(wasHandled: !port.connection.isOpen)
+        return ServeResult(wasHandled: !port.connection.isOpen)
     }
 
     func connectionDidEnd() {
@@ -113,7 +113,7 @@ final class RemoteReceiver: PortReceiver {
         invalidation.end()?(port)
     }
 
-    func letGo(in loop: UVRunLoop?) {
+    func releaseHandler(in loop: UVRunLoop?) {
         // One that is being freed ends its connection itself.
         port.withLock { $0?.object }?.connection.end(.becameInvalid)
     }

@@ -43,8 +43,10 @@ final class ListenerReceiver: SocketReceiver {
 
     var wanted: Events { state.withLock { $0.pacing.isAccepting ? .readable : [] } }
 
-    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> PortAnswer {
-        guard let port = port as? UVRunLoop.SocketPort else { return PortAnswer(wasHandled: false) }
+    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> ServeResult {
+        guard let port = port as? UVRunLoop.SocketPort else {
+            return ServeResult(wasHandled: false)
+        }
         if !port.isValid || events.contains(.hangUp) {
             return end(port, SocketError(.refusedBySystem))
         }
@@ -52,7 +54,7 @@ final class ListenerReceiver: SocketReceiver {
             defer { state.pacing.resume() }
             return !state.pacing.isAccepting
         }
-        var answer = PortAnswer(wasHandled: false)
+        var answer = ServeResult(wasHandled: false)
         switch acceptOne() {
         case .connection(let descriptor, let membership):
             let connection = UVRunLoop.SocketPort(accepted: descriptor, membership)
@@ -105,13 +107,13 @@ final class ListenerReceiver: SocketReceiver {
 
     // MARK: The end
 
-    private func end(_ port: UVRunLoop.SocketPort, _ error: SocketError) -> PortAnswer {
+    private func end(_ port: UVRunLoop.SocketPort, _ error: SocketError) -> ServeResult {
         // An invalid port has no handler any more.
         let body = withOwned { $0.handler }?.current
         UVRunLoop.invalidate(port)
-        guard let body else { return PortAnswer(wasHandled: false) }
+        guard let body else { return ServeResult(wasHandled: false) }
         body(port, .failed(error))
-        return PortAnswer(wasHandled: true)
+        return ServeResult(wasHandled: true)
     }
 
     func close() {

@@ -40,7 +40,7 @@ final class Tally: Sendable {
             state.count -= 1
             return exchange(&state.isAwaited, with: false) ? state.listener : nil
         }
-        listener?.noteReady()
+        listener?.announce()
     }
 }
 

@@ -46,7 +46,7 @@ final class PortAlarm: Sendable {
     ) {
         self.date = date
         self.loop = ObjectIdentifier(loop)
-        timer = UVRunLoop.Timer(at: date, sendableHandler: { [weak link] _ in link?.noteReady() })
+        timer = UVRunLoop.Timer(at: date, sendableHandler: { [weak link] _ in link?.announce() })
     }
 
     private func isSet(at date: UVRunLoop.Instant, in loop: UVRunLoop) -> Bool {

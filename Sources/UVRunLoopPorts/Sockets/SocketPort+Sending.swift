@@ -146,7 +146,7 @@ extension UVRunLoop.SocketPort {
         if consequence.isOver {
             UVRunLoop.invalidate(self)
         } else if consequence.isReady {
-            link.noteReady()
+            link.announce()
         }
         return consequence.wasAccepted
     }

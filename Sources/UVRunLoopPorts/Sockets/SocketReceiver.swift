@@ -63,7 +63,7 @@ extension SocketReceiver {
         PortAlarm.renew(at: date, for: port) { alarm in withOwned { $0.swap(alarm) } }
     }
 
-    func letGo(in loop: UVRunLoop?) {
+    func releaseHandler(in loop: UVRunLoop?) {
         // From here on there is nothing to give a handler or an alarm to.
         close()
         let alarm = withOwned { exchange(&$0.alarm, with: nil) }

@@ -20,8 +20,10 @@ final class StreamReceiver: SocketReceiver {
 
     var wanted: Events { state.withLock { $0.wanted } }
 
-    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> PortAnswer {
-        guard let port = port as? UVRunLoop.SocketPort else { return PortAnswer(wasHandled: false) }
+    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> ServeResult {
+        guard let port = port as? UVRunLoop.SocketPort else {
+            return ServeResult(wasHandled: false)
+        }
         guard port.isValid || events != .hangUp else { return refuse(port) }
         let now = port.link.loop?.now ?? .now
         let outcome = state.withLock { $0.serve(events, at: now) }
@@ -37,16 +39,16 @@ final class StreamReceiver: SocketReceiver {
         // the peer's end by invalidating the port, and then there is nothing to ask.
         if outcome.asksAnew, port.isValid { port.askAnew() }
         let wasHandled = body != nil
-        return PortAnswer(wasHandled: wasHandled, hasMore: outcome.hasMore && port.isValid)
+        return ServeResult(wasHandled: wasHandled, hasMore: outcome.hasMore && port.isValid)
     }
 
     /// The kernel would not watch the socket.
-    private func refuse(_ port: UVRunLoop.SocketPort) -> PortAnswer {
+    private func refuse(_ port: UVRunLoop.SocketPort) -> ServeResult {
         guard let handler = withOwned({ $0.handler }) else {
-            return PortAnswer(wasHandled: false)
+            return ServeResult(wasHandled: false)
         }
         handler.current?(port, .failed(UVRunLoop.SocketError(.refusedBySystem)))
-        return PortAnswer(wasHandled: true)
+        return ServeResult(wasHandled: true)
     }
 
     /// Makes room for another connection of the listener's, too.

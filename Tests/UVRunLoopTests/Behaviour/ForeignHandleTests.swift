@@ -100,14 +100,14 @@ import Testing
         onAnotherThread {
             withLoop(.uv) { loop, log in
                 let pipe = Pipe()
-                let guests = guestPoll(in: loop, pipe.readEnd) { _ in }
+                let foreignHandles = guestPoll(in: loop, pipe.readEnd) { _ in }
                 let timer = guestTimer(in: loop, after: 60_000) { _ in }
                 loop.add(UVRunLoop.Source { _ in }, forMode: .default)
                 log.observe(loop, .beforeWaiting)
                 #expect(loop.run(mode: .default, for: .milliseconds(40)) == .timedOut)
                 // One sleep, and one before it that was none: libuv took notice of the new handle.
                 #expect(log.entries.count <= 2)
-                guests.close()
+                foreignHandles.close()
                 timer.close()
             }
         }
@@ -187,11 +187,11 @@ import Testing
             loop.add(source, forMode: .default)
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             loop.run(mode: .default, for: .zero)
-            let guests = Box<[Guest<uv_poll_t>]>([])
+            let foreignHandles = Box<[Guest<uv_poll_t>]>([])
             let timer = guestTimer(in: loop, after: 1) { _ in
                 source.invalidate()
                 #expect(dup2(new.readEnd, old.readEnd) == old.readEnd)
-                guests.value.append(
+                foreignHandles.value.append(
                     guestPoll(in: loop, old.readEnd) { _ in
                         log.note("guest \(new.read() ?? "nothing")")
                     }
@@ -200,7 +200,7 @@ import Testing
             }
             run(loop) { !log.entries.isEmpty }
             #expect(log.entries == ["guest y"])
-            for guest in guests.value { guest.close() }
+            for guest in foreignHandles.value { guest.close() }
             timer.close()
         }
     }

@@ -117,7 +117,7 @@ import Testing
     // libuv 1.44 fires a due `uv_timer`, and then waits for something else:
     // https://github.com/libuv/libuv/issues/3686
     @Test func aDueCoarseDateEndsAWaitThatNothingElseWould() throws {
-        let word = WakeWord()
+        let word = WakeState()
         let driver = try UVRunLoop.makeUVDriver(word)
         defer { driver.close() }
         withHangGuard {
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func aDueFineDateEndsAWaitThatNothingElseWould() throws {
-        let word = WakeWord()
+        let word = WakeState()
         let driver = try UVRunLoop.makeUVDriver(word)
         defer { driver.close() }
         withHangGuard {
@@ -152,7 +152,7 @@ import Testing
 
     /// A look without waiting consumes a `uv_timer` that has expired.
     @Test func aDateThatALookConsumedStillEndsTheNextWait() throws {
-        let word = WakeWord()
+        let word = WakeState()
         let driver = try UVRunLoop.makeUVDriver(word)
         defer { driver.close() }
         withHangGuard {
@@ -160,12 +160,12 @@ import Testing
                 let now = driver.remote.now
                 let moment = Moment(date: now + 5_000_000, isCoarse: isCoarse)
                 // Armed, and left again at once.
-                _ = word.noteWakeUp()
+                _ = word.markWoken()
                 driver.wait(until: moment, now: now)
-                word.forgetWakeUp()
+                word.clearWoken()
                 usleep(8000)
-                driver.look()
-                driver.look()
+                driver.poll()
+                driver.poll()
                 driver.wait(until: moment, now: driver.remote.now)
             }
         }

@@ -93,7 +93,7 @@ import Testing
         _ = engine.note(pipe.readEnd, .hangUp, in: 0)
         _ = engine.takeReadyPort(in: 0)
         engine.finishServing(ticket)
-        engine.noteArrival(ticket)
+        engine.announce(ticket)
         let delivery = engine.takeReadyPort(in: 0)
         #expect(delivery?.ticket == ticket && delivery?.events == [])
         engine.finishServing(ticket)

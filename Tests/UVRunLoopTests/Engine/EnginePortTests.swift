@@ -111,7 +111,7 @@ import Testing
         let delivery = engine.takeReadyPort(in: 0)
         #expect(delivery?.ticket == ticket)
 
-        engine.look += 1
+        engine.pollNumber += 1
         let order = engine.note(pipe.readEnd, .readable, in: 0)
         #expect(order != nil && order?.events == nil)
         let nested = engine.takeReadyPort(in: 0)
@@ -132,7 +132,7 @@ import Testing
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.note(pipe.readEnd, .readable, in: 0)
         let first = engine.takeReadyPort(in: 0)
-        engine.look += 1
+        engine.pollNumber += 1
         let order = engine.note(pipe.readEnd, .readable, in: 0)
         #expect(order == nil)
         let second = engine.takeReadyPort(in: 0)
@@ -151,7 +151,7 @@ import Testing
         #expect(delivery?.isFinal == false)
         engine.finishServing(ticket)
 
-        engine.look += 1
+        engine.pollNumber += 1
         let order = engine.note(pipe.readEnd, .hangUp, in: 0)
         #expect(order != nil && order?.events == nil)
         let silent = (engine.hasReadyPort(in: 0), engine.takeWatchOrders(for: 0).count)
@@ -168,7 +168,7 @@ import Testing
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.note(pipe.readEnd, .readable, in: 0)
         let before = engine.hasReadyPort(in: 0)
-        engine.look += 1
+        engine.pollNumber += 1
         let after = engine.hasReadyPort(in: 0)
         #expect((before, after) == (true, false))
     }
@@ -182,7 +182,7 @@ import Testing
         #expect(gathered?.events == [.readable, .writable])
         if let gathered { engine.finishServing(gathered.ticket) }
         _ = engine.note(pipe.readEnd, .readable, in: 0)
-        engine.look += 1
+        engine.pollNumber += 1
         _ = engine.note(pipe.readEnd, .writable, in: 0)
         let later = engine.takeReadyPort(in: 0)
         #expect(later?.events == .writable)
@@ -197,7 +197,7 @@ import Testing
         let index = engine.modes.makeIndex(of: other)
         let orders = engine.takeWatchOrders(for: 0)
         for order in orders { engine.noteRefusal(of: order, in: 0) }
-        engine.look += 1
+        engine.pollNumber += 1
         let deliveries = [engine.takeReadyPort(in: 0), engine.takeReadyPort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == tickets)
         #expect(deliveries.allSatisfy { $0?.isFinal == true && $0?.events == .hangUp })

@@ -31,7 +31,7 @@ import Testing
         for pipe in pipes { tickets.append(try engine.addPort(pipe, .readable)) }
         var served: [Ticket] = []
         for _ in 0..<9 {
-            engine.look += 1
+            engine.pollNumber += 1
             for pipe in pipes { _ = engine.note(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takeReadyPort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -47,7 +47,7 @@ import Testing
         let patient = try engine.addPort(pipes[1], .readable, order: 1_000_000_000_000)
         var served: [Ticket] = []
         for _ in 0..<4 {
-            engine.look += 1
+            engine.pollNumber += 1
             for pipe in pipes { _ = engine.note(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takeReadyPort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -83,10 +83,10 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
         let index = engine.modes.makeIndex(of: other)
-        engine.look += 1
+        engine.pollNumber += 1
         _ = engine.note(pipe.readEnd, .readable, in: 0)
         // A nested run in the other mode looks too, and serves it.
-        engine.look += 1
+        engine.pollNumber += 1
         _ = engine.note(pipe.readEnd, .readable, in: index)
         let inner = engine.takeReadyPort(in: index)
         #expect(inner?.ticket == ticket)
@@ -135,7 +135,7 @@ import Testing
 extension Engine {
     /// Has one look find pipes ready, and serves them all.
     fileprivate mutating func serve(_ pipes: [Pipe]) -> [Ticket] {
-        look += 1
+        pollNumber += 1
         for pipe in pipes { _ = note(pipe.readEnd, .readable, in: 0) }
         var served: [Ticket] = []
         while let delivery = takeReadyPort(in: 0) {

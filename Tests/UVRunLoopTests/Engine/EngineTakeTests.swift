@@ -99,7 +99,7 @@ extension Engine {
         now: Int64 = 0
     ) -> Delivery? {
         let registration = registration ?? descriptors[descriptor]?.registration ?? 0
-        return takeOnly(
+        return takeSoleReadyPort(
             Readiness(descriptor: descriptor, registration: registration, events: events),
             in: 0,
             now: now

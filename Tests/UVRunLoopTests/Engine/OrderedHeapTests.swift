@@ -8,9 +8,9 @@ import Testing
     func theHeapAnswersAsASortedArrayWould(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = ModelHeap()
-        var model: [Place: Turn] = [:]
+        var model: [HeapSlot: Turn] = [:]
         for serial in 1...3000 {
-            let place = Place.random(in: 0..<150, using: &generator)
+            let place = HeapSlot.random(in: 0..<150, using: &generator)
             switch Int.random(in: 0..<5, using: &generator) {
             case 0:
                 heap.remove(place)
@@ -35,7 +35,7 @@ import Testing
     @Test func equalRanksComeOutInTheOrderOfTheirSerialNumbers() {
         var generator = SeededGenerator(seed: 7)
         var heap = ModelHeap()
-        for place in (0..<40 as Range<Place>).shuffled(using: &generator) {
+        for place in (0..<40 as Range<HeapSlot>).shuffled(using: &generator) {
             heap.insert(place, Turn(rank: 1, serial: UInt64(place)))
         }
         #expect(drained(&heap) == Array(0..<40))
@@ -45,7 +45,7 @@ import Testing
         var heap = ModelHeap()
         let ranks: [Int64] = [.max, 0, .min, .max - 1, -1, .min + 1]
         for (place, rank) in ranks.enumerated() {
-            heap.insert(Place(place), Turn(rank: rank, serial: UInt64(place)))
+            heap.insert(HeapSlot(place), Turn(rank: rank, serial: UInt64(place)))
         }
         #expect(drained(&heap) == [2, 5, 4, 1, 3, 0])
     }
@@ -63,11 +63,11 @@ import Testing
     }
 
     @Test func anyPlaceCanBeTakenOutAndTheRestStaysInOrder() {
-        for victim in 0..<30 as Range<Place> {
+        for victim in 0..<30 as Range<HeapSlot> {
             var generator = SeededGenerator(seed: UInt64(victim))
             var heap = ModelHeap()
-            var model: [Place: Turn] = [:]
-            for place in 0..<30 as Range<Place> {
+            var model: [HeapSlot: Turn] = [:]
+            for place in 0..<30 as Range<HeapSlot> {
                 let rank = Int64.random(in: 0..<1000, using: &generator)
                 model[place] = Turn(rank: rank, serial: UInt64(place))
                 heap.insert(place, Turn(rank: rank, serial: UInt64(place)))
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aPlaceIsGivenOutAgainOnlyAfterItWasGivenBack() {
-        var places = Places<UInt32>()
+        var places = HeapSlots<UInt32>()
         let given = (0..<5 as Range<UInt32>).map { places.take(for: $0) }
         #expect(Set(given).count == 5)
         #expect(given.map { places[$0] } == [0, 1, 2, 3, 4])
@@ -93,8 +93,8 @@ import Testing
 
 private func expectAgreement(
     _ heap: ModelHeap,
-    _ model: [Place: Turn],
-    at place: Place
+    _ model: [HeapSlot: Turn],
+    at place: HeapSlot
 ) {
     let first = model.min { $0.value < $1.value }
     #expect(heap.count == model.count)
@@ -104,12 +104,12 @@ private func expectAgreement(
     #expect(heap.unordered.first?.place == first?.key)
 }
 
-private func inOrder(_ model: [Place: Turn]) -> [Place] {
+private func inOrder(_ model: [HeapSlot: Turn]) -> [HeapSlot] {
     model.sorted { $0.value < $1.value }.map(\.key)
 }
 
-private func drained(_ heap: inout ModelHeap) -> [Place] {
-    var places: [Place] = []
+private func drained(_ heap: inout ModelHeap) -> [HeapSlot] {
+    var places: [HeapSlot] = []
     while let first = heap.first {
         places.append(first.place)
         heap.remove(first.place)
@@ -130,20 +130,20 @@ private struct ModelHeap {
         heap.first.map { Turn(rank: $0.rank, serial: serials.numbers[$0.place] ?? 0) }
     }
 
-    func contains(_ place: Place) -> Bool { heap.contains(place) }
+    func contains(_ place: HeapSlot) -> Bool { heap.contains(place) }
 
-    mutating func insert(_ place: Place, _ turn: Turn) {
+    mutating func insert(_ place: HeapSlot, _ turn: Turn) {
         serials.numbers[place] = turn.serial
         heap.insert(place, rank: turn.rank, serials)
     }
 
-    mutating func remove(_ place: Place) { heap.remove(place, serials) }
+    mutating func remove(_ place: HeapSlot) { heap.remove(place, serials) }
 }
 
-private struct ModelTurns: Turns {
-    var numbers: [Place: UInt64] = [:]
+private struct ModelTurns: SlotOrder {
+    var numbers: [HeapSlot: UInt64] = [:]
 
-    func isBefore(_ one: Place, _ other: Place) -> Bool {
+    func isBefore(_ one: HeapSlot, _ other: HeapSlot) -> Bool {
         (numbers[one] ?? 0) < (numbers[other] ?? 0)
     }
 }

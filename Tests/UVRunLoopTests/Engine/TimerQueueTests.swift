@@ -140,7 +140,7 @@ private struct Timers {
     }
 
     var queue = TimerQueue<Member>()
-    var members: [Place: Member] = [:]
+    var members: [HeapSlot: Member] = [:]
     private var serial: UInt64 = 0
 
     private mutating func nextSerial() -> UInt64 {
@@ -149,7 +149,7 @@ private struct Timers {
     }
 
     @discardableResult
-    mutating func schedule(_ name: String, date: Int64, tolerance: Int64 = 0) -> Place {
+    mutating func schedule(_ name: String, date: Int64, tolerance: Int64 = 0) -> HeapSlot {
         let member = Member(
             name: name,
             date: date,
@@ -163,7 +163,7 @@ private struct Timers {
         return place
     }
 
-    mutating func unschedule(_ place: Place) {
+    mutating func unschedule(_ place: HeapSlot) {
         queue.unschedule(place)
         queue.places.give(back: place)
         members[place] = nil

@@ -13,13 +13,13 @@ final class CountingDriver: LoopDriver {
     private let driver: any LoopDriver
     var counts = Counts()
 
-    init(word: WakeWord) throws(UVError) { driver = try UVRunLoop.makeUVDriver(word) }
+    init(word: WakeState) throws(UVError) { driver = try UVRunLoop.makeUVDriver(word) }
 
     var remote: any LoopRemote { driver.remote }
 
-    func look() {
+    func poll() {
         counts.looks += 1
-        driver.look()
+        driver.poll()
     }
 
     func wait(until moment: Moment?, now: Int64) {

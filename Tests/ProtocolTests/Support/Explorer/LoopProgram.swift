@@ -29,7 +29,7 @@ struct LoopProgram {
         var version: UInt8
         var holdsItems: Bool
         var isOnePass = false
-        var forgotWakeUp = false
+        var clearedWakeUp = false
 
         var bit: UInt8 { mode == 0 ? 1 : 2 }
         var name: UVRunLoop.Mode { mode == 0 ? World.first : World.second }
@@ -94,8 +94,8 @@ struct LoopProgram {
         let isEnded = world.runs.isEnded
         recital.note(.sawEnd(isEnded))
         if !state.frames.isEmpty {
-            if frame.forgotWakeUp, !world.has(.wakeUpNotGivenBack) {
-                _ = world.wake.noteWakeUp()
+            if frame.clearedWakeUp, !world.has(.wakeUpNotGivenBack) {
+                _ = world.wake.markWoken()
             }
             state.phase = afterNested
         } else {
@@ -114,7 +114,7 @@ struct LoopProgram {
             return
         }
         var frame = state.frames.removeLast()
-        if world.wake.forgetWakeUp() { frame.forgotWakeUp = true }
+        if world.wake.clearWoken() { frame.clearedWakeUp = true }
         recital.note(.passBegun)
         performBlocks(&frame)
         let handled = fireSources(&frame)
@@ -188,9 +188,9 @@ struct LoopProgram {
         var frame = state.frames.removeLast()
         defer { state.frames.append(frame) }
         recital.noteCall(.lookBegun)
-        if !world.has(.markRemovedAfterTheLook) { world.wake.beginLook() }
+        if !world.has(.markRemovedAfterTheLook) { world.wake.clearChanged() }
         let decision = decideSleep(&frame)
-        if world.has(.markRemovedAfterTheLook) { world.wake.beginLook() }
+        if world.has(.markRemovedAfterTheLook) { world.wake.clearChanged() }
         switch decision {
         case .changed: return
         case .somethingToDo: state.phase = .tail
@@ -212,7 +212,7 @@ struct LoopProgram {
         world.wake.awaken()
     }
 
-    /// `UVRunLoop.outlook(_:)`, for a mode without timers.
+    /// `UVRunLoop.sleepDecision(_:)`, for a mode without timers.
     private func decideSleep(_ frame: inout Frame) -> Decision {
         refresh(&frame)
         if world.has(.sleepWithoutALook) {
@@ -252,7 +252,7 @@ struct LoopProgram {
 struct RunBits: Hashable {
     private let bits: UInt64
 
-    init(_ value: RunValue) { bits = value.bits }
+    init(_ value: RunStateValue) { bits = value.bits }
 
-    var value: RunValue { RunValue(bits: bits) }
+    var value: RunStateValue { RunStateValue(bits: bits) }
 }

@@ -11,8 +11,8 @@ final class World: Sendable {
     static let second = UVRunLoop.Mode(rawValue: "second")
 
     let recital: Recital
-    let wake: GenericWakeWord<ModelWord>
-    let runs: GenericRunWord<ModelWord>
+    let wake: GenericWakeState<ModelWord>
+    let runs: GenericRunState<ModelWord>
     private let published: Publication<ModelWord>
     private let holdsBlock: FlagPublication<ModelWord>
     private let mutant: Mutant?
@@ -28,8 +28,8 @@ final class World: Sendable {
     private init(_ recital: Recital, _ mutant: Mutant?) {
         self.recital = recital
         self.mutant = mutant
-        wake = GenericWakeWord()
-        runs = GenericRunWord()
+        wake = GenericWakeState()
+        runs = GenericRunState()
         published = Publication()
         holdsBlock = FlagPublication()
         _ = recital.intern(InboxContent().bytes)
@@ -72,18 +72,18 @@ final class World: Sendable {
 
     /// `UVRunLoop.contentsDidChange()`.
     func contentsDidChange() {
-        if wake.noteChange() { kick() }
+        if wake.markChanged() { kick() }
     }
 
     /// `UVRunLoop.blocksDidChange()`.
     func blocksDidChange() {
         if has(.unmarkedBlocks) { return }
-        if wake.noteChangeUnlessMarked() { kick() }
+        if wake.markChangedUnlessMarked() { kick() }
     }
 
     /// `UVRunLoop.wakeUp()`.
     func wakeUp() {
-        if wake.noteWakeUp() { kick() }
+        if wake.markWoken() { kick() }
     }
 
     /// `UVRunLoop.stop()`.
@@ -99,7 +99,7 @@ final class World: Sendable {
         contentsDidChange()
     }
 
-    /// `UVRemote.kick()`: `uv_async_send` under the lock that closing takes.
+    /// `UVRemote.wake()`: `uv_async_send` under the lock that closing takes.
     func kick() {
         if has(.kickOutsideTheLock) {
             let isOpen = recital.withLock(Self.remote) { RemoteContent($0).isOpen }

@@ -1,10 +1,10 @@
 extension UVRunLoop {
     /// How far a run may go on serving what it knows to be ready before it asks the kernel again.
-    static let omissionsInARow = 64
-    /// Nanoseconds, for as many omissions.
+    static let maxSkippedPolls = 64
+    /// Nanoseconds, for as many skippedPolls.
     ///
     /// A look that found more may do for all of it: where very much is ready, looks are dear.
-    static let timeWithoutLook: Int64 = 1_000_000
+    static let maxPollAge: Int64 = 1_000_000
 
     // MARK: Steps 5 and 7
 
@@ -16,10 +16,10 @@ extension UVRunLoop {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
         let mode = run.modeIndex
-        let hasLooked = run.latestLook != nil
-        if hasLooked, knowsReadyPort(in: mode), mayLeaveOutLook(&run) { return true }
+        let hasPolled = run.latestPoll != nil
+        if hasPolled, knowsReadyPort(in: mode), canReuseLastPoll(&run) { return true }
         guard run.view.isSleepObserved else { return false }
-        askKernel(&run)
+        pollKernel(&run)
         return knowsReadyPort(in: mode)
     }
 
@@ -31,14 +31,14 @@ extension UVRunLoop {
     ///
     /// It is not when a descriptor may be ready and there is nothing to serve before it: everybody
     /// would notice.
-    func look(_ run: inout Run) {
+    func poll(_ run: inout Run) {
         let mayWait = !run.view.holdsDescriptors || knowsReadyPort(in: run.modeIndex)
-        if !mayWait || !mayLeaveOutLook(&run) { askKernel(&run) }
+        if !mayWait || !canReuseLastPoll(&run) { pollKernel(&run) }
     }
 
-    private func askKernel(_ run: inout Run) {
+    private func pollKernel(_ run: inout Run) {
         armDescriptors(&run)
-        run.driver.look()
+        run.driver.poll()
         run.timeHasPassed()
         noteReadyPorts(&run)
     }
@@ -50,21 +50,21 @@ extension UVRunLoop {
     /// the driver awake. What changes nothing for this run, such as another thread's new timer, is
     /// taken into account without leaving.
     func sleep(_ run: inout Run) {
-        var hasLooked = false
+        var hasPolled = false
         while true {
-            word.beginLook()
+            word.clearChanged()
             if home.doReleases() { run.timeHasPassed() }
             noteMainQueue()
-            switch outlook(&run) {
+            switch sleepDecision(&run) {
             case .changed: continue
             case .somethingToDo:
-                if !hasLooked { look(&run) }
+                if !hasPolled { poll(&run) }
                 return
             case .sleep(let sleep):
                 run.driver.wait(until: sleep.moment, now: sleep.now)
                 run.timeHasPassed()
                 if noteReadyPorts(&run) || word.isWoken || isOver(sleep, &run) { return }
-                hasLooked = true
+                hasPolled = true
             }
         }
     }
@@ -84,14 +84,14 @@ extension UVRunLoop {
     }
 
     /// What a look at the contents says about the coming sleep.
-    private enum Outlook {
+    private enum SleepDecision {
         case somethingToDo
         case sleep(Sleep)
         /// The contents are not what the run takes them to be.
         case changed
     }
 
-    private func outlook(_ run: inout Run) -> Outlook {
+    private func sleepDecision(_ run: inout Run) -> SleepDecision {
         armDescriptors(&run)
         let contents = contents(for: run)
         if word.isWoken || isStopped(run) { return .somethingToDo }
@@ -134,15 +134,15 @@ extension UVRunLoop {
 
     /// Whether the latest look of this run is recent enough to do for another one, which counts as
     /// left out then.
-    private func mayLeaveOutLook(_ run: inout Run) -> Bool {
-        guard !run.isInFirstPass, var latest = run.latestLook,
-            latest.askCount == askCount.load(ordering: .acquiring),
-            latest.number == lookCount.load(ordering: .relaxed),
-            latest.omissions < latest.mostOmissions, run.now(by: remote) < latest.end
+    private func canReuseLastPoll(_ run: inout Run) -> Bool {
+        guard !run.isInFirstPass, var latest = run.latestPoll,
+            latest.watchRequestCount == watchRequestCount.load(ordering: .acquiring),
+            latest.number == pollCount.load(ordering: .relaxed),
+            latest.skippedPolls < latest.maxSkippedPolls, run.now(by: remote) < latest.end
         else { return false }
-        latest.omissions += 1
-        run.latestLook = latest
-        if run.view.holdsDescriptors { withEngine { $0.noteLeftOutLook() } }
+        latest.skippedPolls += 1
+        run.latestPoll = latest
+        if run.view.holdsDescriptors { withEngine { $0.noteSkippedPoll() } }
         return true
     }
 
@@ -174,23 +174,23 @@ extension UVRunLoop {
     /// - Returns: Whether there was one that it may.
     @discardableResult
     private func noteReadyPorts(_ run: inout Run) -> Bool {
-        let number = lookCount.load(ordering: .relaxed) + 1
-        lookCount.store(number, ordering: .relaxed)
+        let number = pollCount.load(ordering: .relaxed) + 1
+        pollCount.store(number, ordering: .relaxed)
         var (found, isForRun) = (0, false)
         let readyCount = run.driver.readyCount
         if readyCount > 0 {
             (found, isForRun) = noteReports(of: number, mayTake: readyCount == 1, &run)
-        } else if run.view.holdsPorts, mayHoldReady || run.hasLeftOutLook {
-            withEngine { $0.look = number }
+        } else if run.view.holdsPorts, mayHoldReady || run.hasSkippedPoll {
+            withEngine { $0.pollNumber = number }
         }
         // A run that ends with the next source as a rule needs no second look.
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
-        let turns = max(1, found / Self.omissionsInARow)
-        run.latestLook = Run.Look(
-            end: run.now(by: remote) + Int64(turns) * Self.timeWithoutLook,
-            mostOmissions: turns * Self.omissionsInARow,
+        let turns = max(1, found / Self.maxSkippedPolls)
+        run.latestPoll = PollCache(
+            end: run.now(by: remote) + Int64(turns) * Self.maxPollAge,
+            maxSkippedPolls: turns * Self.maxSkippedPolls,
             version: publishedVersion,
-            askCount: askCount.load(ordering: .acquiring),
+            watchRequestCount: watchRequestCount.load(ordering: .acquiring),
             number: number
         )
         return isForRun
@@ -204,7 +204,7 @@ extension UVRunLoop {
     ///   - run: The run.
     /// - Returns: How many reports there are, and whether the run may serve any of them.
     private func noteReports(
-        of look: Int64,
+        of poll: Int64,
         mayTake: Bool,
         _ run: inout Run
     ) -> (count: Int, isForRun: Bool) {
@@ -219,8 +219,8 @@ extension UVRunLoop {
         driver.forEachReady { report in
             count += 1
             let noted = withEngine { engine in
-                if engine.look != look { engine.look = look }
-                if mayTake, let delivery = engine.takeOnly(report, in: mode, now: now) {
+                if engine.pollNumber != poll { engine.pollNumber = poll }
+                if mayTake, let delivery = engine.takeSoleReadyPort(report, in: mode, now: now) {
                     run.delivery = delivery
                     return Engine.Noted.isForRun
                 }

@@ -5,12 +5,12 @@ extension UVRunLoop {
     /// more than a message.
     struct Quiet {
         /// The look at the kernel that the passes left out would have relied on.
-        fileprivate(set) var look: Run.Look
+        fileprivate(set) var poll: PollCache
         /// When a look or the limit of the run is due.
         fileprivate let end: Int64
         /// The mode, if it has timers: their dates may be changed at any time.
         fileprivate let modeWithTimers: Int?
-        fileprivate let arrivalCount: UInt64
+        fileprivate let announcementCount: UInt64
     }
 
     /// Whether the coming passes of a run would do nothing but serve the port that was just
@@ -19,26 +19,26 @@ extension UVRunLoop {
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
             run.view.observers.observed.isEmpty,
-            let look = run.latestLook, look.version == run.view.version
+            let poll = run.latestPoll, poll.version == run.view.version
         else { return nil }
-        let arrivalCount = arrivalCount.load(ordering: .relaxed)
+        let announcementCount = announcementCount.load(ordering: .relaxed)
         let mode = run.modeIndex
         guard !withEngine({ $0.hasReadyPort(in: mode) }) else { return nil }
         return Quiet(
-            look: look,
-            end: min(run.terms.limit ?? .max, look.end),
+            poll: poll,
+            end: min(run.terms.limit ?? .max, poll.end),
             modeWithTimers: run.view.holdsTimers ? mode : nil,
-            arrivalCount: arrivalCount
+            announcementCount: announcementCount
         )
     }
 
     /// Whether it is still quiet, for one more pass that is left out.
     func lasts(_ quiet: inout Quiet) -> Bool {
         guard !mayHoldBlocks, !mayHoldSignals, !innermostRun.isStopped,
-            publishedVersion == quiet.look.version,
-            quiet.look.number == lookCount.load(ordering: .relaxed),
-            quiet.look.omissions < quiet.look.mostOmissions,
-            quiet.arrivalCount == arrivalCount.load(ordering: .relaxed)
+            publishedVersion == quiet.poll.version,
+            quiet.poll.number == pollCount.load(ordering: .relaxed),
+            quiet.poll.skippedPolls < quiet.poll.maxSkippedPolls,
+            quiet.announcementCount == announcementCount.load(ordering: .relaxed)
         else { return false }
         let now = remote.now
         guard now < quiet.end else { return false }
@@ -46,7 +46,7 @@ extension UVRunLoop {
             let soonest = withEngine { $0.modes[mode].timers.soonest }
             guard soonest.map({ now < $0 }) ?? true else { return false }
         }
-        quiet.look.omissions += 1
+        quiet.poll.skippedPolls += 1
         return true
     }
 }

@@ -10,7 +10,7 @@ import UVRunLoop
 /// It also lingers in the mode of the latest wait: as a rule the next wait is in the same. Once it
 /// is served there for nobody it leaves. It never keeps a mode from being empty; the run of a wait
 /// goes on in an empty one.
-final class ReplyBell: UVRunLoop.PortSource {
+final class ReplySource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
     private let receiver: Receiver
     private let waits = Guarded(Waits())
@@ -72,7 +72,7 @@ final class ReplyBell: UVRunLoop.PortSource {
     }
 
     /// Has the loop look for outcomes.
-    func ring() { link.noteReady() }
+    func ring() { link.announce() }
 
     func connectionDidEnd() {
         let isIdle = waits.withLock { $0.modes.isEmpty }
@@ -80,7 +80,7 @@ final class ReplyBell: UVRunLoop.PortSource {
     }
 }
 
-extension ReplyBell {
+extension ReplySource {
     private final class Receiver: PortReceiver {
         let connection: RemoteConnection
         let loop: UVRunLoop
@@ -95,17 +95,17 @@ extension ReplyBell {
         func receive(
             _ port: any AnyObject & Sendable,
             _ events: UVRunLoop.DescriptorSource.Events
-        ) -> PortAnswer {
-            guard let bell = port as? ReplyBell else { return PortAnswer(wasHandled: false) }
+        ) -> ServeResult {
+            guard let bell = port as? ReplySource else { return ServeResult(wasHandled: false) }
             let isForSomebody = connection.takeIn(for: bell)
             if !isForSomebody { bell.stopLingering() }
-            return PortAnswer(wasHandled: isForSomebody)
+            return ServeResult(wasHandled: isForSomebody)
         }
 
-        func letGo(in loop: UVRunLoop?) {}
+        func releaseHandler(in loop: UVRunLoop?) {}
 
         func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-            guard let bell = port as? ReplyBell else { return }
+            guard let bell = port as? ReplySource else { return }
             connection.forget(bell)
         }
     }

@@ -138,7 +138,7 @@ extension UVRunLoop {
     public func stop() {
         checkProcess()
         guard innermostRun.stop() else { return }
-        if word.noteChange() { remote.kick() }
+        if word.markChanged() { remote.wake() }
     }
 
     /// Ends the loop's present sleep, or the coming one.
@@ -152,7 +152,7 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     public func wakeUp() {
         checkProcess()
-        if word.noteWakeUp() { remote.kick() }
+        if word.markWoken() { remote.wake() }
     }
 
     /// Whether the loop sleeps, waiting for something to happen.
@@ -180,11 +180,11 @@ extension UVRunLoop {
             return (local.servedReceiver, local.nestingLevel > 1)
         }
         // Its handler may wait in this run for those who wait for room in its port.
-        outerReceiver?.turnDidEnd()
+        outerReceiver?.servingDidEnd()
         let outerRun = innermostRun.begin(isNested: isNested)
 
         var result = makePasses(&run)
-        run.busyReceiver?.turnDidEnd()
+        run.busyReceiver?.servingDidEnd()
         let wasStopped = innermostRun.end(restoring: outerRun)
         if wasStopped || innermostRun.isEnded { result = .stopped }
         local.withValue { local in
@@ -193,7 +193,7 @@ extension UVRunLoop {
         }
         // What this run forgot may have been meant for the outer one. What it did not come to is
         // still in the word.
-        if isNested, run.forgotWakeUp { _ = word.noteWakeUp() }
+        if isNested, run.clearedWakeUp { _ = word.markWoken() }
         return result
     }
 
@@ -272,7 +272,7 @@ extension UVRunLoop {
     private func runOnePass(_ run: inout Run) -> RunResult? {
         passCount.store(passCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if home.doReleases() { run.timeHasPassed() }
-        if word.forgetWakeUp() { run.forgotWakeUp = true }
+        if word.clearWoken() { run.clearedWakeUp = true }
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)
         performBlocks(&run)
@@ -280,7 +280,7 @@ extension UVRunLoop {
         if handledSignal { performBlocks(&run) }
 
         if handledSignal || run.terms.limitWasPast {
-            look(&run)
+            poll(&run)
         } else if !findReadyPort(&run) {
             notify(.beforeWaiting, &run)
             sleep(&run)
@@ -356,10 +356,10 @@ extension UVRunLoop {
     /// Brings the run's idea of its mode up to date.
     @inline(__always)
     func refresh(_ run: inout Run) {
-        if publishedVersion != run.view.version { lookAnew(&run) }
+        if publishedVersion != run.view.version { updateView(&run) }
     }
 
-    private func lookAnew(_ run: inout Run) {
+    private func updateView(_ run: inout Run) {
         let mode = run.modeIndex
         withEngine { $0.show(mode, in: &run.view) }
     }

@@ -103,19 +103,19 @@ extension UVRunLoop {
         engine.takeNext(in: run.modeIndex) {
             run.now(by: remote)
         } isHere: { timer in
-            timer.residence.place == place
+            timer.owner.location == location
         }
     }
 
     /// Ends a timer's call in the loop where it began.
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
-        guard timer.residence.place == place else {
+        guard timer.owner.location == location else {
             engine.noteEnd(of: timer)
             return .elsewhere
         }
         if engine.endCall(timer, now: now) { return .goesOn }
         let last = timer.becomeInvalid()
-        timer.residence.leave()
+        timer.owner.leave()
         return .isDone(last)
     }
 
@@ -123,7 +123,7 @@ extension UVRunLoop {
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
         require(timer.home == nil || timer.home?.isCurrent == true, ThreadBound<Void>.rule)
-        let (loop, call) = timer.whereverItIs { loop, engine -> (UVRunLoop?, TimerCall?) in
+        let (loop, call) = timer.withLockedState { loop, engine -> (UVRunLoop?, TimerCall?) in
             loop.checkThread()
             engine.beginCall(timer)
             return (loop, timer.core.call)
@@ -145,7 +145,7 @@ extension UVRunLoop {
         let answer = callOut(delivery, &run)
         run.timeHasPassed()
         if isInProcess { _ = setServed(outerReceiver) }
-        if delivery.isFinal { delivery.link.receiver.letGo(in: self) }
+        if delivery.isFinal { delivery.link.receiver.releaseHandler(in: self) }
         let (ticket, hasMore) = (delivery.ticket, answer.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.link.endCallElsewhere(hasMore: hasMore) }
@@ -154,12 +154,12 @@ extension UVRunLoop {
     }
 
     /// Calls a port, and again while it has more and passes in between would do nothing.
-    private func callOut(_ delivery: Delivery, _ run: inout Run) -> PortAnswer {
+    private func callOut(_ delivery: Delivery, _ run: inout Run) -> ServeResult {
         let answer = delivery.link.callOut(delivery.port, delivery.events)
         guard answer.hasMore, var quiet = quiet(&run) else { return answer }
         let further = delivery.link.callOutForMore(delivery.port) { lasts(&quiet) }
-        run.latestLook = quiet.look
-        return PortAnswer(
+        run.latestPoll = quiet.poll
+        return ServeResult(
             wasHandled: answer.wasHandled || further.wasHandled,
             hasMore: further.hasMore
         )
@@ -172,9 +172,9 @@ extension UVRunLoop {
 
     /// Tells a port that others are served now; a busy one not before that is so.
     private func endTurn(of receiver: any PortReceiver, hasMore: Bool, _ run: inout Run) {
-        if let busy = run.busyReceiver, busy !== receiver { busy.turnDidEnd() }
+        if let busy = run.busyReceiver, busy !== receiver { busy.servingDidEnd() }
         if hasMore || run.busyReceiver != nil { run.busyReceiver = hasMore ? receiver : nil }
-        if !hasMore { receiver.turnDidEnd() }
+        if !hasMore { receiver.servingDidEnd() }
     }
 }
 
@@ -213,7 +213,7 @@ extension UVRunLoop.Timer {
     /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in
     /// this one, for its call to end.
     fileprivate func endCallElsewhere() {
-        let repeats = whereverItIs { _, engine in
+        let repeats = withLockedState { _, engine in
             core.callDidEnd()
             engine.schedule(self)
             return core.series.interval != nil
@@ -235,7 +235,7 @@ extension UVRunLoop.PortLink {
     fileprivate func callOut(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
-    ) -> PortAnswer {
+    ) -> ServeResult {
         receiver.receive(port, events)
     }
 
@@ -246,7 +246,7 @@ extension UVRunLoop.PortLink {
     fileprivate func callOutForMore(
         _ port: any AnyObject & Sendable,
         while mayGoOn: () -> Bool
-    ) -> PortAnswer {
+    ) -> ServeResult {
         receiver.receiveMore(port, while: mayGoOn)
     }
 

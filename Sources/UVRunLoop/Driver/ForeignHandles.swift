@@ -3,7 +3,7 @@ internal import CUVSupport
 
 /// What a driver knows of other people's handles in its libuv loop.
 @safe
-struct Guests {
+struct ForeignHandles {
     /// The loop was lent once: there may be handles in it that are not the driver's.
     var mayBeThere = false
     /// When libuv's next timer is due, in its own milliseconds.

@@ -10,14 +10,14 @@ struct Run: ~Copyable {
     /// What the mode holds, as of the version in it.
     var view = Engine.View()
     /// Whether wake-ups were forgotten that may have been meant for an outer run.
-    var forgotWakeUp = false
+    var clearedWakeUp = false
     /// What a look has found and taken for this pass at once.
     var delivery: Delivery?
     /// What was served last and has more.
     var busyReceiver: (any PortReceiver)?
     /// The latest look at the kernel; `nil` before the first.
-    var latestLook: Look?
-    var hasLeftOutLook: Bool { latestLook.map { $0.omissions > 0 } ?? false }
+    var latestPoll: PollCache?
+    var hasSkippedPoll: Bool { latestPoll.map { $0.skippedPolls > 0 } ?? false }
     /// No look is left out in a run's first pass.
     var isInFirstPass = true
 
@@ -69,21 +69,6 @@ struct Run: ~Copyable {
 
     /// Whether there is something to run for, blocks aside.
     var holdsItems: Bool { terms.staysWhenEmpty || view.holdsItems }
-
-    /// When, and over what contents, a run asked the kernel what is ready.
-    struct Look {
-        /// Until when it may do for another one.
-        var end: Int64
-        /// For how many it may do.
-        var mostOmissions: Int
-        var version: UInt64
-        /// How often ports had been added, or had asked for something else.
-        var askCount: UInt64
-        /// Which of the loop's looks it was; a nested run's comes after it and takes its news away.
-        var number: Int64
-        /// How many looks were left out since.
-        var omissions = 0
-    }
 }
 
 /// What a pass found to handle.

@@ -7,14 +7,14 @@ internal import CUVSupport
 /// wait costs a half less beside it. What is ready there for libuv itself stays ready, for the next
 /// sleep. And while as much is ready as libuv asks for at a time, it asks again and again, up to 48
 /// times in one look, and is told the same.
-enum DirectLook {
+enum DirectPoll {
     /// As many as lie on the stack.
     private static let few = 64
     private static let many = 1_024
 
     /// Names what is ready, without waiting, in the words of libuv; at most ``many``, and some of
     /// them twice.
-    static func look(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) {
+    static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) {
         if ask(for: few, epoll, body) == few { _ = ask(for: many, epoll, body) }
     }
 

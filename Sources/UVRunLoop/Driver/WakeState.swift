@@ -1,5 +1,5 @@
 /// The word by which a loop and those who wake it agree.
-package typealias WakeWord = GenericWakeWord<SystemWord>
+package typealias WakeState = GenericWakeState<SystemWord>
 
 /// The word by which a loop and those who wake it agree, so that no wake-up is lost and none costs
 /// a system call while the loop is awake.
@@ -8,7 +8,7 @@ package typealias WakeWord = GenericWakeWord<SystemWord>
 /// and kicks the loop only if it was asleep and unmarked. The loop removes the mark before it looks
 /// at its contents and falls asleep only if the word is still unmarked. Nothing is in fences, so
 /// that the thread sanitizer sees it too.
-package final class GenericWakeWord<Word: AtomicWord & ~Copyable>: Sendable {
+package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
     private static var asleep: UInt64 { 1 }
     /// The contents have changed: look at them again.
     private static var changed: UInt64 { 2 }
@@ -24,7 +24,7 @@ package final class GenericWakeWord<Word: AtomicWord & ~Copyable>: Sendable {
     package var isAsleep: Bool { word.loadRelaxed() & Self.asleep != 0 }
 
     /// Marks that the contents have changed; answers whether the loop has to be kicked.
-    package func noteChange() -> Bool {
+    package func markChanged() -> Bool {
         mark(Self.changed)
     }
 
@@ -33,13 +33,13 @@ package final class GenericWakeWord<Word: AtomicWord & ~Copyable>: Sendable {
     ///
     /// A mark that is still there then speaks for this change too: the look that removes it comes
     /// later in the one order of all such operations, and finds what was stored.
-    package func noteChangeUnlessMarked() -> Bool {
+    package func markChangedUnlessMarked() -> Bool {
         if word.loadSequential() & Self.changed != 0 { return false }
         return mark(Self.changed)
     }
 
     /// Records an explicit wake-up; answers whether the loop has to be kicked.
-    package func noteWakeUp() -> Bool {
+    package func markWoken() -> Bool {
         mark(Self.woken)
     }
 
@@ -52,13 +52,13 @@ package final class GenericWakeWord<Word: AtomicWord & ~Copyable>: Sendable {
     package var isWoken: Bool { word.loadAcquiring() & Self.woken != 0 }
 
     /// Removes the mark, right before the contents are looked at.
-    package func beginLook() {
+    package func clearChanged() {
         word.bitwiseAndSequential(~Self.changed)
     }
 
     /// Forgets a wake-up; answers whether there was one.
     @discardableResult
-    package func forgetWakeUp() -> Bool {
+    package func clearWoken() -> Bool {
         // Most passes find nothing to forget. An acquiring load of a clear word orders nothing
         // that a later look at the contents would miss: whoever marks it after this load wakes the
         // coming sleep.

@@ -5,7 +5,7 @@ import UVRunLoop
 ///
 /// It is kept behind the port's lock. Nothing in it waits and nothing calls out: what needs the
 /// port's owner, a message or a policy's word, is handed to the caller.
-struct Exchange: ~Copyable, Sendable {
+struct LocalPortServer: ~Copyable, Sendable {
     /// What there is to do for the owner.
     enum Step: Sendable {
         case deliver(Frame, from: PeerCredentials, on: UInt64)
@@ -114,16 +114,16 @@ struct Exchange: ~Copyable, Sendable {
         let served = connections.modify(tag) { connection in
             let before = connection.interest
             let turn = connection.takeTurn()
-            return (turn, connection.outlook(since: before), connection.peer)
+            return (turn, connection.needs(since: before), connection.peer)
         }
-        guard let (turn, outlook, peer) = served else { return nil }
+        guard let (turn, needs, peer) = served else { return nil }
         lastTag = tag
-        keptByteCount += outlook.growth
+        keptByteCount += needs.growth
         switch turn {
         case .ended: drop(tag)
-        case .nothing: didServe(tag, outlook)
+        case .nothing: didServe(tag, needs)
         case .frame(let frame):
-            if didServe(tag, outlook) { return .deliver(frame, from: peer, on: tag) }
+            if didServe(tag, needs) { return .deliver(frame, from: peer, on: tag) }
         }
         return nil
     }
@@ -132,8 +132,8 @@ struct Exchange: ~Copyable, Sendable {
     ///
     /// - Returns: Whether the connection goes on.
     @discardableResult
-    private mutating func didServe(_ tag: UInt64, _ outlook: Connection.Outlook) -> Bool {
-        if let interest = outlook.newInterest, let connection = connections[tag] {
+    private mutating func didServe(_ tag: UInt64, _ needs: Connection.Needs) -> Bool {
+        if let interest = needs.newInterest, let connection = connections[tag] {
             do {
                 try watched.modify(connection.socket.descriptor.number, interest, tag: tag)
             } catch {
@@ -141,8 +141,8 @@ struct Exchange: ~Copyable, Sendable {
                 return false
             }
         }
-        if outlook.hasInput { again.append(tag) }
-        if let date = outlook.date { arm(date) }
+        if needs.hasInput { again.append(tag) }
+        if let date = needs.date { arm(date) }
         return endHeaviestConnections(for: tag)
     }
 
@@ -156,14 +156,14 @@ struct Exchange: ~Copyable, Sendable {
         let change = connections.modify(tag) { connection in
             let (before, hadInput) = (connection.interest, connection.hasInput)
             connection.send(frame)
-            return (hadInput, connection.outlook(since: before))
+            return (hadInput, connection.needs(since: before))
         }
         // Its input is known already; only what the reply changed is new.
-        guard let (hadInput, outlook) = change else { return }
-        keptByteCount += outlook.growth
-        if outlook.newInterest != nil || hadInput != outlook.hasInput {
+        guard let (hadInput, needs) = change else { return }
+        keptByteCount += needs.growth
+        if needs.newInterest != nil || hadInput != needs.hasInput {
             again.removeAll { $0 == tag }
-            didServe(tag, outlook)
+            didServe(tag, needs)
         } else {
             _ = endHeaviestConnections(for: tag)
         }
