@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 int cuv_condition(int descriptor) {
@@ -16,6 +18,13 @@ int cuv_condition(int descriptor) {
 int cuv_unread_bytes(int descriptor) {
     int count = 0;
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -errno;
+}
+
+void cuv_close(int descriptor) { close(descriptor); }
+
+int cuv_duplicate(int descriptor, int least) {
+    int duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+    return duplicate >= 0 ? duplicate : -errno;
 }
 
 int cuv_file_flags(int descriptor) {
@@ -34,4 +43,20 @@ int cuv_is_same_file(int one, int other) {
     const int compare_files = 0; // KCMP_FILE
     pid_t process = getpid();
     return syscall(SYS_kcmp, process, process, compare_files, (long)one, (long)other) <= 0;
+}
+
+static int is_at_end(int descriptor, const struct stat *status) {
+    if (S_ISREG(status->st_mode)) return lseek(descriptor, 0, SEEK_CUR) >= status->st_size;
+    // The null device's numbers, on every Linux.
+    return S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
+}
+
+int cuv_file_of(int descriptor, struct cuv_file *file) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return -errno;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    file->is_directory = S_ISDIR(status.st_mode);
+    file->is_at_end = is_at_end(descriptor, &status);
+    return 0;
 }

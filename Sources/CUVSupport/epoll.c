@@ -3,6 +3,8 @@
 #include "cuv_epoll.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 int cuv_epoll_create(void) {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -51,4 +53,19 @@ int cuv_epoll_add_edges(int epoll, int descriptor) {
 void cuv_epoll_acknowledge(int epoll) {
     struct epoll_event events[4];
     epoll_wait(epoll, events, 4, 0);
+}
+
+int cuv_epoll_holds(int epoll, int descriptor) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", epoll);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return 0;
+    char *line = NULL;
+    size_t capacity = 0;
+    int held = 0, member;
+    // One line for each member, which begins with its number.
+    while (!held && getline(&line, &capacity, file) > 0) held = sscanf(line, "tfd: %d", &member) == 1 && member == descriptor;
+    free(line);
+    fclose(file);
+    return held;
 }

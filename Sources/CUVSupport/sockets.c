@@ -17,3 +17,7 @@ int cuv_peer_credentials(int socket, struct cuv_credentials *_Nonnull credential
     socklen_t length = sizeof *credentials;
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, credentials, &length) == 0 ? 0 : -errno;
 }
+
+int cuv_socket_pair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0 ? 0 : -errno;
+}

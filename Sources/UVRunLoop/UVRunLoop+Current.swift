@@ -54,7 +54,7 @@ extension UVRunLoop {
     }
 
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
-        if let loop = MainLoop.loop, loop.generation == ThreadIdentity.generation { return loop }
+        if let loop = MainLoop.loop, loop.generation == ForkCount.current { return loop }
         return try mainThread.current.lock.withLock { _ throws(RunLoopError) in
             if let loop = existingMain { return loop }
             let made = try make(for: .main, isMain: true)
@@ -67,7 +67,7 @@ extension UVRunLoop {
 
     /// The main thread's loop, if somebody has asked for it in this process.
     static var existingMain: UVRunLoop? {
-        MainLoop.loop.flatMap { $0.generation == ThreadIdentity.generation ? $0 : nil }
+        MainLoop.loop.flatMap { $0.generation == ForkCount.current ? $0 : nil }
     }
 
     /// Guards the making of the main thread's loop, which whoever asks first makes.

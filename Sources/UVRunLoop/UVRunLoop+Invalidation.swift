@@ -21,7 +21,7 @@ extension UVRunLoop {
 
     static func invalidate(_ observer: Observer) {
         let (isFirst, loop, record) = observer.state.withLock {
-            state -> (Bool, UVRunLoop?, ObserverRecord?) in
+            state -> (Bool, UVRunLoop?, ObserverRecord<LoopItems>?) in
             guard observer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
                 return (false, nil, nil)
             }
@@ -65,7 +65,7 @@ extension UVRunLoop {
     /// Makes a port invalid, all but its handler; answers the loop that it was in.
     @discardableResult
     static func takeOut(_ link: PortLink) -> UVRunLoop? {
-        let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord?) in
+        let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord<LoopItems>?) in
             guard link.validity.exchange(false, ordering: .acquiringAndReleasing) else {
                 return (nil, nil)
             }

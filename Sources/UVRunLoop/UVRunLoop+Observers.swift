@@ -19,7 +19,9 @@ extension UVRunLoop {
             withEngine { engine in
                 guard !engine.isClosed else { return }
                 if state.loop == nil {
-                    state.ticket = engine.observers.insert(ObserverRecord(observer: observer))
+                    state.ticket = engine.observers.insert(
+                        ObserverRecord<LoopItems>(observer: observer)
+                    )
                     state.loop = self
                 }
                 engine.add(state.ticket, observerTo: mode)
@@ -38,7 +40,7 @@ extension UVRunLoop {
     ///   - mode: The mode to leave; ``Mode/common`` takes an observer that was added to it out of
     ///     every common mode.
     public func remove(_ observer: Observer, forMode mode: Mode) {
-        let dropped = observer.state.withLock { state -> ObserverRecord? in
+        let dropped = observer.state.withLock { state -> ObserverRecord<LoopItems>? in
             guard state.loop === self else { return nil }
             let dropped = withEngine { $0.remove(state.ticket, observerFrom: mode) }
             if dropped != nil { state.loop = nil }

@@ -21,7 +21,7 @@ extension UVRunLoop {
             withEngine { engine in
                 guard !engine.isClosed else { return }
                 if state.loop == nil {
-                    state.ticket = engine.insert(port)
+                    state.ticket = engine.insert(ServedPort(port))
                     state.loop = self
                     if let events = state.events { engine.setEvents(events, of: state.ticket) }
                 }
@@ -43,7 +43,7 @@ extension UVRunLoop {
     ///     every common mode.
     public func remove(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
-        let dropped = link.state.withLock { state -> PortRecord? in
+        let dropped = link.state.withLock { state -> PortRecord<LoopItems>? in
             guard state.loop === self else { return nil }
             let dropped = withEngine { $0.remove(state.ticket, portFrom: mode) }
             if dropped != nil { state.loop = nil }
@@ -54,7 +54,7 @@ extension UVRunLoop {
     }
 
     /// Has the kernel forget a descriptor that the loop has no source for any more.
-    func unwatchDescriptor(of record: PortRecord) {
+    func unwatchDescriptor(of record: PortRecord<LoopItems>) {
         guard let descriptor = record.descriptor else { return }
         remote.release(descriptor) {
             withEngine { $0.descriptors[descriptor] != nil }

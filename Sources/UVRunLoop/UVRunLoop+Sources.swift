@@ -18,7 +18,7 @@ extension UVRunLoop {
             let signal = state.signal
             let (ticket, joined) = withEngine { engine -> (Ticket?, [Mode]) in
                 guard !engine.isClosed else { return (nil, []) }
-                let ticket = known ?? engine.sources.insert(SourceRecord(source: source))
+                let ticket = known ?? engine.sources.insert(SourceRecord<LoopItems>(source: source))
                 return (ticket, engine.add(ticket, sourceTo: mode, signal: signal))
             }
             if known == nil, let ticket {
@@ -43,7 +43,7 @@ extension UVRunLoop {
     ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of
     ///     every common mode.
     public func remove(_ source: Source, forMode mode: Mode) {
-        let (left, dropped) = source.state.withLock { state -> ([Mode], SourceRecord?) in
+        let (left, dropped) = source.state.withLock { state -> ([Mode], SourceRecord<LoopItems>?) in
             guard let index = state.links.firstIndex(where: { $0.loop === self }) else {
                 return ([], nil)
             }

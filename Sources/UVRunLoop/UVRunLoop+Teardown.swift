@@ -17,7 +17,7 @@ extension UVRunLoop {
         let blocks = withInbox { $0.close() }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {
-            record.port.link.receiver.loopDidEnd(record.port)
+            record.port.tellOfLoopEnd()
         }
         for (record, left) in remains.sources {
             record.source.didLeave(self)

@@ -116,7 +116,7 @@ extension UVRunLoop.Timer {
     ///   another thread.
     func becomeInvalid() -> TimerCall? {
         validity.store(false, ordering: .releasing)
-        return isCallElsewhere ? nil : core.call.take()
+        return isCallElsewhere ? nil : call.take()
     }
 
     /// Whether only another thread may touch what the timer calls.
@@ -129,7 +129,7 @@ extension UVRunLoop.Timer {
     }
 
     private func releaseCall() {
-        let last = withLockedState { core.call.take() }
+        let last = withLockedState { call.take() }
         withExtendedLifetime(last) {}
     }
 }

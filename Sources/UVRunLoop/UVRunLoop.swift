@@ -21,7 +21,7 @@ public final class UVRunLoop: Sendable {
     /// Stands for it in the timers that it holds.
     let anchor = LoopAnchor.take()
     /// In which of a family of forked processes it was made.
-    let generation = ThreadIdentity.generation
+    let generation = ForkCount.current
     /// Whether it is ``main``, which serves the main dispatch queue.
     let isMain: Bool
 
@@ -65,7 +65,7 @@ public final class UVRunLoop: Sendable {
         /// The in-process port whose handler is on the stack, the innermost.
         var servedReceiver: (any PortReceiver)?
         /// Storage for the next batch of sources.
-        var spareSources: [SignalledSource] = []
+        var spareSources: [Engine.SignalledSource] = []
         /// Storage for the next batch of blocks.
         var spareBatch: [Inbox.Entry] = []
     }
@@ -174,7 +174,7 @@ public final class UVRunLoop: Sendable {
     }
 
     func checkProcess() {
-        Self.checkProcess(isCurrent: generation == ThreadIdentity.generation)
+        Self.checkProcess(isCurrent: generation == ForkCount.current)
     }
 
     static func checkProcess(isCurrent isThisOne: Bool) {

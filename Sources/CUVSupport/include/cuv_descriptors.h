@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/types.h>
 
 // The bits of poll(2)'s and epoll's masks, which are the same.
 enum {
@@ -19,6 +20,12 @@ int cuv_condition(int descriptor);
 
 int cuv_unread_bytes(int descriptor);
 
+// Closes a descriptor. Linux frees the number whatever close(2) returns, so it is never repeated.
+void cuv_close(int descriptor);
+
+// A descriptor of the same open file, with a number of at least `least`, closed by exec.
+int cuv_duplicate(int descriptor, int least);
+
 // The flags of a descriptor's open file, O_NONBLOCK among them.
 int cuv_file_flags(int descriptor);
 
@@ -26,5 +33,16 @@ int cuv_set_file_flags(int descriptor, int flags);
 
 // Whether two descriptors of this process share an open file. Where the kernel does not tell, they are taken to.
 int cuv_is_same_file(int one, int other);
+
+// What an open file is, but for its contents.
+struct cuv_file {
+    dev_t device;
+    ino_t inode;
+    int is_directory;
+    // Nothing is left to read: the position is at the length or behind it, or the file is the null device.
+    int is_at_end;
+};
+
+int cuv_file_of(int descriptor, struct cuv_file *_Nonnull file);
 
 #endif

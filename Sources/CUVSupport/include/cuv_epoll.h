@@ -56,4 +56,7 @@ int cuv_epoll_add_edges(int epoll, int descriptor);
 // Takes what an epoll set has to tell.
 void cuv_epoll_acknowledge(int epoll);
 
+// Whether a set holds a number, whatever file the number stood for when it was added; 0 where the kernel does not tell.
+int cuv_epoll_holds(int epoll, int descriptor);
+
 #endif

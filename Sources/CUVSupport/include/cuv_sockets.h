@@ -15,4 +15,7 @@ struct cuv_credentials {
 
 int cuv_peer_credentials(int socket, struct cuv_credentials *_Nonnull credentials);
 
+// Two connected sockets that do not block.
+int cuv_socket_pair(int ends[_Nonnull 2]);
+
 #endif

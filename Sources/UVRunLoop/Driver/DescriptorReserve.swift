@@ -1,6 +1,5 @@
 import CUV
 internal import CUVSupport
-import Glibc
 import Synchronization
 
 /// Makes sure that libuv finds the descriptors it takes for granted.
@@ -22,7 +21,7 @@ enum DescriptorReserve {
         let count = countForALoop + (isFirst ? countForLibuv : 0)
         var opened: [CInt] = []
         var standard: [CInt] = []
-        defer { for descriptor in opened { close(descriptor) } }
+        defer { for descriptor in opened { cuv_close(descriptor) } }
         do {
             while opened.count < count {
                 let descriptor = try accepted(cuv_epoll_create())
@@ -33,7 +32,7 @@ enum DescriptorReserve {
                 }
             }
         } catch {
-            for descriptor in standard { close(descriptor) }
+            for descriptor in standard { cuv_close(descriptor) }
             throw error
         }
         return standard

@@ -1,6 +1,5 @@
 import CUV
 internal import CUVSupport
-import Glibc
 
 /// Drives a loop on libuv: one `uv_loop_t`, in which no handler of the loop's ever runs.
 ///
@@ -41,7 +40,7 @@ final class UVDriver: LoopDriver {
 
     init(word: WakeState) throws(UVError) {
         let standard = try DescriptorReserve.ensure()
-        defer { for descriptor in standard { Glibc.close(descriptor) } }
+        defer { for descriptor in standard { cuv_close(descriptor) } }
         self.word = word
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let status = unsafe cuv_loop_init(loop)

@@ -122,7 +122,7 @@ struct WatchedDescriptors {
     /// that is waited for.
     private func requireNoGhost(of descriptor: CInt) {
         var looks = 1
-        while EpollSet.holds(descriptor, epoll: epoll) {
+        while cuv_epoll_holds(epoll, descriptor) != 0 {
             require(
                 looks < Self.mostLooks,
                 """

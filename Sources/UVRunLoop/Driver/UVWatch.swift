@@ -8,7 +8,7 @@ internal import CUVSupport
 /// and a descriptor that its owner closed gives an error where libuv would abort the process.
 @safe
 final class UVWatch {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+    typealias Events = UVRunLoop.DescriptorEvents
 
     let descriptor: CInt
     /// Tells this use of the number from earlier ones.
@@ -144,7 +144,7 @@ final class UVWatch {
     }
 }
 
-extension UVRunLoop.DescriptorSource.Events {
+extension UVRunLoop.DescriptorEvents {
     fileprivate init(uv events: CInt) {
         self = []
         if events & CInt(bitPattern: UV_READABLE.rawValue) != 0 { insert(.readable) }

@@ -1,6 +1,5 @@
 import CUV
 internal import CUVSupport
-import Glibc
 import Synchronization
 
 /// The descriptor behind a loop's `uv_async`, where it is better to write to it than to call

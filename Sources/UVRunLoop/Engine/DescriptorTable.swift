@@ -6,7 +6,7 @@ struct DescriptorTable {
         let registration: UInt64
         var sources: [Ticket] = []
         /// What the kernel reports; `nil` while the descriptor is not in its set.
-        var armed: UVRunLoop.DescriptorSource.Events?
+        var armed: UVRunLoop.DescriptorEvents?
     }
 
     /// By descriptor, as these are small numbers: this is asked for with every event.
@@ -50,12 +50,12 @@ struct DescriptorTable {
     }
 
     /// Whether the kernel reports all of some events.
-    func isArmed(_ descriptor: CInt, for events: UVRunLoop.DescriptorSource.Events) -> Bool {
+    func isArmed(_ descriptor: CInt, for events: UVRunLoop.DescriptorEvents) -> Bool {
         guard knows(descriptor) else { return false }
         return groups[Int(descriptor)]?.armed?.isSuperset(of: events) ?? false
     }
 
-    mutating func setArmed(_ events: UVRunLoop.DescriptorSource.Events?, for descriptor: CInt) {
+    mutating func setArmed(_ events: UVRunLoop.DescriptorEvents?, for descriptor: CInt) {
         guard self[descriptor] != nil else { return }
         groups[Int(descriptor)]?.armed = events
     }

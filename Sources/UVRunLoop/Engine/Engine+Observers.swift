@@ -1,33 +1,36 @@
 /// What a loop keeps about an observer.
-struct ObserverRecord: ItemRecord {
-    let observer: UVRunLoop.Observer
+struct ObserverRecord<Items: ItemTypes>: ItemRecord {
+    let observer: Items.Observer
     var attachment = Attachment()
 
-    func join(_ mode: inout ModeContents, slot: UInt32) -> HeapSlot {
+    func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
         mode.observers.insert(observer)
         return 0
     }
 
-    func leave(_ mode: inout ModeContents, place: HeapSlot) {
+    func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
         mode.observers.remove(observer)
     }
 }
 
-extension Engine {
+extension GenericEngine {
     mutating func add(_ ticket: Ticket, observerTo mode: UVRunLoop.Mode) {
         renewVersion()
         _ = observers.add(ticket, to: mode, in: &modes)
     }
 
     /// Takes an observer out of a mode; answers its record when nothing keeps it here any more.
-    mutating func remove(_ ticket: Ticket, observerFrom mode: UVRunLoop.Mode) -> ObserverRecord? {
+    mutating func remove(
+        _ ticket: Ticket,
+        observerFrom mode: UVRunLoop.Mode
+    ) -> ObserverRecord<Items>? {
         renewVersion()
         _ = observers.remove(ticket, from: mode, in: &modes)
         return observers.dropIfUnused(ticket)
     }
 
     /// Takes an observer out of the loop.
-    mutating func removeObserver(_ ticket: Ticket) -> ObserverRecord? {
+    mutating func removeObserver(_ ticket: Ticket) -> ObserverRecord<Items>? {
         renewVersion()
         return observers.removeEverywhere(ticket, in: &modes)?.record
     }

@@ -1,10 +1,10 @@
-extension Engine {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+extension GenericEngine {
+    typealias Events = UVRunLoop.DescriptorEvents
 
-    mutating func insert(_ port: any UVRunLoop.PortSource) -> Ticket {
+    mutating func insert(_ port: Items.Port) -> Ticket {
         let serial = nextSerial()
         let ticket = ports.insert(PortRecord(port: port, serial: serial))
-        if let descriptor = port.link.descriptor {
+        if let descriptor = port.descriptor {
             descriptors.insert(ticket, for: descriptor, serial: serial)
             for other in descriptors[descriptor]?.sources ?? [] where other != ticket {
                 watchAgain(other)
@@ -28,7 +28,7 @@ extension Engine {
     }
 
     /// Takes a port out of a mode; answers its record when nothing keeps it here any more.
-    mutating func remove(_ ticket: Ticket, portFrom mode: UVRunLoop.Mode) -> PortRecord? {
+    mutating func remove(_ ticket: Ticket, portFrom mode: UVRunLoop.Mode) -> PortRecord<Items>? {
         renewVersion()
         _ = ports.remove(ticket, from: mode, in: &modes)
         guard let dropped = ports.dropIfUnused(ticket) else { return nil }
@@ -37,21 +37,21 @@ extension Engine {
     }
 
     /// Takes a port out of the loop.
-    mutating func removePort(_ ticket: Ticket) -> PortRecord? {
+    mutating func removePort(_ ticket: Ticket) -> PortRecord<Items>? {
         renewVersion()
         guard let found = ports.removeEverywhere(ticket, in: &modes) else { return nil }
         forgetDescriptor(of: found.record, ticket)
         return found.record
     }
 
-    /// What the loop knows the ports of a mode by.
-    func portLinks(in mode: UVRunLoop.Mode) -> [UVRunLoop.PortLink] {
+    /// The ports of a mode.
+    func ports(in mode: UVRunLoop.Mode) -> [Items.Port] {
         ports.tickets.compactMap { ticket in
-            ports.contains(ticket, in: mode, of: modes) ? ports[ticket]?.port.link : nil
+            ports.contains(ticket, in: mode, of: modes) ? ports[ticket]?.port : nil
         }
     }
 
-    private mutating func forgetDescriptor(of record: PortRecord, _ ticket: Ticket) {
+    private mutating func forgetDescriptor(of record: PortRecord<Items>, _ ticket: Ticket) {
         if let descriptor = record.descriptor { descriptors.remove(ticket, from: descriptor) }
     }
 
@@ -78,7 +78,7 @@ extension Engine {
         if let wish = ports.modify(ticket, { $0.wish }) { watch(wish, for: ticket) }
     }
 
-    private mutating func watch(_ wish: PortRecord.Wish, for ticket: Ticket) {
+    private mutating func watch(_ wish: PortRecord<Items>.Wish, for ticket: Ticket) {
         guard let descriptor = wish.descriptor, !descriptors.isArmed(descriptor, for: wish.events)
         else { return }
         ports.modify(ticket, in: &modes) { record, modes in

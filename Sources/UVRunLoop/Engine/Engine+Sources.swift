@@ -1,32 +1,32 @@
 /// What a loop keeps about a custom source.
-struct SourceRecord: ItemRecord {
-    let source: UVRunLoop.Source
+struct SourceRecord<Items: ItemTypes>: ItemRecord {
+    let source: Items.Source
     var attachment = Attachment()
     /// When it was signalled first since it was performed last; `nil` when it is not signalled.
     fileprivate var signal: UInt64?
 
-    init(source: UVRunLoop.Source) { self.source = source }
+    init(source: Items.Source) { self.source = source }
 
-    func join(_ mode: inout ModeContents, slot: UInt32) -> HeapSlot {
+    func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
         mode.sourceCount += 1
         let place = mode.signalled.places.take(for: slot)
         queue(place, in: &mode)
         return place
     }
 
-    func leave(_ mode: inout ModeContents, place: HeapSlot) {
+    func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
         mode.sourceCount -= 1
         mode.signalled.remove(place)
         mode.signalled.places.give(back: place)
     }
 
-    fileprivate func queue(_ place: HeapSlot, in mode: inout ModeContents) {
+    fileprivate func queue(_ place: HeapSlot, in mode: inout ModeContents<Items>) {
         guard let signal else { return }
         mode.signalled.insert(place, Turn(rank: Int64(source.order), serial: signal))
     }
 }
 
-extension Engine {
+extension GenericEngine {
     /// Adds a source to a mode; answers the modes that it joined.
     mutating func add(
         _ ticket: Ticket,
@@ -70,7 +70,7 @@ extension Engine {
     mutating func remove(
         _ ticket: Ticket,
         sourceFrom mode: UVRunLoop.Mode
-    ) -> (left: [UVRunLoop.Mode], dropped: SourceRecord?) {
+    ) -> (left: [UVRunLoop.Mode], dropped: SourceRecord<Items>?) {
         renewVersion()
         let left = sources.remove(ticket, from: mode, in: &modes)
         let dropped = sources.dropIfUnused(ticket)
@@ -86,12 +86,12 @@ extension Engine {
         return modes.names(of: found.left)
     }
 
-    private mutating func forgetSignal(of record: SourceRecord) {
+    private mutating func forgetSignal(of record: SourceRecord<Items>) {
         if record.signal != nil { signalledCount -= 1 }
     }
 
     /// Takes the source of the mode that is to be fired first out of those to be fired.
-    mutating func takeFirstSignalled(in mode: Int) -> UVRunLoop.Source? {
+    mutating func takeFirstSignalled(in mode: Int) -> Items.Source? {
         guard let slot = modes[mode].signalled.first else { return nil }
         let ticket = sources.ticket(at: slot)
         clearSignal(ticket)
@@ -106,10 +106,10 @@ extension Engine {
             }
         }
     }
-}
 
-/// A source that is about to be fired, and when it is its turn.
-struct SignalledSource {
-    var source: UVRunLoop.Source
-    var turn: Turn
+    /// A source that is about to be fired, and when it is its turn.
+    struct SignalledSource {
+        var source: Items.Source
+        var turn: Turn
+    }
 }

@@ -1,33 +1,32 @@
 // The engine's timers lie in their modes' queues. Everything here is for timers that are in this
 // loop, which whoever calls it has made sure of under the loop's lock.
 
-extension UVRunLoop.Timer {
+extension TimerReference {
     /// The next date to fire on.
     var date: Int64 { core.series.date }
 }
 
-/// A timer taken out of its queues to be fired.
-struct Firing {
-    let timer: UVRunLoop.Timer
-    let call: TimerCall?
-    /// How many dates this fire stands for beside its own.
-    let missed: Int
+extension GenericEngine {
+    /// A timer taken out of its queues to be fired.
+    struct Firing {
+        let timer: Items.Timer
+        let call: Items.Timer.Call?
+        /// How many dates this fire stands for beside its own.
+        let missed: Int
+        let isRepeating: Bool
+    }
 
-    let isRepeating: Bool
-}
-
-extension Engine {
     // MARK: Modes
 
     /// Adds a timer to a mode, or to every common one.
-    mutating func add(_ timer: UVRunLoop.Timer, to mode: UVRunLoop.Mode) {
+    mutating func add(_ timer: Items.Timer, to mode: UVRunLoop.Mode) {
         renewVersion()
         guard mode.isCommonName else { return join(timer, modes.makeIndex(of: mode)) }
         timerModes.setCommon(true, timer)
         for index in modes.common { join(timer, index) }
     }
 
-    private mutating func join(_ timer: UVRunLoop.Timer, _ mode: Int) {
+    private mutating func join(_ timer: Items.Timer, _ mode: Int) {
         guard timerModes.place(of: timer, in: mode) == nil else { return }
         let place = modes[mode].join(timer, serial: nextSerial())
         timerModes.insert(TimerMembership(mode: Int32(mode), place: place), of: timer)
@@ -39,7 +38,7 @@ extension Engine {
     }
 
     /// The timers of the loop; one that is in several modes is met once in each.
-    var allTimers: [UVRunLoop.Timer] {
+    var allTimers: [Items.Timer] {
         var timers = Array(timerModes.unplaced.values)
         for mode in 0..<modes.count { timers += modes[mode].timers.places.all }
         return timers
@@ -48,7 +47,7 @@ extension Engine {
     /// Takes a timer out of a mode, or, when it was added to `.common`, out of every common one.
     ///
     /// - Returns: Whether anything keeps it in the loop.
-    mutating func remove(_ timer: UVRunLoop.Timer, from mode: UVRunLoop.Mode) -> Bool {
+    mutating func remove(_ timer: Items.Timer, from mode: UVRunLoop.Mode) -> Bool {
         renewVersion()
         if !mode.isCommonName {
             if let index = modes.index(of: mode) { leave(timer, index, keepsTurn: true) }
@@ -66,7 +65,7 @@ extension Engine {
     ///   - timer: The timer.
     ///   - mode: The mode's index.
     ///   - keepsTurn: Whether it may come back, and then has the turn that it has now.
-    private mutating func leave(_ timer: UVRunLoop.Timer, _ mode: Int, keepsTurn: Bool = false) {
+    private mutating func leave(_ timer: Items.Timer, _ mode: Int, keepsTurn: Bool = false) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
         if keepsTurn { modes[mode].timers.keepTurn(of: membership.place) }
         // Whoever asked for this holds the timer.
@@ -74,20 +73,20 @@ extension Engine {
     }
 
     /// Takes a timer, which the caller holds, out of the loop.
-    mutating func remove(_ timer: UVRunLoop.Timer) {
+    mutating func remove(_ timer: Items.Timer) {
         renewVersion()
         while timer.core.membership.mode >= 0 { leave(timer, Int(timer.core.membership.mode)) }
         if timer.core.isCommon { timerModes.setCommon(false, timer) }
     }
 
-    func contains(_ timer: UVRunLoop.Timer, in mode: UVRunLoop.Mode) -> Bool {
+    func contains(_ timer: Items.Timer, in mode: UVRunLoop.Mode) -> Bool {
         if mode.isCommonName { return timer.core.isCommon }
         return modes.index(of: mode).flatMap { timerModes.place(of: timer, in: $0) } != nil
     }
 
     // MARK: Dates
 
-    mutating func setDate(_ date: Int64, of timer: UVRunLoop.Timer) {
+    mutating func setDate(_ date: Int64, of timer: Items.Timer) {
         keepTurns(of: timer)
         unschedule(timer)
         timer.core.restart(at: date)
@@ -95,7 +94,7 @@ extension Engine {
         schedule(timer)
     }
 
-    mutating func setTolerance(_ tolerance: Int64, of timer: UVRunLoop.Timer) {
+    mutating func setTolerance(_ tolerance: Int64, of timer: Items.Timer) {
         keepTurns(of: timer)
         unschedule(timer)
         timer.core.tolerance = tolerance
@@ -103,29 +102,29 @@ extension Engine {
     }
 
     /// Has a timer with a new date come after those which have that date already.
-    private mutating func renewSerials(of timer: UVRunLoop.Timer) {
+    private mutating func renewSerials(of timer: Items.Timer) {
         let serial = nextSerial()
         timerModes.forEach(of: timer) {
             modes[Int($0.mode)].timers.setSerial(serial, of: $0.place)
         }
     }
 
-    private mutating func queue(_ timer: UVRunLoop.Timer, _ place: HeapSlot, in mode: Int) {
+    private mutating func queue(_ timer: Items.Timer, _ place: HeapSlot, in mode: Int) {
         modes[mode].timers.schedule(place, date: timer.date, latest: timer.core.latest)
     }
 
     /// Queues the timer in all its modes, unless it is being called.
-    mutating func schedule(_ timer: UVRunLoop.Timer) {
+    mutating func schedule(_ timer: Items.Timer) {
         guard !timer.core.isBeingCalled else { return }
         timerModes.forEach(of: timer) { queue(timer, $0.place, in: Int($0.mode)) }
     }
 
     /// Has a timer that is queued anew keep its turns in the batches that hold it.
-    private mutating func keepTurns(of timer: UVRunLoop.Timer) {
+    private mutating func keepTurns(of timer: Items.Timer) {
         timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.keepTurn(of: $0.place) }
     }
 
-    private mutating func unschedule(_ timer: UVRunLoop.Timer) {
+    private mutating func unschedule(_ timer: Items.Timer) {
         timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.unschedule($0.place) }
     }
 
@@ -144,7 +143,7 @@ extension Engine {
     /// Ends the mode's innermost batch.
     ///
     /// - Returns: What it held, for the caller to release.
-    mutating func endBatch(in mode: Int) -> [UVRunLoop.Timer] { modes[mode].timers.endBatch() }
+    mutating func endBatch(in mode: Int) -> [Items.Timer] { modes[mode].timers.endBatch() }
 
     /// Takes the next timer of the mode's innermost batch.
     ///
@@ -157,7 +156,7 @@ extension Engine {
     mutating func takeNext(
         in mode: Int,
         _ clock: () -> Int64,
-        isHere: (UVRunLoop.Timer) -> Bool
+        isHere: (Items.Timer) -> Bool
     ) -> Firing? {
         let next =
             modes[mode].timers.hasDisplaced
@@ -167,7 +166,7 @@ extension Engine {
         let missed = timer.core.series.fire(at: now)
         return Firing(
             timer: timer,
-            call: timer.core.call,
+            call: timer.call,
             missed: missed,
             isRepeating: timer.core.series.interval != nil
         )
@@ -176,8 +175,8 @@ extension Engine {
     private mutating func takeNextOrDisplaced(
         in mode: Int,
         _ clock: () -> Int64,
-        _ isHere: (UVRunLoop.Timer) -> Bool
-    ) -> (member: UVRunLoop.Timer, now: Int64)? {
+        _ isHere: (Items.Timer) -> Bool
+    ) -> (member: Items.Timer, now: Int64)? {
         let timerModes = timerModes
         return modes[mode].timers.takeNextOrDisplaced(clock) { timer in
             isHere(timer) ? timerModes.place(of: timer, in: mode) : nil
@@ -185,7 +184,7 @@ extension Engine {
     }
 
     /// Takes a timer out of its queues while its handler runs.
-    mutating func beginCall(_ timer: UVRunLoop.Timer, forDate: Bool = false) {
+    mutating func beginCall(_ timer: Items.Timer, forDate: Bool = false) {
         if !forDate || timer.core.hasOtherModes {
             keepTurns(of: timer)
             unschedule(timer)
@@ -200,7 +199,7 @@ extension Engine {
     ///   - timer: The timer.
     ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
     /// - Returns: Whether the timer goes on; a one-shot timer is taken out of the loop.
-    mutating func endCall(_ timer: UVRunLoop.Timer, now: Int64?) -> Bool {
+    mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
         noteEnd(of: timer)
         timer.core.callDidEnd()
         guard timer.core.series.interval != nil else {
@@ -216,7 +215,7 @@ extension Engine {
     }
 
     /// A call that began here has ended, wherever the timer is now.
-    mutating func noteEnd(of timer: UVRunLoop.Timer) {
+    mutating func noteEnd(of timer: Items.Timer) {
         // As a rule it is the innermost, but a call by hand may end in another loop.
         if firing.last === timer {
             firing.removeLast()

@@ -4,15 +4,15 @@
 /// and what the kernel reported, and answers what is to be done. Whatever leaves it is handed to
 /// the caller, who lets go of it where no lock is held, because releasing an item may run code
 /// that uses the loop.
-struct Engine: ~Copyable {
-    var modes = ModeTable()
-    var timerModes = TimerModes()
-    var sources = ItemTable<SourceRecord>()
-    var observers = ItemTable<ObserverRecord>()
-    var ports = ItemTable<PortRecord>()
+struct GenericEngine<Items: ItemTypes>: ~Copyable {
+    var modes = ModeTable<Items>()
+    var timerModes = TimerModes<Items.Timer>()
+    var sources = ItemTable<SourceRecord<Items>>()
+    var observers = ItemTable<ObserverRecord<Items>>()
+    var ports = ItemTable<PortRecord<Items>>()
     var descriptors = DescriptorTable()
     /// Timers whose handlers are running, innermost last.
-    var firing: [UVRunLoop.Timer] = []
+    var firing: [Items.Timer] = []
     /// How many sources are signalled, in any mode.
     var signalledCount = 0
     /// The latest look at the kernel for a mode with ports.
@@ -59,7 +59,7 @@ struct Engine: ~Copyable {
     struct View {
         /// No engine ever has the first one.
         var version = UInt64.max
-        var observers = ObserverLists()
+        var observers = ObserverLists<Items.Observer>()
         var holdsItems = false
         var holdsPorts = false
         /// Whether there are ports that the kernel has to be asked about.
@@ -109,7 +109,7 @@ struct Engine: ~Copyable {
     /// Makes a mode one of the common ones, which brings it every item recorded as common.
     ///
     /// - Returns: The sources that joined it, whose clients are to be told.
-    mutating func addCommonMode(_ mode: UVRunLoop.Mode) -> [UVRunLoop.Source] {
+    mutating func addCommonMode(_ mode: UVRunLoop.Mode) -> [Items.Source] {
         guard !isClosed, let index = modes.insertCommon(mode) else { return [] }
         renewVersion()
         _ = observers.addCommonItems(to: index, in: &modes)
@@ -123,10 +123,10 @@ struct Engine: ~Copyable {
 
     /// What a loop held when its thread ended.
     struct Remains {
-        var timers: [UVRunLoop.Timer] = []
-        var observers: [ObserverRecord] = []
-        var sources: [(record: SourceRecord, left: [UVRunLoop.Mode])] = []
-        var ports: [PortRecord] = []
+        var timers: [Items.Timer] = []
+        var observers: [ObserverRecord<Items>] = []
+        var sources: [(record: SourceRecord<Items>, left: [UVRunLoop.Mode])] = []
+        var ports: [PortRecord<Items>] = []
     }
 
     /// Empties every mode for good.

@@ -1,6 +1,3 @@
-/// A block as it is queued; it runs on the loop's thread, wherever it came from.
-typealias Block = @Sendable () -> Void
-
 /// The blocks handed to a loop, in the order they came.
 ///
 /// A block for one mode waits in that mode's queue, one for `.common` in the common queue, which

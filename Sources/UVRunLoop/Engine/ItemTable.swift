@@ -20,8 +20,8 @@ struct ItemTable<Record: ItemRecord> {
     @discardableResult
     mutating func modify<Result>(
         _ ticket: Ticket,
-        in modes: inout ModeTable,
-        _ change: (inout Record, inout ModeTable) -> Result
+        in modes: inout ModeTable<Record.Items>,
+        _ change: (inout Record, inout ModeTable<Record.Items>) -> Result
     ) -> Result? {
         records.modify(ticket) { change(&$0, &modes) }
     }
@@ -32,7 +32,7 @@ struct ItemTable<Record: ItemRecord> {
     mutating func add(
         _ ticket: Ticket,
         to mode: UVRunLoop.Mode,
-        in modes: inout ModeTable
+        in modes: inout ModeTable<Record.Items>
     ) -> ModeIndices {
         guard mode == .common else { return join(ticket, modes.makeIndex(of: mode), in: &modes) }
         records.modify(ticket) { $0.attachment.isCommon = true }
@@ -47,7 +47,7 @@ struct ItemTable<Record: ItemRecord> {
     ///   own.
     mutating func addCommonItems(
         to index: Int,
-        in modes: inout ModeTable
+        in modes: inout ModeTable<Record.Items>
     ) -> [Ticket] {
         records.tickets.filter { ticket in
             records[ticket]?.attachment.isCommon == true
@@ -58,7 +58,7 @@ struct ItemTable<Record: ItemRecord> {
     private mutating func join(
         _ ticket: Ticket,
         _ index: Int,
-        in modes: inout ModeTable
+        in modes: inout ModeTable<Record.Items>
     ) -> ModeIndices {
         let hasJoined = records.modify(ticket) { record in
             guard record.attachment.place(in: index) == nil else { return false }
@@ -75,7 +75,7 @@ struct ItemTable<Record: ItemRecord> {
     mutating func remove(
         _ ticket: Ticket,
         from mode: UVRunLoop.Mode,
-        in modes: inout ModeTable
+        in modes: inout ModeTable<Record.Items>
     ) -> ModeIndices {
         guard mode == .common else {
             guard let index = modes.index(of: mode) else { return ModeIndices() }
@@ -91,7 +91,7 @@ struct ItemTable<Record: ItemRecord> {
     private mutating func leave(
         _ ticket: Ticket,
         _ index: Int,
-        in modes: inout ModeTable
+        in modes: inout ModeTable<Record.Items>
     ) -> ModeIndices {
         let hasLeft = records.modify(ticket) { record in
             guard let membership = record.attachment.remove(from: index) else { return false }
@@ -104,7 +104,7 @@ struct ItemTable<Record: ItemRecord> {
     /// Takes an item out of every mode and out of the loop.
     mutating func removeEverywhere(
         _ ticket: Ticket,
-        in modes: inout ModeTable
+        in modes: inout ModeTable<Record.Items>
     ) -> (record: Record, left: ModeIndices)? {
         guard let record = records.remove(ticket) else { return nil }
         var left = ModeIndices()
@@ -121,7 +121,11 @@ struct ItemTable<Record: ItemRecord> {
         return records.remove(ticket)
     }
 
-    func contains(_ ticket: Ticket, in mode: UVRunLoop.Mode, of modes: ModeTable) -> Bool {
+    func contains(
+        _ ticket: Ticket,
+        in mode: UVRunLoop.Mode,
+        of modes: ModeTable<Record.Items>
+    ) -> Bool {
         guard let record = records[ticket] else { return false }
         if mode == .common { return record.attachment.isCommon }
         return modes.index(of: mode).flatMap { record.attachment.place(in: $0) } != nil

@@ -1,5 +1,5 @@
 /// What one mode of one loop holds.
-struct ModeContents {
+struct ModeContents<Items: ItemTypes> {
     let mode: UVRunLoop.Mode
     var isCommon = false
     var sourceCount = 0
@@ -10,10 +10,10 @@ struct ModeContents {
     var descriptorCount = 0
     /// Valid timers, the ones whose handlers are running included.
     var timerCount = 0
-    var timers = TimerQueue<UVRunLoop.Timer>()
+    var timers = TimerQueue<Items.Timer>()
     var signalled = ReadyQueue()
     var ready = ReadyQueue()
-    var observers = ObserverLists()
+    var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not be watching for all that this mode's sources ask.
     var unwatched: Set<CInt> = []
 
@@ -21,7 +21,7 @@ struct ModeContents {
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 
     /// Takes a timer in; answers its place.
-    mutating func join(_ timer: UVRunLoop.Timer, serial: UInt64) -> HeapSlot {
+    mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
         let place = timers.places.take(for: timer)
         timers.setSerial(serial, of: place)
         timerCount += 1
@@ -39,8 +39,8 @@ struct ModeContents {
 }
 
 /// The modes that a loop knows, reached by a small index.
-struct ModeTable {
-    private var contents: [ModeContents] = []
+struct ModeTable<Items: ItemTypes> {
+    private var contents: [ModeContents<Items>] = []
     private var numbers = ModeNumbers()
     private(set) var common: [Int] = []
 
@@ -48,7 +48,7 @@ struct ModeTable {
         insertCommon(.default)
     }
 
-    subscript(index: Int) -> ModeContents {
+    subscript(index: Int) -> ModeContents<Items> {
         _read { yield contents[index] }
         _modify { yield &contents[index] }
     }
@@ -59,7 +59,7 @@ struct ModeTable {
     /// Where the mode's contents are, from now on at the latest.
     mutating func makeIndex(of mode: UVRunLoop.Mode) -> Int {
         if let index = index(of: mode) { return index }
-        contents.append(ModeContents(mode: mode))
+        contents.append(ModeContents<Items>(mode: mode))
         return numbers.insert(mode.number)
     }
 
@@ -76,7 +76,7 @@ struct ModeTable {
     var count: Int { contents.count }
 
     /// Whether something is the case for a mode; `true` without a look where there are many.
-    func anyOfFew(_ isCase: (borrowing ModeContents) -> Bool) -> Bool {
+    func anyOfFew(_ isCase: (borrowing ModeContents<Items>) -> Bool) -> Bool {
         guard contents.count <= 16 else { return true }
         for index in contents.indices where isCase(contents[index]) { return true }
         return false

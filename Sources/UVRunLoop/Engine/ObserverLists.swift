@@ -2,8 +2,8 @@
 ///
 /// The lists lie one behind the other in one array: most passes of most loops have nobody to tell,
 /// and those that have tell them several times.
-struct ObserverLists {
-    private var entries: [UVRunLoop.Observer] = []
+struct ObserverLists<Observer: ObserverReference> {
+    private var entries: [Observer] = []
     /// Where each list begins; the last one is where the last list ends.
     private var bounds = InlineArray<7, Int32>(repeating: 0)
     /// The activities that somebody is told of; of the others nothing more is asked.
@@ -15,14 +15,14 @@ struct ObserverLists {
     @inline(__always)
     borrowing func forEach(
         toldOf activity: UVRunLoop.Activities,
-        _ body: (UVRunLoop.Observer) -> Void
+        _ body: (Observer) -> Void
     ) {
         let list = Self.index(of: activity)
         entries.forEachUnretained(in: range(of: list), body)
     }
 
-    mutating func insert(_ observer: UVRunLoop.Observer) {
-        for (list, activity) in Self.activities.enumerated()
+    mutating func insert(_ observer: Observer) {
+        for (list, activity) in listedActivities.enumerated()
         where observer.activities.contains(activity) {
             entries.insert(observer, at: firstIndex(in: list, after: observer.order))
             for later in list + 1..<bounds.count { bounds[later] += 1 }
@@ -30,8 +30,8 @@ struct ObserverLists {
         }
     }
 
-    mutating func remove(_ observer: UVRunLoop.Observer) {
-        for (list, activity) in Self.activities.enumerated()
+    mutating func remove(_ observer: Observer) {
+        for (list, activity) in listedActivities.enumerated()
         where observer.activities.contains(activity) {
             let range = range(of: list)
             guard let index = entries[range].firstIndex(where: { $0 === observer })
@@ -56,10 +56,6 @@ struct ObserverLists {
     @inline(__always)
     private func range(of list: Int) -> Range<Int> { Int(bounds[list])..<Int(bounds[list + 1]) }
 
-    private static let activities: [UVRunLoop.Activities] = [
-        .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
-    ]
-
     @inline(__always)
     private static func index(of activity: UVRunLoop.Activities) -> Int {
         switch activity {
@@ -72,3 +68,8 @@ struct ObserverLists {
         }
     }
 }
+
+/// The activities that have a list, in the order of the lists.
+private let listedActivities: [UVRunLoop.Activities] = [
+    .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
+]

@@ -1,9 +1,8 @@
 /// What a loop keeps about a port-based source.
-struct PortRecord: ItemRecord {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+struct PortRecord<Items: ItemTypes>: ItemRecord {
+    typealias Events = UVRunLoop.DescriptorEvents
 
-    let port: any UVRunLoop.PortSource
-    private let link: UVRunLoop.PortLink
+    let port: Items.Port
     /// `nil` for a port that the kernel knows nothing of.
     let descriptor: CInt?
     /// Its turn among those that became ready at the same time, as a number that sorts like it.
@@ -32,18 +31,17 @@ struct PortRecord: ItemRecord {
     /// It does not keep its modes from being empty.
     var isIdle: Bool
 
-    init(port: any UVRunLoop.PortSource, serial: UInt64) {
+    init(port: Items.Port, serial: UInt64) {
         self.port = port
-        link = port.link
-        isBeingCalled = link.isBeingCalled
-        order = UInt32(bitPattern: Int32(clamping: link.order)) ^ (1 << 31)
+        isBeingCalled = port.isBeingCalled
+        order = UInt32(bitPattern: Int32(clamping: port.order)) ^ (1 << 31)
         servedAt = serial
-        descriptor = link.descriptor
-        events = link.events
-        isIdle = !link.keepsModes
+        descriptor = port.descriptor
+        events = port.events
+        isIdle = !port.keepsModes
     }
 
-    func join(_ mode: inout ModeContents, slot: UInt32) -> HeapSlot {
+    func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
         mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
         if descriptor != nil { mode.descriptorCount += 1 }
@@ -52,7 +50,7 @@ struct PortRecord: ItemRecord {
         return place
     }
 
-    func leave(_ mode: inout ModeContents, place: HeapSlot) {
+    func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
         mode.portCount -= 1
         if isIdle { mode.idlePortCount -= 1 }
         if descriptor != nil { mode.descriptorCount -= 1 }
@@ -100,7 +98,7 @@ struct PortRecord: ItemRecord {
     mutating func queue(
         _ events: Events,
         poll: PollStamp,
-        in modes: inout ModeTable,
+        in modes: inout ModeTable<Items>,
         _ mode: Int
     ) {
         if let queuedIn, queuedIn != mode {
@@ -116,7 +114,7 @@ struct PortRecord: ItemRecord {
 
     /// Puts it among the ready ports of all its modes, for something that the kernel does not know
     /// of.
-    mutating func queueAnnouncement(at serial: UInt64, in modes: inout ModeTable) {
+    mutating func queueAnnouncement(at serial: UInt64, in modes: inout ModeTable<Items>) {
         // Also where it is in no mode: one that it joins later finds it ready.
         takeTurn(at: serial)
         attachment.forEach { enqueue($0.place, in: &modes[$0.mode]) }
@@ -126,7 +124,7 @@ struct PortRecord: ItemRecord {
         turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker)
     }
 
-    private func enqueue(_ place: HeapSlot, in mode: inout ModeContents) {
+    private func enqueue(_ place: HeapSlot, in mode: inout ModeContents<Items>) {
         guard let turn, !mode.ready.contains(place) else { return }
         mode.ready.insert(place, turn)
     }
@@ -138,16 +136,19 @@ struct PortRecord: ItemRecord {
     }
 
     /// Takes it out of the line to be served.
-    mutating func beginCall(_ events: Events, _ ticket: Ticket, _ serial: UInt64) -> Delivery {
+    mutating func beginCall(
+        _ events: Events,
+        _ ticket: Ticket,
+        _ serial: UInt64
+    ) -> GenericEngine<Items>.Delivery {
         turn = nil
         servedAt = serial
         if events.contains(.hangUp) { isOff = true }
         isBeingCalled = true
-        link.isBeingCalled = true
-        return Delivery(
+        port.isBeingCalled = true
+        return GenericEngine<Items>.Delivery(
             ticket: ticket,
             port: port,
-            link: link,
             events: events,
             isFinal: isRefused
         )
@@ -156,18 +157,18 @@ struct PortRecord: ItemRecord {
     /// Ends the call, whichever loop began it.
     mutating func endCall() {
         isBeingCalled = false
-        link.isBeingCalled = false
+        port.isBeingCalled = false
     }
 
     /// Takes it out of the queues for what was noted so far.
-    mutating func unqueue(in modes: inout ModeTable) {
+    mutating func unqueue(in modes: inout ModeTable<Items>) {
         dequeue(in: &modes)
         queuedIn = nil
         hasAnnouncement = false
         noted = []
     }
 
-    private func dequeue(in modes: inout ModeTable) {
+    private func dequeue(in modes: inout ModeTable<Items>) {
         if hasAnnouncement {
             attachment.forEach { modes[$0.mode].ready.remove($0.place) }
         } else if let queuedIn, let place = attachment.place(in: queuedIn) {

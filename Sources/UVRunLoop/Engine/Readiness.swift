@@ -4,7 +4,7 @@ package struct Readiness: Sendable {
     /// Which use of the number the report is about.
     package var registration: UInt64
     /// What holds; `.hangUp` when the other side is gone or the descriptor is in error.
-    package var events: UVRunLoop.DescriptorSource.Events
+    package var events: UVRunLoop.DescriptorEvents
     /// The other side is gone, but what it sent before has not been read.
     package var hasUnread = false
     /// After an error libuv watches no more: the descriptor has to be watched anew.
@@ -13,7 +13,7 @@ package struct Readiness: Sendable {
     package init(
         descriptor: CInt,
         registration: UInt64,
-        events: UVRunLoop.DescriptorSource.Events,
+        events: UVRunLoop.DescriptorEvents,
         hasUnread: Bool = false,
         isUnwatched: Bool = false
     ) {

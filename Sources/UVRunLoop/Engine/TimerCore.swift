@@ -2,9 +2,7 @@
 ///
 /// It lies in the timer itself, so that one lock and one piece of memory are all that a timer
 /// costs; the lock is that of the loop which the timer is in (see ``TimerOwner``).
-struct TimerCore: ~Copyable {
-    /// What the timer calls; `nil` once it was let go.
-    var call: TimerCall?
+struct TimerCore {
     var series: FireSeries
     /// Nanoseconds.
     var tolerance: Int64
@@ -20,10 +18,9 @@ struct TimerCore: ~Copyable {
     private(set) var awaitsNextDate = false
 
     @inline(__always)
-    init(series: FireSeries, tolerance: Int64, call: consuming TimerCall) {
+    init(series: FireSeries, tolerance: Int64) {
         self.series = series
         self.tolerance = tolerance
-        self.call = call
     }
 
     var isBeingCalled: Bool { callDepth > 0 }
@@ -59,28 +56,28 @@ struct TimerMembership {
 }
 
 /// The modes of timers that are in several.
-struct TimerModes {
+struct TimerModes<Timer: TimerReference> {
     /// All but the first mode of each.
     private var others: [ObjectIdentifier: [TimerMembership]] = [:]
     /// Those that were added to the common modes and have been taken out of every one since.
-    private(set) var unplaced: [ObjectIdentifier: UVRunLoop.Timer] = [:]
+    private(set) var unplaced: [ObjectIdentifier: Timer] = [:]
 
-    func forEach(of timer: UVRunLoop.Timer, _ body: (TimerMembership) -> Void) {
+    func forEach(of timer: Timer, _ body: (TimerMembership) -> Void) {
         guard timer.core.membership.mode >= 0 else { return }
         body(timer.core.membership)
         guard timer.core.hasOtherModes else { return }
         for other in others[ObjectIdentifier(timer)] ?? [] { body(other) }
     }
 
-    func place(of timer: UVRunLoop.Timer, in mode: Int) -> HeapSlot? {
+    func place(of timer: Timer, in mode: Int) -> HeapSlot? {
         if timer.core.membership.mode == mode { return timer.core.membership.place }
         guard timer.core.hasOtherModes else { return nil }
         return others[ObjectIdentifier(timer)]?.first { $0.mode == mode }?.place
     }
 
-    func isInAnyMode(_ timer: UVRunLoop.Timer) -> Bool { timer.core.membership.mode >= 0 }
+    func isInAnyMode(_ timer: Timer) -> Bool { timer.core.membership.mode >= 0 }
 
-    mutating func insert(_ membership: TimerMembership, of timer: UVRunLoop.Timer) {
+    mutating func insert(_ membership: TimerMembership, of timer: Timer) {
         guard isInAnyMode(timer) else {
             timer.core.membership = membership
             if timer.core.isCommon { unplaced[ObjectIdentifier(timer)] = nil }
@@ -91,7 +88,7 @@ struct TimerModes {
     }
 
     /// Takes a timer out of a mode; answers where it was.
-    mutating func remove(_ timer: UVRunLoop.Timer, from mode: Int) -> TimerMembership? {
+    mutating func remove(_ timer: Timer, from mode: Int) -> TimerMembership? {
         let first = timer.core.membership
         guard timer.core.hasOtherModes else {
             guard first.mode == mode else { return nil }
@@ -112,13 +109,13 @@ struct TimerModes {
         return left
     }
 
-    mutating func setCommon(_ isCommon: Bool, _ timer: UVRunLoop.Timer) {
+    mutating func setCommon(_ isCommon: Bool, _ timer: Timer) {
         timer.core.isCommon = isCommon
         noteUnplaced(timer)
     }
 
     /// Keeps a timer that is in no mode but was added to the common ones.
-    mutating func noteUnplaced(_ timer: UVRunLoop.Timer) {
+    mutating func noteUnplaced(_ timer: Timer) {
         guard !isInAnyMode(timer) else { return }
         unplaced[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil
     }

@@ -4,5 +4,5 @@ package struct WatchOrder: Sendable {
     /// Tells this use of the number from earlier ones.
     package var registration: UInt64
     /// `nil`: nothing at all, errors and hang-ups included.
-    package var events: UVRunLoop.DescriptorSource.Events?
+    package var events: UVRunLoop.DescriptorEvents?
 }

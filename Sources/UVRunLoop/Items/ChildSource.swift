@@ -1,5 +1,3 @@
-import Glibc
-
 extension UVRunLoop {
     /// Tells when a child process has ended, and how.
     ///
@@ -31,7 +29,7 @@ extension UVRunLoop {
         /// What a loop knows the source by.
         public let link: PortLink
         /// The child's number.
-        public let process: pid_t
+        public let process: CInt
 
         /// Makes a source for a child of this process.
         ///
@@ -49,7 +47,7 @@ extension UVRunLoop {
         /// - Throws: ``RunLoopError`` when there is no such child, when no descriptors are left,
         ///   or when the kernel is too old (`ENOSYS` or `EINVAL`).
         public convenience init(
-            _ process: pid_t,
+            _ process: CInt,
             order: Int = 0,
             handler: @escaping (ChildSource, ExitStatus) -> Void
         ) throws(RunLoopError) {
@@ -68,7 +66,7 @@ extension UVRunLoop {
         ///   or when the kernel is too old.
         @_disfavoredOverload
         public convenience init(
-            _ process: pid_t,
+            _ process: CInt,
             order: Int = 0,
             sendableHandler: @escaping @Sendable (ChildSource, ExitStatus) -> Void
         ) throws(RunLoopError) {
@@ -76,7 +74,7 @@ extension UVRunLoop {
         }
 
         private init(
-            _ process: pid_t,
+            _ process: CInt,
             _ order: Int,
             _ handler: ThreadBound<(ChildSource, ExitStatus) -> Void>
         ) throws(RunLoopError) {
@@ -139,7 +137,7 @@ private final class ChildReceiver: PortReceiver {
         guard let source = port as? UVRunLoop.ChildSource, let body = handler.current,
             let status = child.takeStatus()
         else { return ServeResult(wasHandled: false) }
-        body(source, status)
+        body(source, ExitStatus(status))
         source.invalidate()
         return ServeResult(wasHandled: true)
     }
@@ -150,4 +148,15 @@ private final class ChildReceiver: PortReceiver {
     }
 
     func loopDidEnd(_ port: any UVRunLoop.PortSource) { UVRunLoop.invalidate(port) }
+}
+
+extension UVRunLoop.ChildSource.ExitStatus {
+    fileprivate init(_ end: ChildHandle.End) {
+        switch end {
+        case .exited(let code): self = .exited(code: code)
+        case .signaled(let signal, let coreDumped):
+            self = .signaled(signal: signal, coreDumped: coreDumped)
+        case .unknown: self = .unknown
+        }
+    }
 }

@@ -28,30 +28,7 @@ extension UVRunLoop {
     /// > Threading: Any thread, except where a member says otherwise.
     public final class DescriptorSource: PortSource {
         /// The conditions of a descriptor that a source can wait for.
-        ///
-        /// > Threading: Any thread.
-        public struct Events: OptionSet, Hashable, Sendable {
-            /// The bits.
-            public let rawValue: UInt8
-
-            /// Makes a set of raw bits.
-            ///
-            /// - Parameter rawValue: The bits.
-            public init(rawValue: UInt8) {
-                self.rawValue = rawValue
-            }
-
-            /// There is something to read, or the other side sends no more and a read says so.
-            public static let readable = Events(rawValue: 1)
-            /// There is room to write.
-            public static let writable = Events(rawValue: 2)
-            /// The other side is gone, or the descriptor is in error.
-            ///
-            /// It comes whether it was asked for or not, because the kernel cannot be told to keep
-            /// it; once, together with every event that was asked for, and not before everything
-            /// was read.
-            public static let hangUp = Events(rawValue: 4)
-        }
+        public typealias Events = DescriptorEvents
 
         /// What a loop knows the source by.
         public let link: PortLink
@@ -112,7 +89,10 @@ extension UVRunLoop {
         ) throws(RunLoopError) {
             let standIn: FileStandIn?
             do {
-                standIn = try DescriptorProbe.check(descriptor, for: events)
+                standIn = try DescriptorProbe.check(
+                    descriptor,
+                    isReadOnly: events.contains(.readable) && !events.contains(.writable)
+                )
             } catch {
                 throw RunLoopError(error)
             }

@@ -21,6 +21,9 @@ extension UVRunLoop {
         /// in every step of a heap. ``withLockedState(_:nowhere:afterwards:)`` is the way to it.
         @exclusivity(unchecked)
         @safe nonisolated(unsafe) var core: TimerCore
+        /// What the timer calls, guarded likewise; `nil` once it was released.
+        @exclusivity(unchecked)
+        @safe nonisolated(unsafe) var call: TimerCall?
         let validity = Atomic<Bool>(true)
         let owner = TimerOwner()
         /// The thread that the handler belongs to; `nil` when it may be called on any.
@@ -169,14 +172,14 @@ extension UVRunLoop {
         ) {
             core = TimerCore(
                 series: FireSeries(date: date, interval: interval.map(Self.period)),
-                tolerance: tolerance == .zero ? 0 : max(tolerance.nanosecondsRoundedUp, 0),
-                call: TimerCall(body: handler)
+                tolerance: tolerance == .zero ? 0 : max(tolerance.nanosecondsRoundedUp, 0)
             )
+            call = TimerCall(body: handler)
             self.home = home
             self.companion = companion
         }
 
-        deinit { HomeThread.release(&core.call, at: home) }
+        deinit { HomeThread.release(&call, at: home) }
 
         /// Nanoseconds between fires.
         ///

@@ -8,8 +8,9 @@ struct PollCache {
     var version: UInt64
     /// How often sources had asked the kernel for something new.
     var watchRequestCount: UInt64
-    /// The number of the poll. A nested run polls later, under another number, and consumes what
-    /// this poll has found.
+    /// The number of the poll.
+    ///
+    /// A nested run polls later, under another number, and consumes what this poll has found.
     var number: Int64
     /// How many polls the result has replaced so far.
     var skippedPolls = 0

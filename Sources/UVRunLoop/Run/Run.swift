@@ -12,7 +12,7 @@ struct Run: ~Copyable {
     /// Whether wake-ups were forgotten that may have been meant for an outer run.
     var clearedWakeUp = false
     /// What a look has found and taken for this pass at once.
-    var delivery: Delivery?
+    var delivery: Engine.Delivery?
     /// What was served last and has more.
     var busyReceiver: (any PortReceiver)?
     /// The latest look at the kernel; `nil` before the first.
@@ -73,8 +73,8 @@ struct Run: ~Copyable {
 
 /// What a pass found to handle.
 enum PassEvent {
-    case port(Delivery)
+    case port(Engine.Delivery)
     /// A batch of timers has begun: this is the first of it.
-    case timers(Firing)
+    case timers(Engine.Firing)
     case nothing
 }

@@ -66,8 +66,8 @@ extension UVRunLoop {
 
     private func signalledSources(
         in mode: Int,
-        _ storage: consuming [SignalledSource]
-    ) -> [SignalledSource] {
+        _ storage: consuming [Engine.SignalledSource]
+    ) -> [Engine.SignalledSource] {
         var batch = storage
         withEngine { $0.collectSignalled(in: mode, into: &batch) }
         batch.sort { $0.turn < $1.turn }
@@ -77,7 +77,7 @@ extension UVRunLoop {
     // MARK: Step 9
 
     /// Fires the timers of the mode's innermost batch, soonest date first, and ends the batch.
-    func fireTimers(from first: Firing, _ run: inout Run) {
+    func fireTimers(from first: Engine.Firing, _ run: inout Run) {
         let mode = run.modeIndex
         var next = Optional(first)
         while let firing = next {
@@ -86,7 +86,7 @@ extension UVRunLoop {
             run.timeHasPassed()
             // The end of one call and the beginning of the next, or of the batch, share a lock.
             let (end, following, displaced) = withEngine {
-                engine -> (TimerCallEnd, Firing?, [Timer]) in
+                engine -> (TimerCallEnd, Engine.Firing?, [Timer]) in
                 let now = firing.isRepeating ? run.now(by: remote) : nil
                 let end = endCall(of: firing.timer, now: now, &engine)
                 let following = takeNext(&run, &engine)
@@ -99,7 +99,7 @@ extension UVRunLoop {
     }
 
     /// Takes the next timer of the innermost batch of the run's mode.
-    func takeNext(_ run: inout Run, _ engine: inout Engine) -> Firing? {
+    func takeNext(_ run: inout Run, _ engine: inout Engine) -> Engine.Firing? {
         engine.takeNext(in: run.modeIndex) {
             run.now(by: remote)
         } isHere: { timer in
@@ -126,10 +126,10 @@ extension UVRunLoop {
         let (loop, call) = timer.withLockedState { loop, engine -> (UVRunLoop?, TimerCall?) in
             loop.checkThread()
             engine.beginCall(timer)
-            return (loop, timer.core.call)
+            return (loop, timer.call)
         } nowhere: {
             timer.core.callWillBegin(forDate: false)
-            return (nil, timer.core.call)
+            return (nil, timer.call)
         }
         timer.callOut(call)
         guard let loop else { return timer.endCallElsewhere() }
@@ -137,27 +137,27 @@ extension UVRunLoop {
     }
 
     /// Delivers one event of one port; answers whether it handled it.
-    func serve(_ delivery: Delivery, _ run: inout Run) -> Bool {
-        if delivery.isFinal { Self.takeOut(delivery.link) }
+    func serve(_ delivery: Engine.Delivery, _ run: inout Run) -> Bool {
+        if delivery.isFinal { Self.takeOut(delivery.port.link) }
         // Only those who send to an in-process port wait for room in it.
-        let isInProcess = delivery.link.descriptor == nil
-        let outerReceiver = isInProcess ? setServed(delivery.link.receiver) : nil
+        let isInProcess = delivery.port.link.descriptor == nil
+        let outerReceiver = isInProcess ? setServed(delivery.port.link.receiver) : nil
         let answer = callOut(delivery, &run)
         run.timeHasPassed()
         if isInProcess { _ = setServed(outerReceiver) }
-        if delivery.isFinal { delivery.link.receiver.releaseHandler(in: self) }
+        if delivery.isFinal { delivery.port.link.receiver.releaseHandler(in: self) }
         let (ticket, hasMore) = (delivery.ticket, answer.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
-        if !isHere { delivery.link.endCallElsewhere(hasMore: hasMore) }
-        endTurn(of: delivery.link.receiver, hasMore: hasMore, &run)
+        if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
+        endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
         return answer.wasHandled
     }
 
     /// Calls a port, and again while it has more and passes in between would do nothing.
-    private func callOut(_ delivery: Delivery, _ run: inout Run) -> ServeResult {
-        let answer = delivery.link.callOut(delivery.port, delivery.events)
+    private func callOut(_ delivery: Engine.Delivery, _ run: inout Run) -> ServeResult {
+        let answer = delivery.port.link.callOut(delivery.port.object, delivery.events)
         guard answer.hasMore, var quiet = quiet(&run) else { return answer }
-        let further = delivery.link.callOutForMore(delivery.port) { lasts(&quiet) }
+        let further = delivery.port.link.callOutForMore(delivery.port.object) { lasts(&quiet) }
         run.latestPoll = quiet.poll
         return ServeResult(
             wasHandled: answer.wasHandled || further.wasHandled,

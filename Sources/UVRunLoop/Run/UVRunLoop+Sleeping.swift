@@ -199,7 +199,7 @@ extension UVRunLoop {
     /// Notes what the driver reports of a look, or takes it for this pass at once.
     ///
     /// - Parameters:
-    ///   - look: The look's number.
+    ///   - poll: The poll's number.
     ///   - mayTake: Whether there is one report only.
     ///   - run: The run.
     /// - Returns: How many reports there are, and whether the run may serve any of them.

@@ -1,5 +1,4 @@
 internal import CUVSupport
-import Glibc
 
 /// Puts descriptors into non-blocking mode while they are watched, and back afterwards.
 ///
@@ -13,10 +12,10 @@ package enum BlockingFlags {
         var inode: ino_t
 
         init(of descriptor: CInt) throws(UVError) {
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0 else { throw UVError(rawValue: -errno) }
-            device = status.st_dev
-            inode = status.st_ino
+            var file = cuv_file()
+            try accepted(unsafe cuv_file_of(descriptor, &file))
+            device = file.device
+            inode = file.inode
         }
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+internal import CUVSupport
 
 /// A door that is opened once, and that any number of threads may wait behind.
 ///

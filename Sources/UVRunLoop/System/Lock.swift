@@ -79,7 +79,7 @@ struct Lock: ~Copyable, Sendable {
     /// was forked: it does not exist here, and what it changed is half changed.
     private borrowing func checkHolderLives() {
         require(
-            ThreadIdentity.generation == 0,
+            ForkCount.current == 0,
             """
             Another thread was changing this object when the process was forked, so the child cannot use it. Make a \
             new one in the child.

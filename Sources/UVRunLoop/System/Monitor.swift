@@ -1,5 +1,4 @@
 internal import CUVSupport
-import Glibc
 import Synchronization
 
 /// A value behind a lock, on which threads can wait for a change.

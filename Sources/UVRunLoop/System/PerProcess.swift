@@ -8,7 +8,7 @@ import Synchronization
 @safe
 package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Holder: Sendable {
-        let generation = ThreadIdentity.generation
+        let generation = ForkCount.current
         let object: Object
 
         init(_ object: Object) { self.object = object }
@@ -26,18 +26,18 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         let found = unsafe place.load(ordering: .acquiring)
         if let found = unsafe found {
             let holder = unsafe found._withUnsafeGuaranteedRef { $0 }
-            if holder.generation == ThreadIdentity.generation { return holder.object }
+            if holder.generation == ForkCount.current { return holder.object }
         }
         return makeCurrent()
     }
 
     @inline(never)
     private func makeCurrent() -> Object {
-        ThreadIdentity.watchForks()
+        ForkCount.watch()
         while true {
             let found = unsafe place.load(ordering: .acquiring)
             let holder = unsafe found?.takeUnretainedValue()
-            if let holder, holder.generation == ThreadIdentity.generation { return holder.object }
+            if let holder, holder.generation == ForkCount.current { return holder.object }
             let made = unsafe Unmanaged.passRetained(Holder(make()))
             let (isPlaced, _) = unsafe place.compareExchange(
                 expected: found,

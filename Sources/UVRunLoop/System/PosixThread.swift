@@ -1,5 +1,4 @@
 internal import CUVSupport
-import Glibc
 
 /// A thread of the system's, to be joined or detached once by whoever started it.
 struct PosixThread: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+internal import CUVSupport
 
 /// The descriptors that a process is started with: 0, 1 and 2.
 ///
@@ -8,11 +8,9 @@ enum StandardDescriptors {
     static let all: ClosedRange<CInt> = 0...2
 
     /// Moves a descriptor of the library's own off a number that a program may watch.
-    static func avoided(by descriptor: CInt) throws(UVError) -> CInt {
-        guard all.contains(descriptor) else { return descriptor }
-        defer { close(descriptor) }
-        let moved = fcntl(descriptor, F_DUPFD_CLOEXEC, all.upperBound + 1)
-        guard moved >= 0 else { throw UVError(rawValue: -errno) }
-        return moved
+    static func avoided(by descriptor: consuming Descriptor) throws(UVError) -> Descriptor {
+        guard all.contains(descriptor.number) else { return descriptor }
+        let duplicate = cuv_duplicate(descriptor.number, all.upperBound + 1)
+        return Descriptor(owning: try accepted(duplicate))
     }
 }

@@ -65,7 +65,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         @available(*, noasync, message: "A task may go on on another thread.")
         public static var current: Thread? {
-            ThreadRecord.current.starter
+            ThreadRecord.current.starter as? Thread
         }
 
         // MARK: The end
@@ -131,7 +131,7 @@ extension UVRunLoop {
 
         deinit {
             // A forked child has a copy of this, but no such thread.
-            guard runLoop.generation == ThreadIdentity.generation else { return }
+            guard runLoop.generation == ForkCount.current else { return }
             if beginJoining() { system.detach() }
         }
     }

@@ -26,7 +26,7 @@ extension UVRunLoop {
         source.state.withLock { state in
             let (known, signal) = (state.links.first?.ticket, state.signal)
             let ticket = withEngine { engine in
-                let ticket = known ?? engine.sources.insert(SourceRecord(source: source))
+                let ticket = known ?? engine.sources.insert(SourceRecord<LoopItems>(source: source))
                 for mode in modes { _ = engine.add(ticket, sourceTo: mode, signal: signal) }
                 return ticket
             }

@@ -97,7 +97,7 @@ extension Engine {
         _ events: UVRunLoop.DescriptorSource.Events = .readable,
         registration: UInt64? = nil,
         now: Int64 = 0
-    ) -> Delivery? {
+    ) -> Engine.Delivery? {
         let registration = registration ?? descriptors[descriptor]?.registration ?? 0
         return takeSoleReadyPort(
             Readiness(descriptor: descriptor, registration: registration, events: events),

@@ -5,13 +5,13 @@ import Testing
 /// Which modes a loop knows.
 @Suite(.timeLimit(.minutes(15))) struct ModeTableTests {
     @Test func theDefaultModeIsKnownAndCommonFromTheBeginning() {
-        let table = ModeTable()
+        let table = ModeTable<LoopItems>()
         #expect(table.names == [.default])
         #expect(table.common.map { table[$0].mode } == [.default])
     }
 
     @Test func aModeIsUnknownUntilSomethingIsPutIntoIt() {
-        var table = ModeTable()
+        var table = ModeTable<LoopItems>()
         let mode = UVRunLoop.Mode("table A")
         #expect(table.index(of: mode) == nil)
         let index = table.makeIndex(of: mode)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func aModeBecomesCommonOnce() {
-        var table = ModeTable()
+        var table = ModeTable<LoopItems>()
         let mode = UVRunLoop.Mode("table B")
         let index = table.insertCommon(mode)
         #expect(index != nil && index == table.index(of: mode))
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func theContentsOfModesAreApart() {
-        var table = ModeTable()
+        var table = ModeTable<LoopItems>()
         let indices = ["C", "D", "E"].map { table.makeIndex(of: UVRunLoop.Mode("table \($0)")) }
         table[indices[0]].sourceCount = 1
         table[indices[1]].timerCount = 1

@@ -5,7 +5,7 @@ import Testing
 /// Whom a notification reaches, and in which order.
 @Suite(.timeLimit(.minutes(15))) struct ObserverListTests {
     @Test func observersAreCalledByOrderAndThenAsTheyWereAdded() {
-        var lists = ObserverLists()
+        var lists = ObserverLists<UVRunLoop.Observer>()
         let observers = [3, 1, 2, 1, 3, .min, .max].map { observer(order: $0) }
         for observer in observers { lists.insert(observer) }
         let expected = [5, 1, 3, 2, 0, 4, 6].map { observers[$0] }
@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [61, 62] as [UInt64])
     func theListsAnswerAsAStableSortWould(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var lists = ObserverLists()
+        var lists = ObserverLists<UVRunLoop.Observer>()
         var model: [UVRunLoop.Observer] = []
         for _ in 0..<300 {
             if Int.random(in: 0..<4, using: &generator) == 0,
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func anObserverIsToldOfWhatItAskedForOnly() {
-        var lists = ObserverLists()
+        var lists = ObserverLists<UVRunLoop.Observer>()
         let some = observer([.beforeWaiting, .exit])
         let all = observer(.all)
         lists.insert(some)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func aListThatIsGoneThroughStaysAsItWas() {
-        var lists = ObserverLists()
+        var lists = ObserverLists<UVRunLoop.Observer>()
         let first = observer()
         lists.insert(first)
         var told = 0
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func withoutObserversEveryListIsEmpty() {
-        var lists = ObserverLists()
+        var lists = ObserverLists<UVRunLoop.Observer>()
         #expect(activities.allSatisfy { lists[$0].isEmpty })
         let only = observer()
         lists.remove(only)
@@ -93,7 +93,7 @@ import Testing
     }
 }
 
-extension ObserverLists {
+extension ObserverLists<UVRunLoop.Observer> {
     fileprivate subscript(activity: UVRunLoop.Activities) -> [UVRunLoop.Observer] {
         var observers: [UVRunLoop.Observer] = []
         forEach(toldOf: activity) { observers.append($0) }

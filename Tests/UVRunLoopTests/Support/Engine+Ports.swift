@@ -14,7 +14,7 @@ extension Engine {
             order: order,
             sendableHandler: { _, _ in }
         )
-        let ticket = insert(source)
+        let ticket = insert(ServedPort(source))
         add(ticket, portTo: mode)
         source.link.state.withLock { $0.ticket = ticket }
         return ticket

@@ -16,7 +16,7 @@ package final class HomeThread: Sendable {
     }
 
     package let identity: ThreadIdentity
-    private let generation = ThreadIdentity.generation
+    private let generation = ForkCount.current
     private let state = Guarded(State())
     /// For a look without the lock, once per pass.
     private let hasReleases = Atomic<Bool>(false)
@@ -41,7 +41,7 @@ package final class HomeThread: Sendable {
     /// > Threading: Any thread; no lock may be held.
     func post(_ release: @escaping Block) -> Bool {
         // In a forked child the threads of the parent do not exist.
-        guard generation == ThreadIdentity.generation else { return false }
+        guard generation == ForkCount.current else { return false }
         let (isPosted, loop) = state.withLock { state -> (Bool, UVRunLoop?) in
             guard !state.isClosed else { return (false, nil) }
             state.releases.append(release)

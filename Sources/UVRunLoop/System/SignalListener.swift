@@ -1,12 +1,11 @@
 internal import CUVSupport
-import Glibc
 
 /// What one source knows of its signal: a descriptor that is ready when the signal has come, and
 /// how much of it the source was told of.
 final class SignalListener: Sendable {
-    private struct State {
-        /// The signal was given back.
-        var isClosed = false
+    private struct State: ~Copyable {
+        /// `nil` once the signal was given back.
+        var epoll: Descriptor?
         /// The count of which the source knows.
         var known: UInt64
     }
@@ -18,26 +17,25 @@ final class SignalListener: Sendable {
 
     init(_ signal: CInt) throws(UVError) {
         watch = try SignalWatch.take(signal)
-        var epoll: CInt = -1
         do {
-            epoll = try accepted(cuv_epoll_create())
-            try accepted(cuv_epoll_add_edges(epoll, watch.arrivals))
+            let epoll = try Descriptor.epollSet()
+            try accepted(cuv_epoll_add_edges(epoll.number, watch.arrivals))
             // What came earlier was for others.
-            cuv_epoll_acknowledge(epoll)
-            state = Guarded(State(known: watch.countHandled()))
-            try accepted(cuv_epoll_add(epoll, watch.pending, UInt32(cuv_poll_in)))
+            cuv_epoll_acknowledge(epoll.number)
+            let known = watch.countHandled()
+            try accepted(cuv_epoll_add(epoll.number, watch.pending, UInt32(cuv_poll_in)))
+            descriptor = epoll.number
+            state = Guarded(State(epoll: epoll, known: known))
         } catch {
-            if epoll >= 0 { close(epoll) }
             watch.giveBack()
             throw error
         }
-        descriptor = epoll
     }
 
     /// How often the signal came since this was asked last.
     func take() -> Int {
         state.withLock { state in
-            guard !state.isClosed else { return 0 }
+            guard state.epoll != nil else { return 0 }
             // In this order: whatever comes after the count was read makes the set ready again.
             cuv_epoll_acknowledge(descriptor)
             let count = watch.count()
@@ -49,9 +47,7 @@ final class SignalListener: Sendable {
     /// Gives the signal back, once.
     func end() {
         let isFirst = state.withLock { state in
-            guard !exchange(&state.isClosed, with: true) else { return false }
-            close(descriptor)
-            return true
+            state.epoll.take() != nil
         }
         if isFirst { watch.giveBack() }
     }

@@ -1,5 +1,4 @@
 internal import CUVSupport
-import Glibc
 
 /// One signal that this process waits for: from when its first source is made until its last one is
 /// invalidated.
@@ -13,23 +12,24 @@ final class SignalWatch: Sendable {
     let arrivals: CInt
     /// Readable while the signal waits in the kernel.
     let pending: CInt
-    private let generation = ThreadIdentity.generation
+    private let owned: Guarded<Owned?>
+    private let generation = ForkCount.current
+
+    /// The two descriptors, until the watch ends.
+    private struct Owned: ~Copyable {
+        let arrivals: Descriptor
+        let pending: Descriptor
+    }
 
     fileprivate init(_ signal: CInt) throws(UVError) {
         guard Self.canWait(for: signal) else { throw .invalidArgument }
-        let pending = try accepted(cuv_signal_open_pending(signal))
-        var arrivals: CInt = -1
-        do {
-            arrivals = try accepted(cuv_event_create())
-            try accepted(SignalState.take(signal, arrivals))
-        } catch {
-            close(pending)
-            if arrivals >= 0 { close(arrivals) }
-            throw error
-        }
+        let pending = Descriptor(owning: try accepted(cuv_signal_open_pending(signal)))
+        let arrivals = try Descriptor.event()
+        try accepted(SignalState.take(signal, arrivals.number))
         self.signal = signal
-        self.pending = pending
-        self.arrivals = arrivals
+        self.pending = pending.number
+        self.arrivals = arrivals.number
+        owned = Guarded(Owned(arrivals: arrivals, pending: pending))
     }
 
     /// Whether the number is one of a signal, and not of those that tell a thread of its own fault:
@@ -51,8 +51,7 @@ final class SignalWatch: Sendable {
     /// Gives the signal its previous disposition back.
     fileprivate func end() {
         SignalState.giveBack(signal)
-        close(pending)
-        close(arrivals)
+        owned.withLock { $0 = nil }
     }
 
     // MARK: Sharing
@@ -65,7 +64,7 @@ final class SignalWatch: Sendable {
     /// Ends the watch if no other source needs it.
     func giveBack() {
         // A forked child's dispositions were put right when it was forked.
-        guard generation == ThreadIdentity.generation else { return }
+        guard generation == ForkCount.current else { return }
         SignalRegistry.current.giveBack(self)
     }
 }

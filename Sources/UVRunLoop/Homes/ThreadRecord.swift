@@ -1,5 +1,4 @@
 internal import CUVSupport
-import Glibc
 
 /// What the library knows about one thread, kept in a slot of the thread's own.
 final class ThreadRecord {
@@ -17,7 +16,7 @@ final class ThreadRecord {
         }
     }
     /// The object that started the thread, while its loop goes on.
-    var starter: UVRunLoop.Thread?
+    var starter: (any AnyObject & Sendable)?
     private let generation: UInt64
     private var destructorRounds = 0
     /// The system has said that the thread ends, before it called any destructor.
@@ -26,7 +25,7 @@ final class ThreadRecord {
     private init(identity: ThreadIdentity) {
         self.identity = identity
         home = identity == .main ? .main : HomeThread(identity)
-        generation = ThreadIdentity.generation
+        generation = ForkCount.current
     }
 
     /// The calling thread's slot.
@@ -38,12 +37,12 @@ final class ThreadRecord {
     /// touched, not even to release it.
     static var current: ThreadRecord {
         let thread = unsafe slot
-        if unsafe thread.pointee.generation == ThreadIdentity.generation,
+        if unsafe thread.pointee.generation == ForkCount.current,
             let found = unsafe thread.pointee.record
         {
             return unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
         }
-        ThreadIdentity.watchForks()
+        ForkCount.watch()
         let record = ThreadRecord(identity: .next())
         let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
         unsafe thread.pointee = unsafe cuv_thread(
@@ -62,7 +61,7 @@ final class ThreadRecord {
     /// The calling thread's number, without a look at the record: this is asked for in every call.
     static var currentIdentity: ThreadIdentity {
         let thread = unsafe slot
-        guard unsafe thread.pointee.generation == ThreadIdentity.generation,
+        guard unsafe thread.pointee.generation == ForkCount.current,
             unsafe thread.pointee.record != nil
         else { return current.identity }
         return unsafe ThreadIdentity(number: thread.pointee.identity)
@@ -71,14 +70,14 @@ final class ThreadRecord {
     /// Whether a number is the calling thread's; a thread without a record has none.
     static func isCurrent(_ identity: ThreadIdentity) -> Bool {
         let thread = unsafe slot
-        return unsafe thread.pointee.generation == ThreadIdentity.generation
+        return unsafe thread.pointee.generation == ForkCount.current
             && thread.pointee.record != nil && thread.pointee.identity == identity.number
     }
 
     /// The calling thread's home, without a look at the record: each handler asks for it.
     static var currentHome: HomeThread {
         let thread = unsafe slot
-        guard unsafe thread.pointee.generation == ThreadIdentity.generation,
+        guard unsafe thread.pointee.generation == ForkCount.current,
             let home = unsafe thread.pointee.home
         else { return current.home }
         return unsafe Unmanaged<HomeThread>.fromOpaque(home).takeUnretainedValue()
@@ -87,7 +86,7 @@ final class ThreadRecord {
     /// Lends the calling thread's loop, if it has one: it lives as long as the thread does.
     static func withCurrentLoop<Result>(_ body: (UVRunLoop?) -> Result) -> Result {
         let thread = unsafe slot
-        guard unsafe thread.pointee.generation == ThreadIdentity.generation,
+        guard unsafe thread.pointee.generation == ForkCount.current,
             let loop = unsafe thread.pointee.loop
         else { return body(nil) }
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
@@ -152,7 +151,7 @@ final class ThreadRecord {
     /// whatever destructors come later.
     private static func threadIsEnding(_ pointer: UnsafeMutableRawPointer) {
         let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).takeUnretainedValue()
-        let isInherited = record.generation != ThreadIdentity.generation
+        let isInherited = record.generation != ForkCount.current
         guard !isInherited, record.identity != .main else { return }
         record.destructorRounds += 1
         // A record that was made by a destructor missed the announcement. Nobody knows which round

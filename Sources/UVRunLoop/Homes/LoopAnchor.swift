@@ -7,11 +7,11 @@ import Synchronization
 /// changed through an anchor before what named it has been looked at again, under that loop's lock.
 final class LoopAnchor: Sendable {
     private let present = Guarded<UVRunLoop?>(nil)
-    let generation = ThreadIdentity.generation
+    let generation = ForkCount.current
 
     /// The loop, unless it has ended.
     var loop: UVRunLoop? {
-        UVRunLoop.checkProcess(isCurrent: generation == ThreadIdentity.generation)
+        UVRunLoop.checkProcess(isCurrent: generation == ForkCount.current)
         return present.withLock { $0 }
     }
 
@@ -74,7 +74,7 @@ struct TimerOwner: ~Copyable, Sendable {
         }
     }
 
-    private static var mark: UInt { UInt(ThreadIdentity.generation) << 1 | 1 }
+    private static var mark: UInt { UInt(ForkCount.current) << 1 | 1 }
 
     /// Where it is at this moment.
     var location: Location {

@@ -45,18 +45,3 @@ package struct ThreadBound<Body>: @unchecked Sendable {
         """
     }
 }
-
-// What timers and observers call; they know on which thread. Not generic, because a closure that a
-// generic type keeps is wrapped in another one: there may be a million timers, and observers are
-// called several times a pass. Unchecked for the same reason as `ThreadBound`.
-
-struct TimerCall: @unchecked Sendable {
-    let body: (UVRunLoop.Timer) -> Void
-}
-
-/// An object, so that it can be lent for a call without being retained.
-final class ObserverCall: @unchecked Sendable {
-    let body: (UVRunLoop.Observer, UVRunLoop.Activities) -> Void
-
-    init(body: @escaping (UVRunLoop.Observer, UVRunLoop.Activities) -> Void) { self.body = body }
-}

@@ -24,7 +24,7 @@ extension UVRunLoop {
     ///
     /// - Returns: Whether there was any.
     private func awaitFinishingPorts() -> Bool {
-        let ports = withEngine { $0.portLinks(in: .default) }.filter { isFinishing($0) }
+        let ports = withEngine { $0.ports(in: .default) }.map(\.link).filter { isFinishing($0) }
         for port in ports {
             while isFinishing(port), !innermostRun.isEndedAtOnce {
                 _ = run(

@@ -1,59 +1,55 @@
 internal import CUVSupport
-import Glibc
 
 /// A pidfd of a child process: a descriptor that is ready when the child has ended.
 final class ChildHandle: Sendable {
-    typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
+    /// How a process ended.
+    enum End {
+        case exited(code: CInt)
+        case signaled(signal: CInt, coreDumped: Bool)
+        /// Its status is lost.
+        case unknown
+    }
 
     let descriptor: CInt
-    private let isOpen = Guarded(true)
+    private let process: Guarded<Descriptor?>
 
     /// Finds a child.
     ///
     /// - Throws: `ESRCH` when there is no such process, `ECHILD` when it is not a child,
     ///   `ENOSYS` or `EINVAL` from a kernel that is too old.
     init(_ process: pid_t) throws(UVError) {
-        descriptor = try Self.open(process)
-        do {
-            var end = cuv_end()
-            try accepted(unsafe cuv_child_end(descriptor, 1, &end))
-        } catch {
-            close(descriptor)
-            throw error
-        }
+        let opened = try Self.open(process)
+        var end = cuv_end()
+        try accepted(unsafe cuv_child_end(opened.number, 1, &end))
+        descriptor = opened.number
+        self.process = Guarded(opened)
     }
 
-    private static func open(_ process: pid_t) throws(UVError) -> CInt {
+    private static func open(_ process: pid_t) throws(UVError) -> Descriptor {
         let descriptor = cuv_child_open(process)
         // The number is no process's, or that of a thread only.
         let isNone = descriptor == -EINVAL || descriptor == -ENOENT
-        return try accepted(isNone ? -ESRCH : descriptor)
+        return Descriptor(owning: try accepted(isNone ? -ESRCH : descriptor))
     }
 
     /// Takes the status of the child, which leaves the table of processes by that.
     ///
     /// - Returns: The status; `nil` while the child has not ended.
-    func takeStatus() -> ExitStatus? {
-        isOpen.withLock { isOpen in
-            guard isOpen else { return nil }
+    func takeStatus() -> End? {
+        process.withLock { process in
+            guard process != nil else { return nil }
             var end = cuv_end()
-            let answer = unsafe cuv_child_end(descriptor, 0, &end)
-            guard answer >= 0 else { return .unknown }
-            return answer == 0 ? nil : ExitStatus(end)
+            let status = unsafe cuv_child_end(descriptor, 0, &end)
+            guard status >= 0 else { return .unknown }
+            return status == 0 ? nil : End(end)
         }
     }
 
-    /// Lets go of the child, whatever has become of it.
-    func end() {
-        isOpen.withLock { isOpen in
-            if exchange(&isOpen, with: false) { close(descriptor) }
-        }
-    }
-
-    deinit { end() }
+    /// Closes the handle, whatever has become of the child.
+    func end() { process.withLock { $0 = nil } }
 }
 
-extension UVRunLoop.ChildSource.ExitStatus {
+extension ChildHandle.End {
     fileprivate init(_ end: cuv_end) {
         switch end.code {
         case CInt(cuv_end_exited): self = .exited(code: end.status)

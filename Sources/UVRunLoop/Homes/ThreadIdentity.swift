@@ -1,5 +1,4 @@
 internal import CUVSupport
-import Glibc
 import Synchronization
 
 /// Tells one thread from every other of this process, past and future ones and those of forked
@@ -11,8 +10,6 @@ package struct ThreadIdentity: Hashable, Sendable {
     @usableFromInline let number: UInt64
 
     private static let count = Atomic<UInt64>(0)
-    /// How many forks lie between this process and the one that loaded the library.
-    private static let forks = Atomic<UInt64>(0)
 
     /// A number for a thread that has none yet.
     static func next() -> ThreadIdentity {
@@ -23,20 +20,7 @@ package struct ThreadIdentity: Hashable, Sendable {
     /// The thread whose id is the process's.
     ///
     /// After a fork that is another one.
-    static var main: ThreadIdentity { ThreadIdentity(number: .max - generation) }
-
-    /// Grows by one in every forked child.
-    static var generation: UInt64 { forks.load(ordering: .relaxed) }
-
-    /// Has forked children count themselves.
-    static func watchForks() { _ = watch }
-
-    private static let watch: Void = {
-        let status = pthread_atfork(nil, nil) {
-            ThreadIdentity.forks.add(1, ordering: .relaxed)
-        }
-        require(status == 0, "UVRunLoop could not register for forks: no memory.")
-    }()
+    static var main: ThreadIdentity { ThreadIdentity(number: .max - ForkCount.current) }
 
     /// The calling thread's.
     @usableFromInline

@@ -1,5 +1,5 @@
+internal import CUVSupport
 import CUV
-import Glibc
 
 /// A failure as libuv and the system report it.
 ///

@@ -1,0 +1,44 @@
+/// The items that the engine of a loop is made for.
+enum LoopItems: ItemTypes {
+    typealias Timer = UVRunLoop.Timer
+    typealias Observer = UVRunLoop.Observer
+    typealias Source = UVRunLoop.Source
+    typealias Port = ServedPort
+}
+
+typealias Engine = GenericEngine<LoopItems>
+
+extension UVRunLoop.Timer: TimerReference {}
+
+extension UVRunLoop.Observer: ObserverReference {}
+
+extension UVRunLoop.Source: SourceReference {}
+
+/// A port-based source and its link, which the engine asks for what it needs.
+struct ServedPort: PortReference {
+    /// The source as an object, whose type its receiver knows: an optional that holds a protocol's
+    /// value is assigned by way of its type's metadata, which takes 100 instructions.
+    let object: any AnyObject & Sendable
+    let link: UVRunLoop.PortLink
+
+    init(_ source: any UVRunLoop.PortSource) {
+        object = source
+        link = source.link
+    }
+
+    /// Tells the source's receiver that the loop has ended.
+    func tellOfLoopEnd() {
+        guard let source = object as? any UVRunLoop.PortSource else { return }
+        link.receiver.loopDidEnd(source)
+    }
+
+    var descriptor: CInt? { link.descriptor }
+    var events: UVRunLoop.DescriptorEvents { link.events }
+    var order: Int { link.order }
+    var keepsModes: Bool { link.keepsModes }
+
+    var isBeingCalled: Bool {
+        get { link.isBeingCalled }
+        nonmutating set { link.isBeingCalled = newValue }
+    }
+}
