@@ -11,26 +11,26 @@ struct Bench: ParsableCommand {
         abstract:
             "Measures UVRunLoop side by side with libuv in C, CFRunLoop, SwiftNIO and Dispatch.",
         discussion: """
-            Every system does the same jobs, and they take turns round by round. The tables show \
-            the median, the lowest and the highest of the rounds, and UVRunLoop's figure divided \
-            by the peer's. It takes minutes, and the machine should have nothing else to do.
+            Every system runs the same jobs, in turn in each round. The tables show the median, \
+            the lowest and the highest of the rounds, and UVRunLoop's figure divided by the \
+            peer's. It takes minutes and needs an otherwise idle machine.
             """,
         subcommands: [CountOperations.self]
     )
 
-    @Flag(help: "Fewer sizes and rounds: a minute in all.")
+    @Flag(help: "Fewer sizes and rounds: about a minute.")
     var quick = false
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Only jobs whose names begin so.", valueName: "job")
+        help: ArgumentHelp("Only jobs whose names have this prefix.", valueName: "job")
     )
     var only: [String] = []
 
-    @Option(help: "How many rounds; 5 unless said otherwise, 2 with --quick.")
+    @Option(help: "Number of rounds; 5 by default, 2 with --quick.")
     var rounds: Int?
 
-    @Flag(help: "Show the names of all jobs, and measure nothing.")
+    @Flag(help: "List the jobs and exit.")
     var list = false
 
     @Option(help: ArgumentHelp("Write the results to a file, as JSON.", valueName: "file"))

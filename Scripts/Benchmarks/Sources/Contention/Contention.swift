@@ -8,19 +8,19 @@ struct Contention: ParsableCommand {
         commandName: "bench-contention",
         abstract: "Measures calls that 1, 2, 4 and 8 threads make on one object.",
         discussion: """
-            For each call it prints the processor time of the whole process and the time that \
-            passed, divided by the number of calls that were completed, alone and beside two \
-            busy processes, and the same for CFRunLoop where it has the call. What handed-over \
-            work costs the loop's thread is included. Processor time is the median of the \
-            rounds, the time that passed the lowest, because other processes only add to it.
+            For each call it prints the CPU time of the whole process and the wall time, divided \
+            by the number of completed calls, alone and together with two busy processes, and \
+            the same for CFRunLoop where it has the call. The cost of queued work on the loop's \
+            thread is included. CPU time is the median of the rounds; wall time is the lowest, \
+            because other processes only add to it.
 
             UVRunLoop's figures with the most threads are compared with its own with one thread: \
-            processor time may be 3 times as much, and the time that passed no more, with a \
-            tenth forgiven. One-thread figures below 20 ns count as 20 ns.
+            CPU time may be 3 times as much, wall time must not exceed it, with a tolerance of a \
+            tenth. One-thread figures below 20 ns count as 20 ns.
             """
     )
 
-    @Flag(help: "1 and 8 threads and shorter measurements: half a minute in all.")
+    @Flag(help: "1 and 8 threads and shorter measurements: about half a minute.")
     var quick = false
 
     @Flag(help: "Exit with status 1 when a bound is exceeded.")
@@ -28,23 +28,23 @@ struct Contention: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Only calls whose names begin so.", valueName: "call")
+        help: ArgumentHelp("Only calls whose names have this prefix.", valueName: "call")
     )
     var only: [String] = []
 
-    @Option(help: "How many rounds; 5, or 3 with --quick.")
+    @Option(help: "Number of rounds; 5 by default, 3 with --quick.")
     var rounds: Int?
 
-    @Flag(help: "Leave out the measurement beside two busy processes.")
+    @Flag(help: "Leave out the measurement with two busy processes.")
     var alone = false
 
     @Flag(help: "Leave out CFRunLoop and the references.")
     var withoutPeers = false
 
-    @Flag(help: "Show the names of all calls, and measure nothing.")
+    @Flag(help: "List the calls and exit.")
     var list = false
 
-    @Flag(help: "Measure the memory that a million mode names take instead.")
+    @Flag(help: "Measure the memory of a million mode names instead.")
     var names = false
 
     @Flag(help: .hidden)
