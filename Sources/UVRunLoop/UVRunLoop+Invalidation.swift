@@ -4,19 +4,20 @@ extension UVRunLoop {
     // order everywhere.
 
     static func invalidate(_ timer: Timer) {
+        let isAtHome = timer.isAtHome
         var last: TimerCall?
         // Invalid before it leaves: from then on another loop may claim it.
         timer.withLockedState { _, engine in
-            last = timer.becomeInvalid()
+            last = timer.becomeInvalid(releasing: isAtHome)
             engine.remove(timer)
             timer.owner.leave()
         } nowhere: {
-            last = timer.becomeInvalid()
+            last = timer.becomeInvalid(releasing: isAtHome)
         } afterwards: { loop in
             loop.contentsDidChange()
         }
         withExtendedLifetime(last) {}
-        timer.releaseCallAtHome()
+        if !isAtHome { timer.releaseCallAtHome() }
     }
 
     static func invalidate(_ observer: Observer) {

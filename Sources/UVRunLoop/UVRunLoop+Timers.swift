@@ -112,19 +112,20 @@ extension UVRunLoop.Timer {
 
     /// Makes the timer invalid, under its lock.
     ///
-    /// - Returns: What it called, for the caller to release after the lock; `nil` when that is for
-    ///   another thread.
-    func becomeInvalid() -> TimerCall? {
+    /// - Parameter releasing: Whether to take its handler, which only its home thread may do.
+    /// - Returns: The handler, for the caller to release after the lock.
+    @inline(__always)
+    func becomeInvalid(releasing: Bool) -> TimerCall? {
         validity.store(false, ordering: .releasing)
-        return isCallElsewhere ? nil : call.take()
+        return releasing ? call.take() : nil
     }
 
-    /// Whether only another thread may touch what the timer calls.
-    private var isCallElsewhere: Bool { home?.isCurrent == false }
+    /// Whether the calling thread may touch the handler.
+    var isAtHome: Bool { home?.isCurrent ?? true }
 
-    /// Has what an invalid timer called released by its home thread, if that is another one.
+    /// Has the home thread release the handler of an invalid timer.
     func releaseCallAtHome() {
-        guard isCallElsewhere, let home else { return }
+        guard let home else { return }
         if !home.post({ self.releaseCall() }) { releaseCall() }
     }
 

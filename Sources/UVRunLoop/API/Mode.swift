@@ -23,6 +23,12 @@ extension UVRunLoop {
             number = ModeNames.number(of: rawValue)
         }
 
+        /// Makes a mode whose number is a constant: nothing is looked up.
+        private init(_ known: KnownMode) {
+            rawValue = known.name
+            number = known.rawValue
+        }
+
         /// Makes the mode of a name.
         ///
         /// - Parameter name: The name; any string will do.
@@ -31,18 +37,18 @@ extension UVRunLoop {
         }
 
         /// The mode for most work.
-        public static let `default` = Mode(rawValue: "kCFRunLoopDefaultMode")
+        public static var `default`: Mode { Mode(.default) }
         /// Not a mode to run in but a name for the set of common modes, at first only ``default``.
         ///
         /// What is added to it is added to every mode of the set, and to modes that join the set
         /// later.
-        public static let common = Mode(rawValue: commonName)
+        public static var common: Mode { Mode(.common) }
         /// For waiting for replies over a connection.
-        public static let connectionReply = Mode(rawValue: "NSConnectionReplyMode")
+        public static var connectionReply: Mode { Mode(.connectionReply) }
         /// For the time in which one dialogue has the user's whole attention.
-        public static let modalPanel = Mode(rawValue: "NSModalPanelRunLoopMode")
+        public static var modalPanel: Mode { Mode(.modalPanel) }
         /// For the time in which the user drags something.
-        public static let eventTracking = Mode(rawValue: "NSEventTrackingRunLoopMode")
+        public static var eventTracking: Mode { Mode(.eventTracking) }
 
         /// Compares by name.
         public static func == (left: Mode, right: Mode) -> Bool { left.number == right.number }
@@ -52,11 +58,8 @@ extension UVRunLoop {
         /// - Parameter hasher: Takes what makes the mode different from others.
         public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
-        private static let commonName = "kCFRunLoopCommonModes"
-        private static let commonNumber = ModeNames.number(of: commonName)
-
-        /// Whether it is ``common``, without a look at that.
-        var isCommonName: Bool { number == Self.commonNumber }
+        /// Whether it is ``common``.
+        var isCommonName: Bool { number == KnownMode.common.rawValue }
     }
 }
 

@@ -9,7 +9,7 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
 
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
         mode.sourceCount += 1
-        let place = mode.signalled.places.take(for: slot)
+        let place = mode.signalled.members.insert(slot)
         queue(place, in: &mode)
         return place
     }
@@ -17,7 +17,7 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
     func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
         mode.sourceCount -= 1
         mode.signalled.remove(place)
-        mode.signalled.places.give(back: place)
+        mode.signalled.members.remove(place)
     }
 
     fileprivate func queue(_ place: HeapSlot, in mode: inout ModeContents<Items>) {

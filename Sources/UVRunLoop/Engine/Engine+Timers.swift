@@ -27,9 +27,9 @@ extension GenericEngine {
     }
 
     private mutating func join(_ timer: Items.Timer, _ mode: Int) {
-        guard timerModes.place(of: timer, in: mode) == nil else { return }
-        let place = modes[mode].join(timer, serial: nextSerial())
-        timerModes.insert(TimerMembership(mode: Int32(mode), place: place), of: timer)
+        if timerModes.isInAnyMode(timer), timerModes.slot(of: timer, in: mode) != nil { return }
+        let slot = modes[mode].join(timer, serial: nextSerial())
+        timerModes.insert(TimerMembership(mode: Int32(mode), slot: slot), of: timer)
     }
 
     /// Gives a mode that has just become a common one the timers that are recorded as common.
@@ -40,7 +40,7 @@ extension GenericEngine {
     /// The timers of the loop; one that is in several modes is met once in each.
     var allTimers: [Items.Timer] {
         var timers = Array(timerModes.unplaced.values)
-        for mode in 0..<modes.count { timers += modes[mode].timers.places.all }
+        for mode in 0..<modes.count { timers += modes[mode].timers.members.owners }
         return timers
     }
 
@@ -67,9 +67,9 @@ extension GenericEngine {
     ///   - keepsTurn: Whether it may come back, and then has the turn that it has now.
     private mutating func leave(_ timer: Items.Timer, _ mode: Int, keepsTurn: Bool = false) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
-        if keepsTurn { modes[mode].timers.keepTurn(of: membership.place) }
+        if keepsTurn { modes[mode].timers.keepTurn(of: membership.slot) }
         // Whoever asked for this holds the timer.
-        modes[mode].timerDidLeave(membership.place)
+        modes[mode].timerDidLeave(membership.slot)
     }
 
     /// Takes a timer, which the caller holds, out of the loop.
@@ -81,7 +81,7 @@ extension GenericEngine {
 
     func contains(_ timer: Items.Timer, in mode: UVRunLoop.Mode) -> Bool {
         if mode.isCommonName { return timer.core.isCommon }
-        return modes.index(of: mode).flatMap { timerModes.place(of: timer, in: $0) } != nil
+        return modes.index(of: mode).flatMap { timerModes.slot(of: timer, in: $0) } != nil
     }
 
     // MARK: Dates
@@ -105,33 +105,33 @@ extension GenericEngine {
     private mutating func renewSerials(of timer: Items.Timer) {
         let serial = nextSerial()
         timerModes.forEach(of: timer) {
-            modes[Int($0.mode)].timers.setSerial(serial, of: $0.place)
+            modes[Int($0.mode)].timers.setSerial(serial, of: $0.slot)
         }
     }
 
-    private mutating func queue(_ timer: Items.Timer, _ place: HeapSlot, in mode: Int) {
-        modes[mode].timers.schedule(place, date: timer.date, latest: timer.core.latest)
+    private mutating func queue(_ timer: Items.Timer, _ slot: HeapSlot, in mode: Int) {
+        modes[mode].timers.schedule(slot, date: timer.date, latest: timer.core.latest)
     }
 
     /// Queues the timer in all its modes, unless it is being called.
     mutating func schedule(_ timer: Items.Timer) {
         guard !timer.core.isBeingCalled else { return }
-        timerModes.forEach(of: timer) { queue(timer, $0.place, in: Int($0.mode)) }
+        timerModes.forEach(of: timer) { queue(timer, $0.slot, in: Int($0.mode)) }
     }
 
     /// Has a timer that is queued anew keep its turns in the batches that hold it.
     private mutating func keepTurns(of timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.keepTurn(of: $0.place) }
+        timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.keepTurn(of: $0.slot) }
     }
 
     private mutating func unschedule(_ timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.unschedule($0.place) }
+        timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.unschedule($0.slot) }
     }
 
     /// The soonest date on which a valid timer of the mode fires, the timers being fired included.
     func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
         guard let index = modes.index(of: mode) else { return nil }
-        let fired = firing.filter { timerModes.place(of: $0, in: index) != nil }.map(\.date)
+        let fired = firing.filter { timerModes.slot(of: $0, in: index) != nil }.map(\.date)
         return (fired + [modes[index].timers.soonest].compactMap(\.self)).min()
     }
 
@@ -179,7 +179,7 @@ extension GenericEngine {
     ) -> (member: Items.Timer, now: Int64)? {
         let timerModes = timerModes
         return modes[mode].timers.takeNextOrDisplaced(clock) { timer in
-            isHere(timer) ? timerModes.place(of: timer, in: mode) : nil
+            isHere(timer) ? timerModes.slot(of: timer, in: mode) : nil
         }
     }
 

@@ -124,7 +124,7 @@ struct ItemTable<Record: ItemRecord> {
     func contains(
         _ ticket: Ticket,
         in mode: UVRunLoop.Mode,
-        of modes: ModeTable<Record.Items>
+        of modes: borrowing ModeTable<Record.Items>
     ) -> Bool {
         guard let record = records[ticket] else { return false }
         if mode == .common { return record.attachment.isCommon }

@@ -1,5 +1,5 @@
 /// What one mode of one loop holds.
-struct ModeContents<Items: ItemTypes> {
+struct ModeContents<Items: ItemTypes>: ~Copyable {
     let mode: UVRunLoop.Mode
     var isCommon = false
     var sourceCount = 0
@@ -20,27 +20,26 @@ struct ModeContents<Items: ItemTypes> {
     /// Whether the mode has something that can produce an event.
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 
-    /// Takes a timer in; answers its place.
+    /// Takes a timer in; answers its slot.
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
-        let place = timers.places.take(for: timer)
-        timers.setSerial(serial, of: place)
+        let slot = timers.members.insert(timer, serial: serial)
         timerCount += 1
         if !timer.core.isBeingCalled {
-            timers.schedule(place, date: timer.date, latest: timer.core.latest)
+            timers.schedule(slot, date: timer.date, latest: timer.core.latest)
         }
-        return place
+        return slot
     }
 
-    mutating func timerDidLeave(_ place: HeapSlot) {
-        timers.unschedule(place)
-        timers.places.give(back: place)
+    mutating func timerDidLeave(_ slot: HeapSlot) {
+        timers.unschedule(slot)
+        timers.members.remove(slot)
         timerCount -= 1
     }
 }
 
 /// The modes that a loop knows, reached by a small index.
-struct ModeTable<Items: ItemTypes> {
-    private var contents: [ModeContents<Items>] = []
+struct ModeTable<Items: ItemTypes>: ~Copyable {
+    private var contents = OwnedArray<ModeContents<Items>>()
     private var numbers = ModeNumbers()
     private(set) var common: [Int] = []
 
@@ -49,16 +48,22 @@ struct ModeTable<Items: ItemTypes> {
     }
 
     subscript(index: Int) -> ModeContents<Items> {
-        _read { yield contents[index] }
-        _modify { yield &contents[index] }
+        @inline(__always)
+        unsafeAddress { unsafe UnsafePointer(contents.address(of: index)) }
+        @inline(__always)
+        unsafeMutableAddress { unsafe contents.address(of: index) }
     }
 
     /// Where the mode's contents are, if the loop knows the mode.
+    @inline(__always)
     func index(of mode: UVRunLoop.Mode) -> Int? { numbers.index(of: mode.number) }
 
     /// Where the mode's contents are, from now on at the latest.
-    mutating func makeIndex(of mode: UVRunLoop.Mode) -> Int {
-        if let index = index(of: mode) { return index }
+    @inline(__always)
+    mutating func makeIndex(of mode: UVRunLoop.Mode) -> Int { index(of: mode) ?? insert(mode) }
+
+    @inline(never)
+    private mutating func insert(_ mode: UVRunLoop.Mode) -> Int {
         contents.append(ModeContents<Items>(mode: mode))
         return numbers.insert(mode.number)
     }
@@ -82,7 +87,7 @@ struct ModeTable<Items: ItemTypes> {
         return false
     }
 
-    var names: [UVRunLoop.Mode] { contents.map(\.mode) }
+    var names: [UVRunLoop.Mode] { contents.indices.map { contents[$0].mode } }
 
     func names(of indices: ModeIndices) -> [UVRunLoop.Mode] {
         var names: [UVRunLoop.Mode] = []

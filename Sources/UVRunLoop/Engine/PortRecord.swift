@@ -45,7 +45,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
         if descriptor != nil { mode.descriptorCount += 1 }
-        let place = mode.ready.places.take(for: slot)
+        let place = mode.ready.members.insert(slot)
         if hasAnnouncement, let turn { mode.ready.insert(place, turn) }
         return place
     }
@@ -55,7 +55,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         if isIdle { mode.idlePortCount -= 1 }
         if descriptor != nil { mode.descriptorCount -= 1 }
         mode.ready.remove(place)
-        mode.ready.places.give(back: place)
+        mode.ready.members.remove(place)
     }
 
     /// What the kernel is to report to it.

@@ -11,31 +11,30 @@ struct Turn: Comparable {
 /// The members of one mode that have something to be served, and in which order.
 ///
 /// One queue holds a mode's signalled custom sources, another its ready ports.
-struct ReadyQueue {
-    var places = HeapSlots<UInt32>()
+struct ReadyQueue: ~Copyable {
+    var members = HeapMembers<UInt32>()
     private var heap = OrderedHeap()
-    private var serials = Serials()
 
     var isEmpty: Bool { heap.isEmpty }
     var count: Int { heap.count }
 
-    mutating func insert(_ place: HeapSlot, _ turn: Turn) {
-        serials[place] = turn.serial
-        heap.insert(place, rank: turn.rank, serials)
+    mutating func insert(_ slot: HeapSlot, _ turn: Turn) {
+        members.setSerial(turn.serial, of: slot)
+        heap.insert(slot, rank: turn.rank, members)
     }
 
-    mutating func remove(_ place: HeapSlot) { heap.remove(place, serials) }
+    mutating func remove(_ slot: HeapSlot) { heap.remove(slot, members) }
 
-    func contains(_ place: HeapSlot) -> Bool { heap.contains(place) }
+    func contains(_ slot: HeapSlot) -> Bool { heap.contains(slot) }
 
     /// The slot of the member whose turn it is.
-    var first: UInt32? { heap.first.flatMap { places[$0.place] } }
+    var first: UInt32? { heap.first.flatMap { members[$0.slot] } }
 
     /// Names every member's slot and turn, in no particular order.
     func forEach(_ body: (UInt32, Turn) -> Void) {
         for entry in heap.unordered {
-            guard let slot = places[entry.place] else { continue }
-            body(slot, Turn(rank: entry.rank, serial: serials[entry.place]))
+            guard let item = members[entry.slot] else { continue }
+            body(item, Turn(rank: entry.rank, serial: members.serial(of: entry.slot)))
         }
     }
 }

@@ -50,9 +50,9 @@ struct TimerCore {
 struct TimerMembership {
     /// The mode's index; negative for none.
     var mode: Int32
-    var place: HeapSlot
+    var slot: HeapSlot
 
-    static let none = TimerMembership(mode: -1, place: -1)
+    static let none = TimerMembership(mode: -1, slot: -1)
 }
 
 /// The modes of timers that are in several.
@@ -69,20 +69,22 @@ struct TimerModes<Timer: TimerReference> {
         for other in others[ObjectIdentifier(timer)] ?? [] { body(other) }
     }
 
-    func place(of timer: Timer, in mode: Int) -> HeapSlot? {
-        if timer.core.membership.mode == mode { return timer.core.membership.place }
+    func slot(of timer: Timer, in mode: Int) -> HeapSlot? {
+        if timer.core.membership.mode == mode { return timer.core.membership.slot }
         guard timer.core.hasOtherModes else { return nil }
-        return others[ObjectIdentifier(timer)]?.first { $0.mode == mode }?.place
+        return others[ObjectIdentifier(timer)]?.first { $0.mode == mode }?.slot
     }
 
     func isInAnyMode(_ timer: Timer) -> Bool { timer.core.membership.mode >= 0 }
 
+    @inline(__always)
     mutating func insert(_ membership: TimerMembership, of timer: Timer) {
-        guard isInAnyMode(timer) else {
-            timer.core.membership = membership
-            if timer.core.isCommon { unplaced[ObjectIdentifier(timer)] = nil }
-            return
-        }
+        guard !isInAnyMode(timer) else { return insertOther(membership, of: timer) }
+        timer.core.membership = membership
+        if timer.core.isCommon { unplaced[ObjectIdentifier(timer)] = nil }
+    }
+
+    private mutating func insertOther(_ membership: TimerMembership, of timer: Timer) {
         others[ObjectIdentifier(timer), default: []].append(membership)
         timer.core.hasOtherModes = true
     }

@@ -11,10 +11,10 @@ struct Deadline: Equatable {
 /// Timers without tolerance are in one heap, by date. Those with tolerance are in two: by date,
 /// which says what is due, and by the end of their windows, which says how long the loop may
 /// sleep. Whoever uses no tolerance pays nothing for it.
-struct TimerQueue<Member> {
-    var places = HeapSlots<Member>()
-    /// When each was scheduled in this mode last, which settles the order among equal dates.
-    private var serials = Serials()
+struct TimerQueue<Member>: ~Copyable {
+    /// The timers, each with a serial that tells when it was scheduled in this mode last: it settles
+    /// the order among equal dates.
+    var members = HeapMembers<Member>()
     private var strict = OrderedHeap()
     private var tolerant = OrderedHeap()
     private var windows = OrderedHeap()
@@ -32,27 +32,29 @@ struct TimerQueue<Member> {
     /// Has a timer come after all that were scheduled before it for the same date.
     ///
     /// - Precondition: It is not queued.
-    mutating func setSerial(_ serial: UInt64, of place: HeapSlot) { serials[place] = serial }
+    mutating func setSerial(_ serial: UInt64, of slot: HeapSlot) {
+        members.setSerial(serial, of: slot)
+    }
 
     /// Queues a timer.
     ///
     /// - Precondition: It is not queued.
-    mutating func schedule(_ place: HeapSlot, date: Int64, latest: Int64) {
+    mutating func schedule(_ slot: HeapSlot, date: Int64, latest: Int64) {
         if latest > date {
-            tolerant.insert(place, rank: date, mark: batchCount, serials)
-            windows.insert(place, rank: latest, mark: batchCount, serials)
+            tolerant.insert(slot, rank: date, mark: batchCount, members)
+            windows.insert(slot, rank: latest, mark: batchCount, members)
         } else {
-            strict.insert(place, rank: date, mark: batchCount, serials)
+            strict.insert(slot, rank: date, mark: batchCount, members)
         }
     }
 
-    mutating func unschedule(_ place: HeapSlot) {
-        strict.remove(place, serials)
+    mutating func unschedule(_ slot: HeapSlot) {
+        strict.remove(slot, members)
         if !windows.isEmpty {
-            tolerant.remove(place, serials)
-            windows.remove(place, serials)
+            tolerant.remove(slot, members)
+            windows.remove(slot, members)
         }
-        if !latecomers.isEmpty { latecomers.remove(place, serials) }
+        if !latecomers.isEmpty { latecomers.remove(slot, members) }
     }
 
     /// The soonest date of a queued timer.
@@ -66,7 +68,7 @@ struct TimerQueue<Member> {
         let date = min(strict.soonest, latecomers.soonest)
         if let window = windows.first, window.rank < date {
             // The window opens at the date.
-            return Deadline(earliest: queued(window.place)?.rank ?? .min, latest: window.rank)
+            return Deadline(earliest: queued(window.slot)?.rank ?? .min, latest: window.rank)
         }
         let hasDate = !strict.isEmpty || !latecomers.isEmpty
         return hasDate ? Deadline(earliest: date, latest: date) : nil
@@ -136,11 +138,11 @@ struct TimerQueue<Member> {
 
     private mutating func admitLatecomers() {
         while let entry = latecomers.first {
-            latecomers.remove(entry.place, serials)
-            if windows.contains(entry.place) {
-                tolerant.insert(entry.place, rank: entry.rank, mark: entry.mark, serials)
+            latecomers.remove(entry.slot, members)
+            if windows.contains(entry.slot) {
+                tolerant.insert(entry.slot, rank: entry.rank, mark: entry.mark, members)
             } else {
-                strict.insert(entry.place, rank: entry.rank, mark: entry.mark, serials)
+                strict.insert(entry.slot, rank: entry.rank, mark: entry.mark, members)
             }
         }
     }
@@ -161,7 +163,7 @@ struct TimerQueue<Member> {
     ///
     /// - Returns: The timer, and the time for which it is due.
     mutating func takeNext() -> (member: Member, now: Int64)? {
-        guard let entry = nextQueued(), let member = take(entry.place) else { return nil }
+        guard let entry = nextQueued(), let member = take(entry.slot) else { return nil }
         return (member, batchNow)
     }
 
@@ -170,21 +172,21 @@ struct TimerQueue<Member> {
     ///
     /// - Parameters:
     ///   - clock: The present time; asked for a timer whose date was changed.
-    ///   - place: Where a timer is in this queue; `nil` for one that has left it.
+    ///   - slot: Where a timer is in this queue; `nil` for one that has left it.
     /// - Returns: The timer, and the time for which it is due: that of the batch as for all in it,
     ///   so that dates which pass while their handlers run count for the next time round; or its
     ///   own date when that is later.
     mutating func takeNextOrDisplaced(
         _ clock: () -> Int64,
-        place: (Member) -> HeapSlot?
+        slot: (Member) -> HeapSlot?
     ) -> (member: Member, now: Int64)? {
         let entry = nextQueued()
         while let displaced = nextDisplaced(before: entry) {
             batches[batches.count - 1].nextDisplaced += 1
             innermostBatchDidChange()
             // One that is being called is not queued.
-            guard let place = place(displaced.member), let entry = queued(place) else { continue }
-            guard entry.rank <= clock(), let member = take(place) else { continue }
+            guard let slot = slot(displaced.member), let entry = queued(slot) else { continue }
+            guard entry.rank <= clock(), let member = take(slot) else { continue }
             return (member, max(entry.rank, batchNow))
         }
         return takeNext()
@@ -195,9 +197,9 @@ struct TimerQueue<Member> {
     private mutating func nextQueued() -> OrderedHeap.Entry? {
         while let entry = firstByDate, entry.rank <= batchNow {
             if entry.mark < batchNumber { return entry }
-            strict.remove(entry.place, serials)
-            tolerant.remove(entry.place, serials)
-            latecomers.insert(entry.place, rank: entry.rank, mark: entry.mark, serials)
+            strict.remove(entry.slot, members)
+            tolerant.remove(entry.slot, members)
+            latecomers.insert(entry.slot, rank: entry.rank, mark: entry.mark, members)
         }
         return nil
     }
@@ -210,24 +212,24 @@ struct TimerQueue<Member> {
     }
 
     private func turn(of entry: OrderedHeap.Entry) -> Turn {
-        Turn(rank: entry.rank, serial: serials[entry.place])
+        Turn(rank: entry.rank, serial: members.serial(of: entry.slot))
     }
 
-    private mutating func take(_ place: HeapSlot) -> Member? {
-        let member = places[place]
-        if batches.count > 1 { keepTurn(of: place, inBatchesBefore: batches.count - 1) }
-        unschedule(place)
+    private mutating func take(_ slot: HeapSlot) -> Member? {
+        let member = members[slot]
+        if batches.count > 1 { keepTurn(of: slot, inBatchesBefore: batches.count - 1) }
+        unschedule(slot)
         return member
     }
 
-    /// Has a timer that is about to leave its place in the queue keep its turn in the batches that
+    /// Has a timer that is about to leave its slot in the queue keep its turn in the batches that
     /// hold it.
-    mutating func keepTurn(of place: HeapSlot) {
-        if !batches.isEmpty { keepTurn(of: place, inBatchesBefore: batches.count) }
+    mutating func keepTurn(of slot: HeapSlot) {
+        if !batches.isEmpty { keepTurn(of: slot, inBatchesBefore: batches.count) }
     }
 
-    private mutating func keepTurn(of place: HeapSlot, inBatchesBefore end: Int) {
-        guard let entry = queued(place), let member = places[place] else { return }
+    private mutating func keepTurn(of slot: HeapSlot, inBatchesBefore end: Int) {
+        guard let entry = queued(slot), let member = members[slot] else { return }
         let turn = turn(of: entry)
         for batch in 0..<end where batches[batch].holds(entry) {
             batches[batch].insert(Displaced(member: member, turn: turn))
@@ -235,15 +237,15 @@ struct TimerQueue<Member> {
         innermostBatchDidChange()
     }
 
-    private func queued(_ place: HeapSlot) -> OrderedHeap.Entry? {
-        strict.entry(of: place) ?? tolerant.entry(of: place) ?? latecomers.entry(of: place)
+    private func queued(_ slot: HeapSlot) -> OrderedHeap.Entry? {
+        strict.entry(of: slot) ?? tolerant.entry(of: slot) ?? latecomers.entry(of: slot)
     }
 
     private var firstByDate: OrderedHeap.Entry? {
         guard let strict = strict.first else { return tolerant.first }
         guard let tolerant = tolerant.first else { return strict }
         if strict.rank != tolerant.rank { return strict.rank < tolerant.rank ? strict : tolerant }
-        return serials.isBefore(tolerant.place, strict.place) ? tolerant : strict
+        return members.isBefore(tolerant.slot, strict.slot) ? tolerant : strict
     }
 }
 

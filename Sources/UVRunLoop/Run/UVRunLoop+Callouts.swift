@@ -114,7 +114,7 @@ extension UVRunLoop {
             return .elsewhere
         }
         if engine.endCall(timer, now: now) { return .goesOn }
-        let last = timer.becomeInvalid()
+        let last = timer.becomeInvalid(releasing: true)
         timer.owner.leave()
         return .isDone(last)
     }

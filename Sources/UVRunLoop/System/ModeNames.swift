@@ -1,5 +1,20 @@
 import Synchronization
 
+/// The modes that the library names; each has its raw value as its number.
+enum KnownMode: Int, CaseIterable {
+    case `default`, common, connectionReply, modalPanel, eventTracking
+
+    var name: String {
+        switch self {
+        case .default: "kCFRunLoopDefaultMode"
+        case .common: "kCFRunLoopCommonModes"
+        case .connectionReply: "NSConnectionReplyMode"
+        case .modalPanel: "NSModalPanelRunLoopMode"
+        case .eventTracking: "NSEventTrackingRunLoopMode"
+        }
+    }
+}
+
 /// The names of all modes that this process has used, each with its number.
 ///
 /// A trie by the names' hashes, four bits a level. It only grows, and each step of its growth is
@@ -7,7 +22,9 @@ import Synchronization
 /// child can go on with it.
 enum ModeNames {
     /// The number of a name; the same one for as long as the process lives.
-    static func number(of name: String) -> Int {
+    static func number(of name: String) -> Int { unsafe number(of: name, in: root) }
+
+    private static func number(of name: String, in root: UnsafePointer<Node>) -> Int {
         var path = Path(name)
         var branch = unsafe root
         var made: UnsafePointer<Node>?
@@ -38,7 +55,14 @@ enum ModeNames {
 
     private static let count = Atomic<Int>(0)
     /// Unsafe is only that it is a pointer: it does not change, and the node is never freed.
-    nonisolated(unsafe) private static let root = unsafe makeBranch()
+    nonisolated(unsafe) private static let root = {
+        let root = unsafe makeBranch()
+        for known in KnownMode.allCases {
+            let number = unsafe number(of: known.name, in: root)
+            assert(number == known.rawValue, "Bug in UVRunLoop: a known mode has another number.")
+        }
+        return unsafe root
+    }()
 
     /// Which child to take at each level.
     private struct Path {

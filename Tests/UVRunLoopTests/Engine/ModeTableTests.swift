@@ -18,7 +18,8 @@ import Testing
         #expect(table.index(of: mode) == index)
         #expect(table.makeIndex(of: UVRunLoop.Mode(rawValue: "table A")) == index)
         #expect(table[index].mode == mode)
-        #expect(!table[index].holdsItems && !table[index].isCommon)
+        let contents = (table[index].holdsItems, table[index].isCommon)
+        #expect(contents == (false, false))
         #expect(table.names == [.default, mode])
     }
 
@@ -41,6 +42,6 @@ import Testing
         #expect(indices.map { table[$0].sourceCount } == [1, 0, 0])
         #expect(indices.allSatisfy { table[$0].holdsItems })
         table[indices[1]].timerCount = 0
-        #expect(!table[indices[1]].holdsItems)
+        #expect(table[indices[1]].holdsItems == false)
     }
 }

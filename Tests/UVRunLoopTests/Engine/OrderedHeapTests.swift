@@ -10,33 +10,34 @@ import Testing
         var heap = ModelHeap()
         var model: [HeapSlot: Turn] = [:]
         for serial in 1...3000 {
-            let place = HeapSlot.random(in: 0..<150, using: &generator)
+            let slot = HeapSlot.random(in: 0..<150, using: &generator)
             switch Int.random(in: 0..<5, using: &generator) {
             case 0:
-                heap.remove(place)
-                model[place] = nil
+                heap.remove(slot)
+                model[slot] = nil
             case 1:
                 guard let first = heap.first else { continue }
-                heap.remove(first.place)
-                model[first.place] = nil
+                heap.remove(first.slot)
+                model[first.slot] = nil
             default:
-                guard model[place] == nil else { continue }
+                guard model[slot] == nil else { continue }
                 let rank = Int64.random(in: -20...20, using: &generator)
                 let key = Turn(rank: rank, serial: UInt64(serial))
-                heap.insert(place, key)
-                model[place] = key
+                heap.insert(slot, key)
+                model[slot] = key
             }
-            expectAgreement(heap, model, at: place)
+            expectAgreement(heap, model, at: slot)
         }
-        #expect(drained(&heap) == inOrder(model))
-        #expect(heap.isEmpty)
+        let drained = drained(&heap)
+        #expect(drained == inOrder(model))
+        #expect(heap.count == 0)
     }
 
     @Test func equalRanksComeOutInTheOrderOfTheirSerialNumbers() {
         var generator = SeededGenerator(seed: 7)
         var heap = ModelHeap()
-        for place in (0..<40 as Range<HeapSlot>).shuffled(using: &generator) {
-            heap.insert(place, Turn(rank: 1, serial: UInt64(place)))
+        for slot in (0..<40 as Range<HeapSlot>).shuffled(using: &generator) {
+            heap.insert(slot, Turn(rank: 1, serial: UInt64(slot)))
         }
         #expect(drained(&heap) == Array(0..<40))
     }
@@ -44,8 +45,8 @@ import Testing
     @Test func extremeRanksAreOrderedLikeAnyOther() {
         var heap = ModelHeap()
         let ranks: [Int64] = [.max, 0, .min, .max - 1, -1, .min + 1]
-        for (place, rank) in ranks.enumerated() {
-            heap.insert(HeapSlot(place), Turn(rank: rank, serial: UInt64(place)))
+        for (slot, rank) in ranks.enumerated() {
+            heap.insert(HeapSlot(slot), Turn(rank: rank, serial: UInt64(slot)))
         }
         #expect(drained(&heap) == [2, 5, 4, 1, 3, 0])
     }
@@ -67,10 +68,10 @@ import Testing
             var generator = SeededGenerator(seed: UInt64(victim))
             var heap = ModelHeap()
             var model: [HeapSlot: Turn] = [:]
-            for place in 0..<30 as Range<HeapSlot> {
+            for slot in 0..<30 as Range<HeapSlot> {
                 let rank = Int64.random(in: 0..<1000, using: &generator)
-                model[place] = Turn(rank: rank, serial: UInt64(place))
-                heap.insert(place, Turn(rank: rank, serial: UInt64(place)))
+                model[slot] = Turn(rank: rank, serial: UInt64(slot))
+                heap.insert(slot, Turn(rank: rank, serial: UInt64(slot)))
             }
             heap.remove(victim)
             model[victim] = nil
@@ -78,30 +79,32 @@ import Testing
         }
     }
 
-    @Test func aPlaceIsGivenOutAgainOnlyAfterItWasGivenBack() {
-        var places = HeapSlots<UInt32>()
-        let given = (0..<5 as Range<UInt32>).map { places.take(for: $0) }
-        #expect(Set(given).count == 5)
-        #expect(given.map { places[$0] } == [0, 1, 2, 3, 4])
-        #expect(places.give(back: given[2]) == 2)
-        #expect(places[given[2]] == nil && places.all == [0, 1, 3, 4])
-        #expect(places.take(for: 77) == given[2])
-        #expect(places[given[2]] == 77)
-        #expect(!given.contains(places.take(for: 78)))
+    @Test func aSlotIsUsedAgainOnlyAfterItsMemberHasLeft() {
+        var members = HeapMembers<UInt32>()
+        var given: [HeapSlot] = []
+        for owner in 0..<5 as Range<UInt32> { given.append(members.insert(owner)) }
+        #expect(Set(given).count == 5 && members.owners == [0, 1, 2, 3, 4])
+        let removed = members.remove(given[2])
+        let rest = (members[given[2]], members.owners)
+        #expect(removed == 2 && rest.0 == nil && rest.1 == [0, 1, 3, 4])
+        let again = members.insert(77)
+        let next = members.insert(78)
+        #expect(again == given[2] && !given.contains(next))
+        #expect(members.owners == [0, 1, 77, 3, 4, 78])
     }
 }
 
 private func expectAgreement(
-    _ heap: ModelHeap,
+    _ heap: borrowing ModelHeap,
     _ model: [HeapSlot: Turn],
-    at place: HeapSlot
+    at slot: HeapSlot
 ) {
     let first = model.min { $0.value < $1.value }
     #expect(heap.count == model.count)
-    #expect(heap.first?.place == first?.key)
+    #expect(heap.first?.slot == first?.key)
     #expect(heap.firstTurn == first?.value)
-    #expect(heap.contains(place) == (model[place] != nil))
-    #expect(heap.unordered.first?.place == first?.key)
+    #expect(heap.contains(slot) == (model[slot] != nil))
+    #expect(heap.unordered.first?.slot == first?.key)
 }
 
 private func inOrder(_ model: [HeapSlot: Turn]) -> [HeapSlot] {
@@ -109,16 +112,16 @@ private func inOrder(_ model: [HeapSlot: Turn]) -> [HeapSlot] {
 }
 
 private func drained(_ heap: inout ModelHeap) -> [HeapSlot] {
-    var places: [HeapSlot] = []
+    var slots: [HeapSlot] = []
     while let first = heap.first {
-        places.append(first.place)
-        heap.remove(first.place)
+        slots.append(first.slot)
+        heap.remove(first.slot)
     }
-    return places
+    return slots
 }
 
-/// A heap and who knows the turns of its places.
-private struct ModelHeap {
+/// A heap and who knows the turns of its slots.
+private struct ModelHeap: ~Copyable {
     private var heap = OrderedHeap()
     private var serials = ModelTurns()
 
@@ -127,17 +130,17 @@ private struct ModelHeap {
     var first: OrderedHeap.Entry? { heap.first }
     var unordered: [OrderedHeap.Entry] { heap.unordered }
     var firstTurn: Turn? {
-        heap.first.map { Turn(rank: $0.rank, serial: serials.numbers[$0.place] ?? 0) }
+        heap.first.map { Turn(rank: $0.rank, serial: serials.numbers[$0.slot] ?? 0) }
     }
 
-    func contains(_ place: HeapSlot) -> Bool { heap.contains(place) }
+    func contains(_ slot: HeapSlot) -> Bool { heap.contains(slot) }
 
-    mutating func insert(_ place: HeapSlot, _ turn: Turn) {
-        serials.numbers[place] = turn.serial
-        heap.insert(place, rank: turn.rank, serials)
+    mutating func insert(_ slot: HeapSlot, _ turn: Turn) {
+        serials.numbers[slot] = turn.serial
+        heap.insert(slot, rank: turn.rank, serials)
     }
 
-    mutating func remove(_ place: HeapSlot) { heap.remove(place, serials) }
+    mutating func remove(_ slot: HeapSlot) { heap.remove(slot, serials) }
 }
 
 private struct ModelTurns: SlotOrder {

@@ -10,7 +10,7 @@ import Testing
             (10, 5, 1), (11, -3, 4), (12, 5, 0), (13, -3, 3),
         ]
         for (slot, rank, serial) in ranks {
-            queue.insert(queue.places.take(for: slot), Turn(rank: rank, serial: serial))
+            queue.insert(queue.members.insert(slot), Turn(rank: rank, serial: serial))
         }
         #expect(queue.count == 4)
         #expect(queue.first == 13)
@@ -19,7 +19,7 @@ import Testing
 
     @Test func aMemberThatLeftHasNoTurn() {
         var queue = ReadyQueue()
-        let places = (0..<4 as Range<UInt32>).map { queue.places.take(for: $0) }
+        let places = (0..<4 as Range<UInt32>).map { queue.members.insert($0) }
         for place in places { queue.insert(place, Turn(rank: 0, serial: UInt64(place))) }
         queue.remove(places[0])
         queue.remove(places[2])
@@ -33,11 +33,11 @@ import Testing
 
     @Test func aPlaceThatIsUsedAgainIsItsNewOwners() {
         var queue = ReadyQueue()
-        let place = queue.places.take(for: 1)
+        let place = queue.members.insert(1)
         queue.insert(place, Turn(rank: 0, serial: 1))
         queue.remove(place)
-        queue.places.give(back: place)
-        let again = queue.places.take(for: 2)
+        queue.members.remove(place)
+        let again = queue.members.insert(2)
         #expect(again == place && !queue.contains(again))
         queue.insert(again, Turn(rank: 0, serial: 2))
         #expect(queue.first == 2)
@@ -47,8 +47,8 @@ import Testing
 extension ReadyQueue {
     /// The slots of all members, in the order of their turns.
     fileprivate var inOrder: [UInt32] {
-        var members: [(slot: UInt32, turn: Turn)] = []
-        forEach { members.append(($0, $1)) }
-        return members.sorted { $0.turn < $1.turn }.map(\.slot)
+        var entries: [(slot: UInt32, turn: Turn)] = []
+        forEach { entries.append(($0, $1)) }
+        return entries.sorted { $0.turn < $1.turn }.map(\.slot)
     }
 }

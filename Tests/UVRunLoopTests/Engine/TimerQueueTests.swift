@@ -131,7 +131,7 @@ import Testing
 }
 
 /// A queue and what was put into it.
-private struct Timers {
+private struct Timers: ~Copyable {
     struct Member {
         var name: String
         var date: Int64
@@ -156,7 +156,7 @@ private struct Timers {
             latest: date + tolerance,
             serial: nextSerial()
         )
-        let place = queue.places.take(for: member)
+        let place = queue.members.insert(member)
         members[place] = member
         queue.setSerial(member.serial, of: place)
         queue.schedule(place, date: date, latest: member.latest)
@@ -165,7 +165,7 @@ private struct Timers {
 
     mutating func unschedule(_ place: HeapSlot) {
         queue.unschedule(place)
-        queue.places.give(back: place)
+        queue.members.remove(place)
         members[place] = nil
     }
 
@@ -194,7 +194,7 @@ private struct Timers {
                 continue
             }
             members[place] = nil
-            queue.places.give(back: place)
+            queue.members.remove(place)
             names.append(member.name)
             handler(&self, member.name)
         }
