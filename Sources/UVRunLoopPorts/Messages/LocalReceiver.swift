@@ -1,7 +1,7 @@
 import UVRunLoop
 
 /// What stands behind a local port: its handler, its sockets and its name.
-final class LocalReceiver: PortReceiver {
+final class LocalReceiver: TypedPortReceiver {
     typealias Body = (MessagePort.Local, MessagePort.Message) -> [UInt8]?
 
     /// How many of those who connect are asked about before the pass goes on.
@@ -35,10 +35,9 @@ final class LocalReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
     func receive(
-        _ port: any AnyObject & Sendable,
+        port: MessagePort.Local,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let port = port as? MessagePort.Local else { return ServeResult(wasHandled: false) }
         for _ in 0..<Self.mostAdmissions {
             switch exchange.withLock({ $0?.step() ?? .nothing }) {
             case .deliver(let frame, let peer, let connection):
@@ -88,9 +87,7 @@ final class LocalReceiver: PortReceiver {
         handler.release()
     }
 
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-        (port as? MessagePort.Local)?.invalidate()
-    }
+    func loopDidEnd(port: MessagePort.Local) { port.invalidate() }
 }
 
 extension MessagePort.Message {

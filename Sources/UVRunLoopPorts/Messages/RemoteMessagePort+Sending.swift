@@ -185,7 +185,7 @@ private final class RoomBell: UVRunLoop.PortSource {
         )
     }
 
-    private final class Receiver: PortReceiver {
+    private final class Receiver: TypedPortReceiver {
         // Keeps the socket open while a loop watches it.
         private let connection: RemoteConnection
 
@@ -194,7 +194,7 @@ private final class RoomBell: UVRunLoop.PortSource {
         func checkHome(is thread: ThreadIdentity) {}
 
         func receive(
-            _ port: any AnyObject & Sendable,
+            port: RoomBell,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> ServeResult {
             ServeResult(wasHandled: true)

@@ -86,7 +86,7 @@ extension UVRunLoop.MessagePort {
 }
 
 /// What a loop serves of a remote port that was added to it: the news that it became invalid.
-final class RemoteReceiver: PortReceiver {
+final class RemoteReceiver: TypedPortReceiver {
     let invalidation = Invalidation<MessagePort.Remote>()
     private let port = Guarded<Weak<MessagePort.Remote>?>(nil)
 
@@ -98,10 +98,9 @@ final class RemoteReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) {}
 
     func receive(
-        _ port: any AnyObject & Sendable,
+        port: MessagePort.Remote,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let port = port as? MessagePort.Remote else { return ServeResult(wasHandled: false) }
         port.connection.takeIn()
         return ServeResult(wasHandled: !port.connection.isOpen)
     }

@@ -81,7 +81,7 @@ final class ReplySource: UVRunLoop.PortSource {
 }
 
 extension ReplySource {
-    private final class Receiver: PortReceiver {
+    private final class Receiver: TypedPortReceiver {
         let connection: RemoteConnection
         let loop: UVRunLoop
 
@@ -93,20 +93,16 @@ extension ReplySource {
         func checkHome(is thread: ThreadIdentity) {}
 
         func receive(
-            _ port: any AnyObject & Sendable,
+            port source: ReplySource,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> ServeResult {
-            guard let bell = port as? ReplySource else { return ServeResult(wasHandled: false) }
-            let isForSomebody = connection.takeIn(for: bell)
-            if !isForSomebody { bell.stopLingering() }
+            let isForSomebody = connection.takeIn(for: source)
+            if !isForSomebody { source.stopLingering() }
             return ServeResult(wasHandled: isForSomebody)
         }
 
         func releaseHandler(in loop: UVRunLoop?) {}
 
-        func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-            guard let bell = port as? ReplySource else { return }
-            connection.forget(bell)
-        }
+        func loopDidEnd(port source: ReplySource) { connection.forget(source) }
     }
 }

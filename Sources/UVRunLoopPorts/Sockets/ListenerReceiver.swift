@@ -43,10 +43,7 @@ final class ListenerReceiver: SocketReceiver {
 
     var wanted: Events { state.withLock { $0.pacing.isAccepting ? .readable : [] } }
 
-    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> ServeResult {
-        guard let port = port as? UVRunLoop.SocketPort else {
-            return ServeResult(wasHandled: false)
-        }
+    func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
         if !port.isValid || events.contains(.hangUp) {
             return end(port, SocketError(.refusedBySystem))
         }

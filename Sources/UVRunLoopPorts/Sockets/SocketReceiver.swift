@@ -1,7 +1,7 @@
 import UVRunLoop
 
 /// Serves a socket: what a listener and a connection have in common.
-protocol SocketReceiver: PortReceiver {
+protocol SocketReceiver: TypedPortReceiver where Port == UVRunLoop.SocketPort {
     /// What the kernel is to be asked for.
     var wanted: UVRunLoop.DescriptorSource.Events { get }
 
@@ -72,7 +72,7 @@ extension SocketReceiver {
         handler?.release()
     }
 
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) {
+    func loopDidEnd(port: UVRunLoop.SocketPort) {
         // What belongs to a thread that has ended can never be called again.
         if withOwned({ $0.handler?.home }) != nil { UVRunLoop.invalidate(port) }
     }

@@ -20,10 +20,7 @@ final class StreamReceiver: SocketReceiver {
 
     var wanted: Events { state.withLock { $0.wanted } }
 
-    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> ServeResult {
-        guard let port = port as? UVRunLoop.SocketPort else {
-            return ServeResult(wasHandled: false)
-        }
+    func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
         guard port.isValid || events != .hangUp else { return refuse(port) }
         let now = port.link.loop?.now ?? .now
         let outcome = state.withLock { $0.serve(events, at: now) }
