@@ -13,16 +13,16 @@ struct DirectoryChoice {
     private static let unchosenEnding = ".new"
     private static let lockName = "/choice.lock"
     /// How often to try, a millisecond apart, while other processes are at it.
-    private static let mostTries = 2_000
+    private static let maximumAttempts = 2_000
     /// The same for what would only be left behind.
-    private static let mostTriesToClear = 100
+    private static let maximumCleanupAttempts = 100
 
     /// Keeps threads from each other, which the locks on files do not.
-    private final class Turn: Sendable {
+    private final class ProcessLock: Sendable {
         let lock = Guarded(())
     }
 
-    private static let turn = PerProcess { Turn() }
+    private static let processLock = PerProcess { ProcessLock() }
 
     private let parent: String
     private let user: UInt32
@@ -53,9 +53,9 @@ struct DirectoryChoice {
 
     /// Has a directory chosen.
     func make() throws(MessagePortError) -> PortDirectory {
-        try Self.turn.current.lock.withLock { _ throws(MessagePortError) in
+        try Self.processLock.current.lock.withLock { _ throws(MessagePortError) in
             var madeCandidate = false
-            for _ in 0..<Self.mostTries {
+            for _ in 0..<Self.maximumAttempts {
                 if let chosen = try chosen() {
                     if madeCandidate { try clearAwayCandidates() }
                     return chosen
@@ -109,12 +109,12 @@ struct DirectoryChoice {
     }
 
     /// Locks candidates, in their order; `nil` when one is locked already, or is gone.
-    private func lock(_ candidates: [String]) throws(MessagePortError) -> [HeldLock]? {
-        var locks: [HeldLock] = []
+    private func lock(_ candidates: [String]) throws(MessagePortError) -> [LockReference]? {
+        var locks: [LockReference] = []
         for path in candidates {
             do throws(UVError) {
                 try Files.setPermissions(of: path, to: 0o700)
-                guard let lock = HeldLock(try LockFile.lock(path + Self.lockName)) else {
+                guard let lock = LockReference(try LockFile.lock(path + Self.lockName)) else {
                     return nil
                 }
                 locks.append(lock)
@@ -142,7 +142,7 @@ struct DirectoryChoice {
 
     /// Removes the candidates that nobody needs any more: those of processes that were too late.
     private func clearAwayCandidates() throws(MessagePortError) {
-        for _ in 0..<Self.mostTriesToClear {
+        for _ in 0..<Self.maximumCleanupAttempts {
             guard let candidates = try candidates(), !candidates.isEmpty else { return }
             if let locks = try lock(candidates) {
                 candidates.forEach(discard)
@@ -192,7 +192,7 @@ struct DirectoryChoice {
 }
 
 /// A lock on a file, in an array.
-private final class HeldLock: Sendable {
+private final class LockReference: Sendable {
     private let file: LockFile
 
     init?(_ outcome: consuming LockFile.Outcome) {

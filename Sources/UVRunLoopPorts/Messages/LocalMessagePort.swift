@@ -36,7 +36,7 @@ extension UVRunLoop.MessagePort {
             handler: ThreadBound<LocalReceiver.Body>
         ) throws(MessagePortError) -> Local {
             let files = try directory.files(of: name)
-            return try OwnNames.current.port(of: files.key) { () throws(MessagePortError) in
+            return try PortRegistry.current.port(of: files.key) { () throws(MessagePortError) in
                 try Local(name, files, directory, order, limits, acceptPeer, handler)
             }
         }
@@ -51,7 +51,7 @@ extension UVRunLoop.MessagePort {
             name: () -> PortName = PortName.unguessable
         ) throws(MessagePortError) -> Local {
             ReplySweep.sweepOnce(directory)
-            var triesLeft = 8
+            var attemptsLeft = 8
             while true {
                 do {
                     return try port(
@@ -62,10 +62,10 @@ extension UVRunLoop.MessagePort {
                         acceptPeer: acceptPeer,
                         handler: handler
                     )
-                } catch .nameTaken where triesLeft > 0 {
+                } catch .nameTaken where attemptsLeft > 0 {
                     // Between the making of its lock's file and the locking, another process's
                     // sweep took the name for one that was left.
-                    triesLeft -= 1
+                    attemptsLeft -= 1
                 }
             }
         }
@@ -81,13 +81,13 @@ extension UVRunLoop.MessagePort {
         ) throws(MessagePortError) {
             let claim = try NameClaim(files)
             let listener = try claim.listen(backlog: Self.backlog)
-            let exchange = try LocalPortServer.make(listener, limits, asksPolicy: policy != nil)
-            let descriptor = exchange.descriptor
+            let server = try LocalPortServer.make(listener, limits, hasPolicy: policy != nil)
+            let descriptor = server.descriptor
             self.name = name.text
             self.order = order
             key = files.key
             receiver = LocalReceiver(
-                exchange,
+                server,
                 claim: claim,
                 directory: directory,
                 policy: policy,
@@ -103,7 +103,7 @@ extension UVRunLoop.MessagePort {
 
         deinit {
             receiver.releaseHandler(in: nil)
-            OwnNames.current.forget(key, of: ObjectIdentifier(self))
+            PortRegistry.current.forget(key, of: ObjectIdentifier(self))
         }
 
         /// Its turn among sources that become ready at the same time; lower ones are served first.
@@ -143,10 +143,10 @@ extension LocalPortServer {
     fileprivate static func make(
         _ listener: consuming Descriptor,
         _ limits: MessagePort.Limits,
-        asksPolicy: Bool
+        hasPolicy: Bool
     ) throws(MessagePortError) -> LocalPortServer {
         do throws(UVError) {
-            return try LocalPortServer(listener: listener, limits: limits, asksPolicy: asksPolicy)
+            return try LocalPortServer(listener: listener, limits: limits, hasPolicy: hasPolicy)
         } catch {
             throw MessagePortError(error)
         }

@@ -5,30 +5,30 @@ final class LocalReceiver: TypedPortReceiver {
     typealias Body = (MessagePort.Local, MessagePort.Message) -> [UInt8]?
 
     /// How many of those who connect are asked about before the pass goes on.
-    private static let mostAdmissions = 16
+    private static let maximumAdmissions = 16
 
     private let handler: Handler<Body>
     private let policy: MessagePort.PeerPolicy?
     private let directory: PortDirectory
     private let claim: NameClaim
-    private let exchange: Guarded<LocalPortServer?>
+    private let server: Guarded<LocalPortServer?>
     let invalidation = Invalidation<MessagePort.Local>()
 
     init(
-        _ exchange: consuming LocalPortServer,
+        _ server: consuming LocalPortServer,
         claim: NameClaim,
         directory: PortDirectory,
         policy: MessagePort.PeerPolicy?,
         handler: ThreadBound<Body>
     ) {
-        self.exchange = Guarded(exchange)
+        self.server = Guarded(server)
         self.claim = claim
         self.directory = directory
         self.policy = policy
         self.handler = Handler(handler)
     }
 
-    var connectionCount: Int { exchange.withLock { $0?.connectionCount ?? 0 } }
+    var connectionCount: Int { server.withLock { $0?.connectionCount ?? 0 } }
 
     // MARK: Serving
 
@@ -38,13 +38,13 @@ final class LocalReceiver: TypedPortReceiver {
         port: MessagePort.Local,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        for _ in 0..<Self.mostAdmissions {
-            switch exchange.withLock({ $0?.step() ?? .nothing }) {
+        for _ in 0..<Self.maximumAdmissions {
+            switch server.withLock({ $0?.step() ?? .nothing }) {
             case .deliver(let frame, let peer, let connection):
                 return deliver(frame, peer, connection, port)
             case .admit(let socket, let peer):
                 let isPermitted = MessagePort.isPermitted(peer, by: policy)
-                exchange.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
+                server.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
             case .nothing:
                 return ServeResult(wasHandled: false, hasMore: hasMore)
             }
@@ -55,7 +55,7 @@ final class LocalReceiver: TypedPortReceiver {
     /// What was read but not delivered when the port left a loop is known to nobody else.
     var isReady: Bool { hasMore }
 
-    private var hasMore: Bool { exchange.withLock { $0?.hasMore ?? false } }
+    private var hasMore: Bool { server.withLock { $0?.hasMore ?? false } }
 
     private func deliver(
         _ frame: Frame,
@@ -68,11 +68,11 @@ final class LocalReceiver: TypedPortReceiver {
         }
         let message = MessagePort.Message(frame, from: peer, in: directory)
         let data = body(port, message)
-        let hasMore = exchange.withLock { exchange in
+        let hasMore = server.withLock { server in
             if frame.kind == .request {
-                exchange?.reply(data, to: frame.number, on: connection)
+                server?.reply(data, to: frame.number, on: connection)
             }
-            return exchange?.hasMore ?? false
+            return server?.hasMore ?? false
         }
         return ServeResult(wasHandled: true, hasMore: hasMore)
     }
@@ -80,7 +80,7 @@ final class LocalReceiver: TypedPortReceiver {
     // MARK: The end
 
     func releaseHandler(in loop: UVRunLoop?) {
-        guard let last = exchange.withLock({ $0.take() }) else { return }
+        guard let last = server.withLock({ $0.take() }) else { return }
         // The name goes first: who finds it finds a listener.
         claim.release()
         _ = consume last

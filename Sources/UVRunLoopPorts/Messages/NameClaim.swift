@@ -20,11 +20,11 @@ final class NameClaim: Sendable {
     /// Takes a name that nobody has, or whose owner is dead.
     init(_ files: PortFiles) throws(MessagePortError) {
         self.files = files
-        guard OwnNames.current.claim(files.key) else { throw .nameTaken }
+        guard PortRegistry.current.claim(files.key) else { throw .nameTaken }
         do {
             held = Guarded(Held(lock: try Self.lock(files)))
         } catch {
-            OwnNames.current.giveBack(files.key)
+            PortRegistry.current.release(files.key)
             throw error
         }
     }
@@ -108,6 +108,6 @@ final class NameClaim: Sendable {
         if let socket, socket.identity == held.socket { try? Files.remove(files.socket) }
         try? Files.remove(files.lock)
         _ = consume held
-        OwnNames.current.giveBack(files.key)
+        PortRegistry.current.release(files.key)
     }
 }

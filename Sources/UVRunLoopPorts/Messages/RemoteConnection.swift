@@ -13,11 +13,11 @@ final class RemoteConnection: Sendable {
     }
 
     /// A request whose sender has not come back for the outcome.
-    private struct Wait: Sendable {
+    private struct PendingRequest: Sendable {
         let number: UInt64
         var outcome = Outcome.open
         /// What tells the sender's loop.
-        let bell: ReplySource
+        let source: ReplySource
 
         var isOpen: Bool { if case .open = outcome { true } else { false } }
 
@@ -29,20 +29,20 @@ final class RemoteConnection: Sendable {
 
     private struct State: Sendable {
         var parser: FrameParser
-        var outbox = Outbox()
+        var sendQueue = FrameQueue()
         /// In the order of the numbers: there are as many as senders that wait at the same time.
-        var waits: [Wait] = []
+        var requests: [PendingRequest] = []
         var lastNumber: UInt64 = 0
         /// One for each loop that has waited for a reply.
-        var bells: [ReplySource] = []
+        var replySources: [ReplySource] = []
         /// Why nothing more is sent; `nil` while the connection is good.
         var end: MessagePortError?
 
-        func index(of number: UInt64) -> Int? { waits.firstIndex { $0.number == number } }
+        func index(of number: UInt64) -> Int? { requests.firstIndex { $0.number == number } }
 
         /// Whether an outcome is there that the sender behind a bell has not taken.
-        func hasOutcome(for bell: ReplySource) -> Bool {
-            waits.contains { $0.bell === bell && !$0.isOpen }
+        func hasOutcome(for source: ReplySource) -> Bool {
+            requests.contains { $0.source === source && !$0.isOpen }
         }
     }
 
@@ -68,7 +68,7 @@ final class RemoteConnection: Sendable {
     private enum Posting: Sendable {
         case done
         /// A part of it waits in the box.
-        case waits(Outbox.Ticket)
+        case queued(FrameQueue.ID)
         /// The other side takes nothing any more.
         case failed
     }
@@ -76,53 +76,54 @@ final class RemoteConnection: Sendable {
     /// Sends a message, or as much as there is room for.
     ///
     /// - Returns: What names it in the box; `nil` when all of it went out.
-    func begin(_ frame: Frame) throws(MessagePortError) -> Outbox.Ticket? {
+    func beginSending(_ frame: Frame) throws(MessagePortError) -> FrameQueue.ID? {
         let posting = try state.withLock { state throws(MessagePortError) -> Posting in
             guard state.end == nil else { throw .isInvalid }
             return post(frame, &state)
         }
-        return try ticket(of: posting)
+        return try id(of: posting)
     }
 
     /// Sends a request as a message is sent, and makes a place for its reply.
     func beginRequest(
         _ frame: consuming Frame,
-        bell: ReplySource
-    ) throws(MessagePortError) -> (ticket: Outbox.Ticket?, number: UInt64) {
+        source: ReplySource
+    ) throws(MessagePortError) -> (queued: FrameQueue.ID?, number: UInt64) {
         var frame = frame
         frame.kind = .request
         let (posting, number) = try state.withLock {
             [frame] state throws(MessagePortError) -> (Posting, UInt64) in
             guard state.end == nil else { throw .isInvalid }
             state.lastNumber += 1
-            state.waits.append(Wait(number: state.lastNumber, bell: bell))
+            state.requests.append(PendingRequest(number: state.lastNumber, source: source))
             var frame = frame
             frame.number = state.lastNumber
             return (post(frame, &state), state.lastNumber)
         }
         do throws(MessagePortError) {
-            return (try ticket(of: posting), number)
+            return (try id(of: posting), number)
         } catch {
-            forget(number)
+            removeRequest(number)
             throw error
         }
     }
 
     private func post(_ frame: Frame, _ state: inout State) -> Posting {
         do throws(UVError) {
-            return try state.outbox.post(frame, to: socket.descriptor).map(Posting.waits) ?? .done
+            let queued = try state.sendQueue.send(frame, to: socket.descriptor)
+            return queued.map(Posting.queued) ?? .done
         } catch {
             return .failed
         }
     }
 
-    private func ticket(of posting: Posting) throws(MessagePortError) -> Outbox.Ticket? {
+    private func id(of posting: Posting) throws(MessagePortError) -> FrameQueue.ID? {
         switch posting {
         case .done: return nil
-        case .waits(let ticket): return ticket
+        case .queued(let id): return id
         case .failed:
             // It may have said why before it went.
-            takeInAll()
+            receiveAll()
             throw end(.becameInvalid) ?? .becameInvalid
         }
     }
@@ -130,14 +131,14 @@ final class RemoteConnection: Sendable {
     /// Sends what waits, as far as there is room.
     ///
     /// - Returns: Whether a message has gone out whole.
-    func move(_ ticket: Outbox.Ticket) throws(MessagePortError) -> Bool {
+    func trySending(_ id: FrameQueue.ID) throws(MessagePortError) -> Bool {
         // Not all: a peer may talk faster than this side listens.
-        takeIn()
+        receive()
         let (isGone, isSound, reason) = state.withLock {
             state -> (Bool, Bool, MessagePortError?) in
             if let reason = state.end { return (false, false, reason) }
             let isSound = flush(&state)
-            return (!state.outbox.holds(ticket), isSound, nil)
+            return (!state.sendQueue.contains(id), isSound, nil)
         }
         if let reason { throw reason }
         if !isSound { throw end(.becameInvalid) ?? .becameInvalid }
@@ -148,9 +149,9 @@ final class RemoteConnection: Sendable {
     ///
     /// Of one that has gone out in part the other side waits for the rest: nothing else could be
     /// sent, so the connection ends.
-    func withdraw(_ ticket: Outbox.Ticket) {
+    func withdraw(_ id: FrameQueue.ID) {
         let isCut = state.withLock { state in
-            state.outbox.holds(ticket) && !state.outbox.withdraw(ticket)
+            state.sendQueue.contains(id) && !state.sendQueue.withdraw(id)
         }
         if isCut { end(.becameInvalid) }
     }
@@ -158,7 +159,7 @@ final class RemoteConnection: Sendable {
     /// - Returns: Whether the other side still takes anything.
     private func flush(_ state: inout State) -> Bool {
         do throws(UVError) {
-            _ = try state.outbox.flush(to: socket.descriptor)
+            _ = try state.sendQueue.flush(to: socket.descriptor)
             return true
         } catch {
             return false
@@ -173,10 +174,10 @@ final class RemoteConnection: Sendable {
     ) throws(MessagePortError) -> (data: [UInt8]?, isThere: Bool) {
         let outcome = state.withLock { state -> Outcome in
             guard let index = state.index(of: number) else { return .failed(.becameInvalid) }
-            if state.waits[index].isOpen { return .open }
+            if state.requests[index].isOpen { return .open }
             // The innermost of the waits that are nested is the first to end.
-            let isLast = index == state.waits.count - 1
-            return (isLast ? state.waits.removeLast() : state.waits.remove(at: index)).outcome
+            let isLast = index == state.requests.count - 1
+            return (isLast ? state.requests.removeLast() : state.requests.remove(at: index)).outcome
         }
         switch outcome {
         case .open: return (nil, false)
@@ -186,20 +187,20 @@ final class RemoteConnection: Sendable {
     }
 
     /// Drops a request: a reply that comes late finds nobody.
-    func forget(_ number: UInt64) {
-        state.withLock { state in state.waits.removeAll { $0.number == number } }
+    func removeRequest(_ number: UInt64) {
+        state.withLock { state in state.requests.removeAll { $0.number == number } }
     }
 
     /// Whether an outcome is there that the sender behind a bell has not taken.
-    func hasOutcome(for bell: ReplySource) -> Bool {
-        state.withLock { $0.hasOutcome(for: bell) }
+    func hasOutcome(for source: ReplySource) -> Bool {
+        state.withLock { $0.hasOutcome(for: source) }
     }
 
     /// What a read brought to others than the one who read.
-    private struct News: Sendable {
+    private struct ReadOutcome: Sendable {
         /// Whether there may be more to read.
         var mayHaveMore = false
-        var bells: [ReplySource] = []
+        var replySources: [ReplySource] = []
         /// Why the connection is over, if it is.
         var reason: MessagePortError?
     }
@@ -208,57 +209,57 @@ final class RemoteConnection: Sendable {
     ///
     /// - Returns: Whether there may be more.
     @discardableResult
-    func takeIn() -> Bool {
-        tell(state.withLock { read(&$0, for: nil) })
+    func receive() -> Bool {
+        deliver(state.withLock { read(&$0, for: nil) })
     }
 
     /// The same for a loop that was told of news, and needs no telling again.
     ///
     /// - Returns: Whether an outcome is there for one who waits in that loop.
-    func takeIn(for own: ReplySource) -> Bool {
-        let (news, hasOutcome) = state.withLock { state in
-            let news = read(&state, for: own)
-            return (news, state.hasOutcome(for: own))
+    func receive(for own: ReplySource) -> Bool {
+        let (outcome, hasOutcome) = state.withLock { state in
+            let outcome = read(&state, for: own)
+            return (outcome, state.hasOutcome(for: own))
         }
-        _ = tell(news)
-        return hasOutcome || (news.reason != nil && self.hasOutcome(for: own))
+        _ = deliver(outcome)
+        return hasOutcome || (outcome.reason != nil && self.hasOutcome(for: own))
     }
 
-    private func read(_ state: inout State, for own: ReplySource?) -> News {
-        var news = News()
-        guard state.end == nil else { return news }
+    private func read(_ state: inout State, for own: ReplySource?) -> ReadOutcome {
+        var outcome = ReadOutcome()
+        guard state.end == nil else { return outcome }
         do throws(UVError) {
             let input = try socket.descriptor.read { bytes in
-                handOut(bytes, &state, &news.bells, except: own)
+                dispatch(bytes, &state, &outcome.replySources, except: own)
             }
             switch input {
-            case .wouldBlock: return news
-            case .end: news.reason = .becameInvalid
-            case .bytes(let reason): news.reason = reason
+            case .wouldBlock: return outcome
+            case .end: outcome.reason = .becameInvalid
+            case .bytes(let reason): outcome.reason = reason
             }
         } catch {
-            news.reason = error == .connectionReset ? .becameInvalid : MessagePortError(error)
+            outcome.reason = error == .connectionReset ? .becameInvalid : MessagePortError(error)
         }
-        news.mayHaveMore = news.reason == nil
-        return news
+        outcome.mayHaveMore = outcome.reason == nil
+        return outcome
     }
 
     /// - Returns: Whether there may be more.
-    private func tell(_ news: News) -> Bool {
-        for bell in news.bells { bell.ring() }
-        if let reason = news.reason { end(reason) }
-        return news.mayHaveMore
+    private func deliver(_ outcome: ReadOutcome) -> Bool {
+        for source in outcome.replySources { source.announce() }
+        if let reason = outcome.reason { end(reason) }
+        return outcome.mayHaveMore
     }
 
-    private func takeInAll() {
-        while takeIn() {}
+    private func receiveAll() {
+        while receive() {}
     }
 
     /// - Returns: Why the connection is over, if it is.
-    private func handOut(
+    private func dispatch(
         _ bytes: RawSpan,
         _ state: inout State,
-        _ bells: inout [ReplySource],
+        _ replySources: inout [ReplySource],
         except own: ReplySource?
     ) -> MessagePortError? {
         var position = 0
@@ -273,9 +274,9 @@ final class RemoteConnection: Sendable {
                     outcome = .failed(error)
                 }
                 guard let index = state.index(of: frame.number) else { continue }
-                state.waits[index].outcome = outcome
-                let bell = state.waits[index].bell
-                if bell !== own { bells.append(bell) }
+                state.requests[index].outcome = outcome
+                let source = state.requests[index].source
+                if source !== own { replySources.append(source) }
             }
             return nil
         } catch {
@@ -287,20 +288,21 @@ final class RemoteConnection: Sendable {
     // MARK: Bells
 
     /// What tells a loop of its replies, made when it waits for the first.
-    func bell(for loop: UVRunLoop) -> ReplySource {
-        if let bell = state.withLock({ $0.bells.first { $0.loop === loop } }) { return bell }
+    func replySource(for loop: UVRunLoop) -> ReplySource {
+        let existing = state.withLock { $0.replySources.first { $0.loop === loop } }
+        if let existing { return existing }
         // Only the loop's own thread asks for its bell, so nobody makes another meanwhile.
-        let bell = ReplySource(self, loop)
+        let source = ReplySource(self, loop)
         let isOpen = state.withLock { state in
-            if state.end == nil { state.bells.append(bell) }
+            if state.end == nil { state.replySources.append(source) }
             return state.end == nil
         }
-        if isOpen { bell.park() }
-        return bell
+        if isOpen { source.park() }
+        return source
     }
 
-    func forget(_ bell: ReplySource) {
-        state.withLock { state in state.bells.removeAll { $0 === bell } }
+    func remove(_ source: ReplySource) {
+        state.withLock { state in state.replySources.removeAll { $0 === source } }
     }
 
     // MARK: The end
@@ -310,18 +312,18 @@ final class RemoteConnection: Sendable {
     /// - Returns: The reason, if one had been given before.
     @discardableResult
     func end(_ reason: MessagePortError) -> MessagePortError? {
-        let (bells, earlier) = state.withLock { state -> ([ReplySource], MessagePortError?) in
+        let (sources, earlier) = state.withLock { state -> ([ReplySource], MessagePortError?) in
             if let end = state.end { return ([], end) }
             state.end = reason
-            for index in state.waits.indices { state.waits[index].fail(reason) }
-            state.outbox.removeAll()
-            return (exchange(&state.bells, with: []), nil)
+            for index in state.requests.indices { state.requests[index].fail(reason) }
+            state.sendQueue.removeAll()
+            return (exchange(&state.replySources, with: []), nil)
         }
         guard earlier == nil else { return earlier }
         guard owner == Process.id else { return nil }
         // The other side is told at once, however long somebody holds this.
         socket.descriptor.shutDown()
-        bells.forEach { $0.connectionDidEnd() }
+        sources.forEach { $0.connectionDidEnd() }
         didEnd()
         return nil
     }

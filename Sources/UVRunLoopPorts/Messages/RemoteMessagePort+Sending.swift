@@ -48,8 +48,8 @@ extension UVRunLoop.MessagePort.Remote {
         let name = replyPort.map { Array($0.name.utf8) } ?? []
         let frame = Frame.message(id, data, replyName: name)
         guard let replyMode else {
-            if let ticket = try connection.begin(frame) {
-                try finish(ticket, until: sendLimit.fromNow)
+            if let queued = try connection.beginSending(frame) {
+                try finishSending(queued, until: sendLimit.fromNow)
             }
             return nil
         }
@@ -70,12 +70,12 @@ extension UVRunLoop.MessagePort.Remote {
     }
 
     /// Waits until a message is out, without a loop.
-    private func finish(
-        _ ticket: Outbox.Ticket,
+    private func finishSending(
+        _ queued: FrameQueue.ID,
         until date: Int64
     ) throws(UVRunLoop.MessagePortError) {
         do throws(UVRunLoop.MessagePortError) {
-            while try !connection.move(ticket) {
+            while try !connection.trySending(queued) {
                 let isReady = try translating { () throws(UVError) in
                     try connection.socket.descriptor.wait(forWriting: true, until: date)
                 }
@@ -83,7 +83,7 @@ extension UVRunLoop.MessagePort.Remote {
                 if !isReady || monotonicNow() >= date { throw .sendTimedOut }
             }
         } catch {
-            connection.withdraw(ticket)
+            connection.withdraw(queued)
             throw error
         }
     }
@@ -94,13 +94,13 @@ struct ReplyWait {
     private let connection: RemoteConnection
     private let loop: UVRunLoop
     private let mode: UVRunLoop.Mode
-    private let bell: ReplySource
+    private let source: ReplySource
 
     init(_ connection: RemoteConnection, _ loop: UVRunLoop, _ mode: UVRunLoop.Mode) {
         self.connection = connection
         self.loop = loop
         self.mode = mode
-        bell = connection.bell(for: loop)
+        source = connection.replySource(for: loop)
     }
 
     func sendAndWait(
@@ -109,16 +109,16 @@ struct ReplyWait {
         receiveLimit: Duration
     ) throws(MessagePortError) -> [UInt8]? {
         guard !loop.isEndedAtOnce else { throw .threadStopped }
-        let (ticket, number) = try connection.beginRequest(frame, bell: bell)
-        bell.beginWait(in: mode)
+        let (queued, number) = try connection.beginRequest(frame, source: source)
+        source.beginWait(in: mode)
         var stops = 0
         var isOver = false
         defer {
-            if !isOver { connection.forget(number) }
-            bell.endWait(in: mode)
+            if !isOver { connection.removeRequest(number) }
+            source.endWait(in: mode)
             if stops > 0 { loop.stop() }
         }
-        if let ticket { try finish(ticket, until: sendLimit.fromNow, &stops) }
+        if let queued { try finishSending(queued, until: sendLimit.fromNow, &stops) }
         let date = receiveLimit.fromNow
         while true {
             runOnce(until: date, &stops, forWriting: false)
@@ -133,22 +133,22 @@ struct ReplyWait {
     }
 
     /// Waits until the request is out, while the loop runs.
-    private func finish(
-        _ ticket: Outbox.Ticket,
+    private func finishSending(
+        _ queued: FrameQueue.ID,
         until date: Int64,
         _ stops: inout Int
     ) throws(MessagePortError) {
-        let room = RoomBell(connection)
+        let room = WritableSource(connection)
         loop.add(room, forMode: mode)
         defer { UVRunLoop.invalidate(room) }
         do throws(MessagePortError) {
-            while try !connection.move(ticket) {
+            while try !connection.trySending(queued) {
                 if loop.isEndedAtOnce { throw .threadStopped }
                 if monotonicNow() >= date { throw .sendTimedOut }
                 runOnce(until: date, &stops, forWriting: true)
             }
         } catch {
-            connection.withdraw(ticket)
+            connection.withdraw(queued)
             throw error
         }
     }
@@ -156,7 +156,7 @@ struct ReplyWait {
     /// Runs the loop until a source was handled, or waits without it where it cannot run.
     private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
         // A stop is for the run around this one. A loop that was ended for good is not run again.
-        if bell.link.isValid, stops == 0 || !loop.isStopping {
+        if source.link.isValid, stops == 0 || !loop.isStopping {
             switch loop.runUntilSourceHandled(in: mode, until: date) {
             case .stopped:
                 stops += 1
@@ -166,14 +166,14 @@ struct ReplyWait {
             }
         }
         // Another thread may take the reply in, and cannot tell this one: look now and then.
-        let nextLook = min(date, Duration.milliseconds(10).fromNow)
-        _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextLook)
-        connection.takeIn()
+        let nextCheck = min(date, Duration.milliseconds(10).fromNow)
+        _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextCheck)
+        connection.receive()
     }
 }
 
 /// Tells a loop that the socket has room, while a message waits for it.
-private final class RoomBell: UVRunLoop.PortSource {
+private final class WritableSource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
 
     init(_ connection: RemoteConnection) {
@@ -194,7 +194,7 @@ private final class RoomBell: UVRunLoop.PortSource {
         func checkHome(is thread: ThreadIdentity) {}
 
         func receive(
-            port: RoomBell,
+            port: WritableSource,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> ServeResult {
             ServeResult(wasHandled: true)

@@ -32,7 +32,7 @@ extension UVRunLoop.MessagePort {
             acceptPeer: PeerPolicy? = nil
         ) throws(MessagePortError) -> Remote {
             let files = try directory.files(of: name)
-            let (socket, peer) = try Dialling.connect(to: files)
+            let (socket, peer) = try PortConnector.connect(to: files)
             guard isPermitted(peer, by: acceptPeer) else { throw .peerNotPermitted }
             return Remote(name, socket, peer, replyLimit)
         }
@@ -101,7 +101,7 @@ final class RemoteReceiver: TypedPortReceiver {
         port: MessagePort.Remote,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        port.connection.takeIn()
+        port.connection.receive()
         return ServeResult(wasHandled: !port.connection.isOpen)
     }
 

@@ -62,7 +62,7 @@ final class ReplySource: UVRunLoop.PortSource {
         }
         if isLast { loop.remove(self, forMode: mode) }
         // A reply to a wait further out may have come during this one.
-        if receiver.connection.hasOutcome(for: self) { ring() }
+        if receiver.connection.hasOutcome(for: self) { announce() }
     }
 
     /// Leaves the mode in which nobody waits any more.
@@ -72,11 +72,11 @@ final class ReplySource: UVRunLoop.PortSource {
     }
 
     /// Has the loop look for outcomes.
-    func ring() { link.announce() }
+    func announce() { link.announce() }
 
     func connectionDidEnd() {
         let isIdle = waits.withLock { $0.modes.isEmpty }
-        if isIdle { UVRunLoop.invalidate(self) } else { ring() }
+        if isIdle { UVRunLoop.invalidate(self) } else { announce() }
     }
 }
 
@@ -96,13 +96,13 @@ extension ReplySource {
             port source: ReplySource,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> ServeResult {
-            let isForSomebody = connection.takeIn(for: source)
+            let isForSomebody = connection.receive(for: source)
             if !isForSomebody { source.stopLingering() }
             return ServeResult(wasHandled: isForSomebody)
         }
 
         func releaseHandler(in loop: UVRunLoop?) {}
 
-        func loopDidEnd(port source: ReplySource) { connection.forget(source) }
+        func loopDidEnd(port source: ReplySource) { connection.remove(source) }
     }
 }

@@ -9,9 +9,9 @@ import UVRunLoop
 /// Whoever makes a port has to wait for it, so a sweep goes only so far, however much there is.
 enum ReplySweep {
     /// How many of the directory's files a sweep looks at.
-    static let mostFiles = 4_096
+    static let maximumFiles = 4_096
     /// How many names a sweep tries to take.
-    static let mostNames = 32
+    static let maximumNames = 32
 
     /// A directory that this process has swept, or is to sweep once more.
     private final class Visit: Sendable {
@@ -44,16 +44,16 @@ enum ReplySweep {
     static func sweepOnce(_ directory: PortDirectory) {
         let visit = visits.current[directory.identity]
         guard !visit.isDone.exchange(true, ordering: .relaxed) else { return }
-        if sweep(directory) >= mostNames / 2 { visit.isDone.store(false, ordering: .relaxed) }
+        if sweep(directory) >= maximumNames / 2 { visit.isDone.store(false, ordering: .relaxed) }
     }
 
     /// Removes what dead owners left; answers of how many names.
     static func sweep(_ directory: PortDirectory) -> Int {
-        let files = Files.names(in: directory.path, atMost: mostFiles) ?? []
+        let files = Files.names(in: directory.path, atMost: maximumFiles) ?? []
         let names = Set(files.compactMap { PortName(ofReplyFile: $0) })
         // A set has another order in each process, so that what can be removed does not
         // stay behind the same names that cannot.
-        return names.prefix(mostNames).count { clearAway($0, directory) }
+        return names.prefix(maximumNames).count { clearAway($0, directory) }
     }
 
     private static func clearAway(_ name: PortName, _ directory: PortDirectory) -> Bool {

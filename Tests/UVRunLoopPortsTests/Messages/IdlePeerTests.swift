@@ -93,13 +93,13 @@ import Testing
         let socket = try listener.accept().socket
         let credentials = try socket.descriptor.peerCredentials()
         var connection = Connection(socket, credentials, Self.limits)
-        let late = try #require(connection.date)
-        let answers = [connection.isOverdue(at: late - 1), connection.isOverdue(at: late)]
-        #expect(answers == [false, true])
+        let late = try #require(connection.deadline)
+        let results = [connection.isOverdue(at: late - 1), connection.isOverdue(at: late)]
+        #expect(results == [false, true])
         peer.write(Frame.message(1, []).head())
         let isOverdue = connection.isOverdue(at: late)
         #expect(!isOverdue)
-        #expect(connection.date == late + 1_000_000_000)
+        #expect(connection.deadline == late + 1_000_000_000)
         withExtendedLifetime(peer) {}
     }
 }

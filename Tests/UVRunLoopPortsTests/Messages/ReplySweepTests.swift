@@ -101,7 +101,7 @@ import Testing
         // In a process that has not been at another place which had the same number.
         await #expect(processExitsWith: .success) {
             let place = Place()
-            let most = ReplySweep.mostNames
+            let most = ReplySweep.maximumNames
             let count = most * 2 + most / 4
             for _ in 0..<count { makeFile(try portFiles(in: place, .unguessable()).lock) }
             var left: [Int] = []

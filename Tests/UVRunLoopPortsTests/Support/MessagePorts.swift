@@ -49,7 +49,7 @@ extension Place {
     /// A connection without any manners.
     func rawSocket(_ name: String = "port") throws -> RawPeer {
         let files = try directory().files(of: PortName(name))
-        return RawPeer(try Dialling.connect(to: files).socket)
+        return RawPeer(try PortConnector.connect(to: files).socket)
     }
 
     /// Listens under a name, without any manners.

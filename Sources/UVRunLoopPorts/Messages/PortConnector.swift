@@ -1,7 +1,7 @@
 import UVRunLoop
 
 /// Connects to whoever listens under a name.
-enum Dialling {
+enum PortConnector {
     /// How long to stand in a line that is full.
     private static let limit = Duration.seconds(1)
 

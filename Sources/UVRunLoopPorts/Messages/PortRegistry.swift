@@ -4,25 +4,25 @@ import UVRunLoop
 ///
 /// Each name has one of many locks, so that threads seldom meet that use different ones. A forked
 /// child begins without any: what it inherits are its parent's names.
-final class OwnNames: Sendable {
+final class PortRegistry: Sendable {
     typealias Local = MessagePort.Local
 
     /// Some of the names.
-    private final class Share: Sendable {
+    private final class Shard: Sendable {
         /// Held while a port is made, so that two threads get one port for one name.
         let making = Guarded(())
         let claims = Guarded<Set<PortFiles.Key>>([])
         let ports = Guarded<[PortFiles.Key: Weak<Local>]>([:])
     }
 
-    private static let ofProcess = PerProcess { OwnNames() }
+    private static let ofProcess = PerProcess { PortRegistry() }
 
-    static var current: OwnNames { ofProcess.current }
+    static var current: PortRegistry { ofProcess.current }
 
-    private let shares = (0..<64).map { _ in Share() }
+    private let shards = (0..<64).map { _ in Shard() }
 
-    private func share(of key: PortFiles.Key) -> Share {
-        shares[Int(UInt(bitPattern: key.hashValue) % UInt(shares.count))]
+    private func shard(of key: PortFiles.Key) -> Shard {
+        shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
     }
 
     // MARK: Claims
@@ -31,11 +31,11 @@ final class OwnNames: Sendable {
 
     /// Claims a name; returns `false` when another claim of this process has it.
     func claim(_ key: PortFiles.Key) -> Bool {
-        share(of: key).claims.withLock { $0.insert(key).inserted }
+        shard(of: key).claims.withLock { $0.insert(key).inserted }
     }
 
-    func giveBack(_ key: PortFiles.Key) {
-        share(of: key).claims.withLock { _ = $0.remove(key) }
+    func release(_ key: PortFiles.Key) {
+        shard(of: key).claims.withLock { _ = $0.remove(key) }
     }
 
     // MARK: Ports
@@ -48,14 +48,14 @@ final class OwnNames: Sendable {
         of key: PortFiles.Key,
         make: () throws(MessagePortError) -> Local
     ) throws(MessagePortError) -> Local {
-        let share = share(of: key)
-        let (port, replaced) = try share.making.withLock {
+        let shard = shard(of: key)
+        let (port, replaced) = try shard.making.withLock {
             _ throws(MessagePortError) -> (Local, Local?) in
-            let known = share.ports.withLock { $0[key]?.object }
+            let known = shard.ports.withLock { $0[key]?.object }
             if let known, known.isValid { return (known, nil) }
             // One that became invalid on another thread may not have given the name back yet.
             let port = try make()
-            share.ports.withLock { $0[key] = Weak(object: port) }
+            shard.ports.withLock { $0[key] = Weak(object: port) }
             return (port, known)
         }
         withExtendedLifetime(replaced) {}
@@ -64,7 +64,7 @@ final class OwnNames: Sendable {
 
     /// Forgets a name whose port is gone.
     func forget(_ key: PortFiles.Key, of port: ObjectIdentifier) {
-        let known = share(of: key).ports.withLock { ports -> Local? in
+        let known = shard(of: key).ports.withLock { ports -> Local? in
             let known = ports[key]?.object
             // A port that is being freed reads as none; another one has the name by right.
             if known.map({ ObjectIdentifier($0) == port }) ?? true { ports[key] = nil }
