@@ -1,25 +1,25 @@
 import UVRunLoop
 
-/// A peer of a local port: what has come from it and what waits to go to it.
+/// A connection of a local port: its unparsed input and its unsent replies.
 struct Connection: Sendable {
-    /// What a turn of the connection brought.
+    /// The result of ``receive()``.
     enum Input: Sendable {
         case frame(Frame)
-        /// Nothing whole.
+        /// No complete frame.
         case incomplete
-        /// It is over: the peer is gone, or broke a rule.
+        /// The connection has ended: the peer is gone, or broke the protocol.
         case ended
     }
 
-    /// What is to be done about a connection after something was done with it.
+    /// What the port's server has to update after the connection was used.
     struct Update {
-        /// What the kernel is to be asked about from now on; `nil` for no change.
+        /// The events to watch the socket for; `nil` if unchanged.
         let newInterest: EventSet.Events?
-        /// Whether there is more to look at that the kernel does not know of.
+        /// Whether there is input to parse, of which the kernel reports nothing.
         let hasUnparsed: Bool
-        /// When something has to have happened.
+        /// When the connection times out.
         let deadline: Int64?
-        /// How many bytes more than before are kept, or how many fewer.
+        /// The change of the number of bytes kept, since the last update.
         let growth: Int
     }
 
@@ -27,19 +27,19 @@ struct Connection: Sendable {
     let peer: PeerCredentials
     private let timeLimit: Int64
     private var parser: FrameParser
-    /// What was read and not looked at yet: further frames of the same read.
+    /// Bytes that were read but not parsed: further frames of the same read.
     private var unparsed: ArraySlice<UInt8> = []
     private var sendQueue = FrameQueue()
-    /// The peer takes nothing any more; what it sent may still be there.
+    /// The peer no longer receives; its unread bytes are still processed.
     private var peerStoppedReading = false
-    /// When the frame that is coming in has to be whole.
+    /// When the incoming frame has to be complete.
     private var frameDeadline: Int64?
-    /// When the peer has to have taken something of what goes out.
+    /// When the peer has to have read some of the pending reply.
     private var sendDeadline: Int64?
     private let idleLimit: Int64?
-    /// When the peer has to have sent something, unless it waits for something.
+    /// When an idle peer times out.
     private var idleDeadline: Int64?
-    /// How many bytes were kept when somebody asked last.
+    /// The number of bytes kept at the last update.
     private(set) var reportedByteCount = 0
 
     init(_ socket: SharedSocket, _ peer: PeerCredentials, _ limits: MessagePort.Limits) {
@@ -51,13 +51,13 @@ struct Connection: Sendable {
         restartIdleTimer()
     }
 
-    /// Whether there is more to look at that the kernel does not know of.
+    /// Whether there is input to parse, of which the kernel reports nothing.
     var hasUnparsed: Bool { !unparsed.isEmpty && sendQueue.isEmpty }
 
-    /// What the kernel is to be asked about: while a reply waits, no further request is read.
+    /// The events to watch the socket for: while a reply is pending, no request is read.
     var interest: EventSet.Events { sendQueue.isEmpty ? .readable : .writable }
 
-    /// When something has to have happened.
+    /// When the connection times out.
     var deadline: Int64? {
         guard let frameDeadline, let sendDeadline else {
             return frameDeadline ?? sendDeadline ?? idleDeadline
@@ -65,7 +65,7 @@ struct Connection: Sendable {
         return min(frameDeadline, sendDeadline)
     }
 
-    /// How many bytes are kept for the peer.
+    /// The number of bytes kept for the peer.
     var keptByteCount: Int { parser.keptByteCount + unparsed.count + sendQueue.keptByteCount }
 
     mutating func update(since before: EventSet.Events) -> Update {
@@ -79,9 +79,9 @@ struct Connection: Sendable {
         )
     }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// Handles one frame, or reads once.
+    /// Parses one frame of earlier input, or reads once.
     mutating func receive() -> Input {
         if !sendQueue.isEmpty { flush() }
         guard sendQueue.isEmpty else { return .incomplete }
@@ -131,7 +131,7 @@ struct Connection: Sendable {
         return .incomplete
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     mutating func send(_ frame: Frame) {
         guard !peerStoppedReading else { return }
@@ -140,7 +140,7 @@ struct Connection: Sendable {
         }
     }
 
-    /// Says why the connection ends, as far as there is room to say it.
+    /// Tells the peer why the connection ends, if the socket accepts it now.
     func refuse(_ reason: RefusalReason) {
         guard sendQueue.isEmpty else { return }
         _ = try? socket.descriptor.send(Frame.refusal(reason).head()[...])
@@ -164,23 +164,22 @@ struct Connection: Sendable {
                 sendDeadline = monotonicNow().addingSaturating(timeLimit)
             }
         } catch {
-            // What the peer sent before it went is delivered all the same.
+            // What the peer sent earlier is still delivered.
             peerStoppedReading = true
             sendQueue.removeAll()
             sendDeadline = nil
         }
     }
 
-    // MARK: Time
+    // MARK: Timeouts
 
     private mutating func restartIdleTimer() {
         if let idleLimit { idleDeadline = monotonicNow().addingSaturating(idleLimit) }
     }
 
-    /// Whether the peer has used up its time.
+    /// Whether the connection has timed out.
     ///
-    /// If the rest of the frame is there, or another one, and only this side did not come to read
-    /// it, the peer is not to blame.
+    /// It has not if the missing bytes have arrived, and this side has not read them yet.
     mutating func isOverdue(at now: Int64) -> Bool {
         if let sendDeadline, sendDeadline <= now { return true }
         guard let deadline, deadline <= now else { return false }
@@ -195,7 +194,7 @@ struct Connection: Sendable {
     }
 }
 
-/// A socket that a connection and a call under way may share.
+/// A socket that a connection shares with a call in progress.
 final class SharedSocket: Sendable {
     let descriptor: Descriptor
 
@@ -205,7 +204,7 @@ final class SharedSocket: Sendable {
 }
 
 extension FrameError {
-    /// What the peer is told.
+    /// The reason that the peer is told.
     fileprivate var reason: RefusalReason {
         if case .payloadTooLarge = self { .messageTooLarge } else { .malformedFrame }
     }

@@ -1,32 +1,33 @@
 import UVRunLoop
 
 extension UVRunLoop.MessagePort {
-    /// A port with a name, whose handler gets what others send to it.
+    /// A named port that receives messages.
     ///
     /// Make one with ``UVRunLoop/MessagePort/local(named:order:limits:acceptPeer:handler:)`` and
-    /// add it to a loop. Messages of one sender arrive in the order in which they were sent, one
-    /// in a pass. Until a run serves the port they wait, and so in the end do the senders.
+    /// add it to a loop. Messages of one sender arrive in order, one in a pass. While no run serves
+    /// the port they wait, and once buffers are full, senders block.
     ///
-    /// The name is this process's from when the port is made until it is invalid or nobody holds
-    /// it any more: dead or alive, the process never shares it. A forked child has neither the
-    /// name nor the use of the port, but a listener that it inherits holds up those who connected
-    /// to its parent and were not accepted yet; a child that lives on had better `exec`.
+    /// The process owns the name from when the port is made until it is invalid or released;
+    /// another process can take it only after that, or after this process has ended. A forked child
+    /// has neither the name nor the use of the port. But it inherits the listener, which delays
+    /// clients that connected to the parent and were not accepted yet, so a child that goes on
+    /// should `exec`.
     ///
     /// When the thread of its loop ends, the port becomes invalid.
     ///
     /// > Threading: Any thread.
     public final class Local: UVRunLoop.PortSource {
-        /// What a loop knows the port by.
+        /// The connection between the port and its loop.
         public let link: UVRunLoop.PortLink
-        /// The name; for a port made without one, a name that nobody guesses.
+        /// The name; an unguessable one for a port made without a name.
         public let name: String
         private let key: PortFiles.Key
         private let receiver: LocalReceiver
 
-        /// How many may have connected and not been accepted yet; the system may allow fewer.
+        /// How many connections may wait to be accepted; the system may allow fewer.
         private static let backlog = 4096
 
-        /// The port of a name, made if this process has none.
+        /// Returns this process's port with a name, made if there is none.
         static func port(
             _ name: PortName,
             in directory: PortDirectory,
@@ -41,7 +42,7 @@ extension UVRunLoop.MessagePort {
             }
         }
 
-        /// A port with a name that nobody guesses.
+        /// Makes a port with an unguessable name.
         static func unnamed(
             in directory: PortDirectory,
             order: Int,
@@ -63,8 +64,8 @@ extension UVRunLoop.MessagePort {
                         handler: handler
                     )
                 } catch .nameTaken where attemptsLeft > 0 {
-                    // Between the making of its lock's file and the locking, another process's
-                    // sweep took the name for one that was left.
+                    // Another process's sweep took the name for a stale one, between the creation
+                    // of the lock file and its locking.
                     attemptsLeft -= 1
                 }
             }
@@ -109,16 +110,16 @@ extension UVRunLoop.MessagePort {
         /// Its turn among sources that become ready at the same time; lower ones are served first.
         public let order: Int
 
-        /// Whether the port takes messages.
+        /// Whether the port receives messages.
         public var isValid: Bool { link.isValid }
 
-        /// How many remote ports are connected.
+        /// The number of connected remote ports.
         public var connectionCount: Int { receiver.connectionCount }
 
-        /// Called once, when the port becomes invalid, on the thread that makes it so.
+        /// Called once, when the port becomes invalid, on the thread that invalidates it.
         ///
-        /// Set on a port that is invalid already, it is called at once. It is `nil` once the port
-        /// is invalid.
+        /// If the port is already invalid, setting a handler calls it at once. The property is
+        /// `nil` once the port is invalid.
         ///
         /// > Threading: Any thread.
         public var invalidationHandler: (@Sendable (Local) -> Void)? {
@@ -126,10 +127,10 @@ extension UVRunLoop.MessagePort {
             set { receiver.invalidation.setHandler(newValue, of: self) }
         }
 
-        /// Takes the port out of its loop for good, and gives its name up.
+        /// Removes the port from its loop and releases its name.
         ///
-        /// Those who wait for a reply are told; messages that wait are dropped. On the loop's
-        /// thread no call begins any more when this returns.
+        /// Senders that wait for a reply get an error; pending messages are dropped. After this
+        /// returns on the loop's thread, the handler is not called again.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

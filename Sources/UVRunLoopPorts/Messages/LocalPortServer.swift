@@ -1,24 +1,24 @@
 import UVRunLoop
 
-/// A local port's sockets: its listener, its connections, and the one epoll set that the port's
+/// The sockets of a local port: its listener, its connections, and the epoll set that the port's
 /// loop watches for all of them.
 ///
-/// It is kept behind the port's lock. Nothing in it waits and nothing calls out: what needs the
-/// port's owner, a message or a policy's word, is handed to the caller.
+/// It is protected by the port's lock, so it does not block or call out: messages and policy
+/// decisions are returned to the caller.
 struct LocalPortServer: ~Copyable, Sendable {
-    /// What there is to do for the owner.
+    /// What the caller has to do.
     enum Step: Sendable {
         case deliver(Frame, from: PeerCredentials, on: UInt64)
-        /// Somebody connected, and the policy is to be asked.
+        /// A client connected, and the policy has to decide.
         case admit(SharedSocket, PeerCredentials)
         case nothing
     }
 
     private static let listenerTag: UInt64 = 0
     private static let timerTag: UInt64 = 1
-    /// How many rounds may be made of what was read already before the kernel is asked again.
+    /// How many rounds may serve buffered input before the kernel is polled.
     private static let roundsWithoutPoll = 16
-    /// How long accepting pauses when the system lacks something.
+    /// How long accepting pauses after a shortage, in nanoseconds.
     private static let pause: Int64 = 100_000_000
 
     let limits: MessagePort.Limits
@@ -30,17 +30,17 @@ struct LocalPortServer: ~Copyable, Sendable {
     /// The connection that was served last.
     private var lastTag: UInt64 = 0
     private var connectionsOfUser: [UInt32: Int] = [:]
-    /// How many bytes are kept for all connections.
+    /// The number of bytes kept for all connections.
     private(set) var keptByteCount = 0
     private let maximumKeptBytes: Int
-    /// Those to be looked at in this round, the next one last.
+    /// The tags to serve in this round, in reverse order.
     private var round: [UInt64] = []
-    /// Those that have more, for the next round.
+    /// The tags to serve in the next round.
     private var nextRound: [UInt64] = []
     private var roundsSincePoll = 0
-    /// The date that the timer is set to.
+    /// The deadline that the timer is set to.
     private var timerDate: Int64?
-    /// When accepting goes on; `nil` while it does.
+    /// When accepting resumes; `nil` while it is not paused.
     private var acceptRetry: Int64?
 
     init(
@@ -53,7 +53,7 @@ struct LocalPortServer: ~Copyable, Sendable {
         try eventSet.add(listener.number, .readable, tag: Self.listenerTag)
         try eventSet.add(timer.descriptor.number, .readable, tag: Self.timerTag)
         self.limits = limits
-        // The bytes of a header, and what a read brings beyond a message, come on top.
+        // A header, and what a read returns beyond a message, are added.
         let largest = limits.maximumMessageSize.addingReportingOverflow(2 * ReadBuffer.size)
         maximumKeptBytes = max(limits.maximumBufferedSize, largest.overflow ? .max : largest.0)
         self.hasPolicy = hasPolicy
@@ -62,21 +62,21 @@ struct LocalPortServer: ~Copyable, Sendable {
         self.listener = listener
     }
 
-    /// What the port's loop watches.
+    /// The descriptor that the port's loop watches.
     var descriptor: CInt { eventSet.descriptor.number }
 
-    /// Whether there is more to do that the kernel does not know of.
+    /// Whether there is work of which the kernel reports nothing.
     var hasMore: Bool { !round.isEmpty || !nextRound.isEmpty }
 
     var connectionCount: Int { connections.count }
 
-    // MARK: Turns
+    // MARK: Serving
 
-    /// Goes on until there is something for the owner, at most to the end of a round.
+    /// Serves connections until the caller has something to do, at most to the end of a round.
     mutating func step() -> Step {
         if round.isEmpty {
-            // With one connection it is as good as certain who has something: the kernel is asked
-            // who it is only when that proves wrong, and now and then for those who connect.
+            // A single connection is very likely the ready one, so it is served without a poll. If
+            // it is not, the kernel is polled, and also regularly for new clients.
             if nextRound.isEmpty, connections.count == 1, roundsSincePoll < Self.roundsWithoutPoll,
                 let step = serveConnection(lastTag)
             {
@@ -97,7 +97,7 @@ struct LocalPortServer: ~Copyable, Sendable {
         if !round.isEmpty, roundsSincePoll < Self.roundsWithoutPoll { return }
         roundsSincePoll = 0
         let ready = (try? eventSet.poll()) ?? []
-        // Each has one turn in a round: one with two would keep both, and take more with each look.
+        // A connection is served once per round: a duplicate would be kept in all later rounds.
         let known = Set(round)
         round += ready.reversed().lazy.map(\.tag).filter { !known.contains($0) }
     }
@@ -128,9 +128,9 @@ struct LocalPortServer: ~Copyable, Sendable {
         return nil
     }
 
-    /// Brings the kernel's and the timer's idea of a connection up to date.
+    /// Updates the epoll set and the timer after a connection was used.
     ///
-    /// - Returns: Whether the connection goes on.
+    /// - Returns: Whether the connection still exists.
     @discardableResult
     private mutating func didServe(_ tag: UInt64, _ update: Connection.Update) -> Bool {
         if let interest = update.newInterest, let connection = connections[tag] {
@@ -148,7 +148,7 @@ struct LocalPortServer: ~Copyable, Sendable {
 
     // MARK: Replies
 
-    /// Sends the answer to a request, or as much as the peer takes now.
+    /// Sends the reply to a request, as much of it as the socket accepts.
     mutating func reply(_ data: [UInt8]?, to number: UInt64, on tag: UInt64) {
         let isTooLarge = data.map { $0.count > limits.maximumMessageSize } ?? false
         let frame: Frame =
@@ -158,7 +158,7 @@ struct LocalPortServer: ~Copyable, Sendable {
             connection.send(frame)
             return (hadUnparsed, connection.update(since: before))
         }
-        // Its input is known already; only what the reply changed is new.
+        // Its input is already scheduled; only the changes by the reply are applied.
         guard let (hadUnparsed, update) = change else { return }
         keptByteCount += update.growth
         if update.newInterest != nil || hadUnparsed != update.hasUnparsed {
@@ -169,11 +169,11 @@ struct LocalPortServer: ~Copyable, Sendable {
         }
     }
 
-    // MARK: Memory
+    // MARK: Memory limit
 
-    /// Ends connections while too much is kept for all of them together.
+    /// Closes connections while they together exceed the memory limit.
     ///
-    /// - Returns: Whether the one that was served goes on.
+    /// - Returns: Whether the connection that was used still exists.
     private mutating func endHeaviestConnections(for tag: UInt64) -> Bool {
         guard keptByteCount > maximumKeptBytes else { return true }
         while keptByteCount > maximumKeptBytes, let heaviest = heaviestConnection {
@@ -183,7 +183,7 @@ struct LocalPortServer: ~Copyable, Sendable {
         return connections[tag] != nil
     }
 
-    /// The connection for which most is kept, of the user for whom most is kept.
+    /// The connection that uses most memory, of the user who uses most.
     private var heaviestConnection: UInt64? {
         let shares = connections.tags.compactMap { tag in
             connections[tag].map { (tag: tag, user: $0.peer.user, count: $0.keptByteCount) }
@@ -202,19 +202,19 @@ struct LocalPortServer: ~Copyable, Sendable {
             guard let descriptor = try listener.accept() else { return nil }
             let peer = try descriptor.peerCredentials()
             let socket = SharedSocket(descriptor)
-            // There may be more in the line.
+            // More clients may be waiting.
             nextRound.append(Self.listenerTag)
             if hasPolicy { return .admit(socket, peer) }
             admit(socket, peer, isPermitted: peer.isSameUser)
         } catch {
-            // Anything else than a client that has gone may be lasting, and leaves the client in the
-            // line.
+            // Any error but an aborted connection may persist, and leaves the client in the
+            // backlog.
             if error != .connectionAborted { pauseAccepting() }
         }
         return nil
     }
 
-    /// Takes a connection in, or says why not and lets it go.
+    /// Adds a connection, or refuses and closes it.
     mutating func admit(_ socket: SharedSocket, _ peer: PeerCredentials, isPermitted: Bool) {
         let connection = Connection(socket, peer, limits)
         guard isPermitted else { return connection.refuse(.peerNotPermitted) }
@@ -239,11 +239,11 @@ struct LocalPortServer: ~Copyable, Sendable {
         let user = connection.peer.user
         let left = (connectionsOfUser[user] ?? 1) - 1
         connectionsOfUser[user] = left > 0 ? left : nil
-        // The descriptor that is free in a moment may be the one that was missing.
+        // Closing frees a descriptor, which may have been the shortage.
         if acceptRetry != nil { resumeAccepting() }
     }
 
-    /// Leaves those who connect in the line for a while.
+    /// Leaves clients in the backlog for a while.
     private mutating func pauseAccepting() {
         eventSet.remove(listener.number)
         let date = monotonicNow() + Self.pause
@@ -263,11 +263,12 @@ struct LocalPortServer: ~Copyable, Sendable {
         }
     }
 
-    // MARK: Time
+    // MARK: Timeouts
 
-    /// Sets the timer, unless it comes soon enough.
+    /// Sets the timer, unless it fires early enough.
     ///
-    /// One that comes for nothing is put right then: most frames are whole long before.
+    /// It is not set to a later time here, which would cost a system call for each frame;
+    /// `timerDidFire()` does that.
     private mutating func arm(_ date: Int64) {
         guard timerDate.map({ date < $0 }) ?? true else { return }
         timerDate = date

@@ -1,10 +1,10 @@
 import UVRunLoop
 
-/// What stands behind a local port: its handler, its sockets and its name.
+/// Serves a local port: owns its handler, its server and its name.
 final class LocalReceiver: TypedPortReceiver {
     typealias Body = (MessagePort.Local, MessagePort.Message) -> [UInt8]?
 
-    /// How many of those who connect are asked about before the pass goes on.
+    /// The most policy decisions in one pass.
     private static let maximumAdmissions = 16
 
     private let handler: Handler<Body>
@@ -52,7 +52,7 @@ final class LocalReceiver: TypedPortReceiver {
         return ServeResult(wasHandled: false, hasMore: hasMore)
     }
 
-    /// What was read but not delivered when the port left a loop is known to nobody else.
+    /// Input that was read before the port left a loop is not reported by the kernel again.
     var isReady: Bool { hasMore }
 
     private var hasMore: Bool { server.withLock { $0?.hasMore ?? false } }
@@ -77,11 +77,11 @@ final class LocalReceiver: TypedPortReceiver {
         return ServeResult(wasHandled: true, hasMore: hasMore)
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     func releaseHandler(in loop: UVRunLoop?) {
         guard let last = server.withLock({ $0.take() }) else { return }
-        // The name goes first: who finds it finds a listener.
+        // The name goes first: a client that finds it should find a listener.
         claim.release()
         _ = consume last
         handler.release()

@@ -1,15 +1,15 @@
 import UVRunLoop
 
-/// The names that this process has, and the ports behind them, so that a name means one object.
+/// The names that this process owns, and their ports, so that a name means one object.
 ///
-/// Each name has one of many locks, so that threads seldom meet that use different ones. A forked
-/// child begins without any: what it inherits are its parent's names.
+/// It is sharded, so that threads that use different names seldom contend. A forked child starts
+/// with an empty registry: the inherited names are its parent's.
 final class PortRegistry: Sendable {
     typealias Local = MessagePort.Local
 
-    /// Some of the names.
+    /// One shard of the names.
     private final class Shard: Sendable {
-        /// Held while a port is made, so that two threads get one port for one name.
+        /// Held while a port is made, so that two threads get the same port for a name.
         let making = Guarded(())
         let claims = Guarded<Set<PortFiles.Key>>([])
         let ports = Guarded<[PortFiles.Key: Weak<Local>]>([:])
@@ -27,9 +27,9 @@ final class PortRegistry: Sendable {
 
     // MARK: Claims
 
-    // The lock of a name's file keeps other processes out, and this keeps threads out.
+    // The lock on a name's file excludes other processes; this excludes threads.
 
-    /// Claims a name; returns `false` when another claim of this process has it.
+    /// Claims a name; returns `false` if this process has claimed it already.
     func claim(_ key: PortFiles.Key) -> Bool {
         shard(of: key).claims.withLock { $0.insert(key).inserted }
     }
@@ -40,10 +40,10 @@ final class PortRegistry: Sendable {
 
     // MARK: Ports
 
-    // What a lookup under the lock brings up may turn out to be the last reference, so it is always
-    // handed out and released after the lock.
+    // A reference that was loaded under the lock may be the last one, so it is returned and
+    // released outside the lock.
 
-    /// The valid port of a name, made if there is none.
+    /// The valid port with a name, made if there is none.
     func port(
         of key: PortFiles.Key,
         make: () throws(MessagePortError) -> Local
@@ -53,7 +53,7 @@ final class PortRegistry: Sendable {
             _ throws(MessagePortError) -> (Local, Local?) in
             let known = shard.ports.withLock { $0[key]?.object }
             if let known, known.isValid { return (known, nil) }
-            // One that became invalid on another thread may not have given the name back yet.
+            // The name of a port that was just invalidated on another thread may still be claimed.
             let port = try make()
             shard.ports.withLock { $0[key] = Weak(object: port) }
             return (port, known)
@@ -62,11 +62,11 @@ final class PortRegistry: Sendable {
         return port
     }
 
-    /// Forgets a name whose port is gone.
+    /// Removes the entry of a port that was freed.
     func forget(_ key: PortFiles.Key, of port: ObjectIdentifier) {
         let known = shard(of: key).ports.withLock { ports -> Local? in
             let known = ports[key]?.object
-            // A port that is being freed reads as none; another one has the name by right.
+            // A port that is being freed reads as nil; if another port is found, it owns the name.
             if known.map({ ObjectIdentifier($0) == port }) ?? true { ports[key] = nil }
             return known
         }

@@ -1,40 +1,39 @@
 import UVRunLoop
 
 extension UVRunLoop.MessagePort.Remote {
-    /// How long a send or a wait may take unless it is told: ten seconds.
+    /// The default limit of a send or a wait: ten seconds.
     public static let defaultLimit = Duration.seconds(10)
 
-    /// Sends a message, and waits for the reply if a mode is given to wait in.
+    /// Sends a message, and waits for the reply if a reply mode is given.
     ///
-    /// Without a mode the call returns when the kernel has all of the message; the handler's answer
-    /// is thrown away. With one, the calling thread's loop runs in that mode until the reply is
-    /// there: sources and timers of the mode are served, others are not, and handlers may send over
-    /// the same port. Each gets the reply to its own request; one that comes after its time
-    /// is dropped. A ``UVRunLoop/stop()`` meanwhile does not end the wait but is passed on to the
-    /// run around it.
+    /// Without a reply mode the call returns once the kernel has accepted the whole message; the
+    /// handler's result is dropped. With one, the calling thread's loop runs in that mode until the
+    /// reply arrives: sources and timers of the mode are served, others are not. Handlers may send
+    /// over the same port; each call gets the reply to its own request, and a late reply is
+    /// dropped. A ``UVRunLoop/stop()`` meanwhile does not end the wait; it applies to the run
+    /// around it.
     ///
-    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` of the calling thread ends the wait with
-    /// ``UVRunLoop/MessagePortError/threadStopped`` when the queued work is given up. Otherwise the
-    /// call is work that is finished first: it goes on without serving the mode, up to its limits.
+    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` with `false` for the calling thread ends the
+    /// wait with ``UVRunLoop/MessagePortError/threadStopped``. With `true` the call counts as
+    /// queued work: it goes on without serving the mode, up to its limits.
     ///
-    /// A message whose send limit passes while a part of it is out takes the connection with it:
-    /// the port becomes invalid, because nothing could follow. The other side gets no part of it.
-    /// So does one that is larger than the other side takes, with all who wait for replies.
+    /// If the send limit passes after a part of the message was sent, the port becomes invalid,
+    /// because no other message could follow; the other side drops the part. A message that is too
+    /// large for the other side also makes the port invalid, for all senders that wait for a reply.
     ///
     /// > Threading: Any thread. Blocks it, or runs its loop.
     ///
     /// - Parameters:
-    ///   - id: What kind of message it is, as sender and receiver have agreed.
-    ///   - data: The bytes.
-    ///   - replyPort: A port of this process at which the receiver may answer later.
-    ///   - sendLimit: How long to wait until the message is handed over; zero or less for not at
-    ///     all.
+    ///   - id: The message's id, as agreed with the receiver.
+    ///   - data: The message's data.
+    ///   - replyPort: A port of this process for later replies.
+    ///   - sendLimit: How long to wait until the message is sent; zero or less does not wait.
     ///   - receiveLimit: How long to wait for the reply after that.
     ///   - replyMode: The mode to wait in; not ``UVRunLoop/Mode/common``. `nil` for no reply.
-    /// - Returns: What the handler returned: `nil` for nothing, which is not the same as no bytes.
+    /// - Returns: The handler's result; `nil` is a reply without data, which differs from empty data.
     ///   Without a reply mode, `nil`.
     /// - Throws: ``UVRunLoop/MessagePortError``.
-    @available(*, noasync, message: "A send may keep its thread.")
+    @available(*, noasync, message: "A send may block its thread.")
     @discardableResult
     public func send(
         id: Int32 = 0,
@@ -55,7 +54,7 @@ extension UVRunLoop.MessagePort.Remote {
         }
         require(
             replyMode != .common,
-            "A reply is waited for in one mode, and .common is a set of modes. Name one of them."
+            "A reply is awaited in a single mode, and .common is a set of modes. Pass one of them."
         )
         let wait = ReplyWait(connection, try Self.currentLoop(), replyMode)
         return try wait.sendAndWait(frame, sendLimit: sendLimit, receiveLimit: receiveLimit)
@@ -69,7 +68,7 @@ extension UVRunLoop.MessagePort.Remote {
         }
     }
 
-    /// Waits until a message is out, without a loop.
+    /// Blocks until a message is sent, without a loop.
     private func finishSending(
         _ queued: FrameQueue.ID,
         until date: Int64
@@ -79,7 +78,8 @@ extension UVRunLoop.MessagePort.Remote {
                 let isReady = try translating { () throws(UVError) in
                     try connection.socket.descriptor.wait(forWriting: true, until: date)
                 }
-                // A peer that talks all the time makes it ready at once, but for reading.
+                // A peer that sends constantly makes the socket ready for reading, without room to
+                // write.
                 if !isReady || monotonicNow() >= date { throw .sendTimedOut }
             }
         } catch {
@@ -89,7 +89,7 @@ extension UVRunLoop.MessagePort.Remote {
     }
 }
 
-/// One request, from the send to the reply, while the sender's loop runs.
+/// One request, from sending it to its reply, while the sender's loop runs.
 struct ReplyWait {
     private let connection: RemoteConnection
     private let loop: UVRunLoop
@@ -132,7 +132,7 @@ struct ReplyWait {
         }
     }
 
-    /// Waits until the request is out, while the loop runs.
+    /// Runs the loop until the request is sent.
     private func finishSending(
         _ queued: FrameQueue.ID,
         until date: Int64,
@@ -153,9 +153,10 @@ struct ReplyWait {
         }
     }
 
-    /// Runs the loop until a source was handled, or waits without it where it cannot run.
+    /// Runs the loop until a source was handled, or blocks without it if it cannot run.
     private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
-        // A stop is for the run around this one. A loop that was ended for good is not run again.
+        // A stop applies to the run around this one. A loop that was stopped for good is not run
+        // again.
         if source.link.isValid, stops == 0 || !loop.isStopping {
             switch loop.runUntilSourceHandled(in: mode, until: date) {
             case .stopped:
@@ -165,14 +166,14 @@ struct ReplyWait {
             default: return
             }
         }
-        // Another thread may take the reply in, and cannot tell this one: look now and then.
+        // Another thread may read the reply without notifying this one, so check regularly.
         let nextCheck = min(date, Duration.milliseconds(10).fromNow)
         _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextCheck)
         connection.receive()
     }
 }
 
-/// Tells a loop that the socket has room, while a message waits for it.
+/// A source that is ready when the socket accepts bytes, for a queued message.
 private final class WritableSource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
 

@@ -25,7 +25,7 @@ struct ConnectionAttempt: Sendable {
     func isOverdue(at now: Instant) -> Bool { deadline.map { $0 <= now } ?? false }
 
     /// The next time at which to act without an event from the kernel.
-    func nextAttempt(isRetrying: Bool) -> Instant? {
+    func nextDate(isRetrying: Bool) -> Instant? {
         guard isRetrying, let retry else { return deadline }
         return min(retry, deadline ?? retry)
     }

@@ -20,9 +20,9 @@ final class ListenerReceiver: SocketReceiver {
     private enum Accepted: ~Copyable {
         case connection(Descriptor, ConnectionPermit)
         /// The client has disconnected in the meantime.
-        case nobody
+        case aborted
         case pause
-        case end
+        case nonePending
         case failure(SocketError)
     }
 
@@ -57,8 +57,8 @@ final class ListenerReceiver: SocketReceiver {
             let connection = UVRunLoop.SocketPort(accepted: descriptor, permit)
             // Further pending connections are events of their own, which the kernel reports.
             result.wasHandled = call(port, .accepted(connection))
-        case .nobody: break
-        case .end: break
+        case .aborted: break
+        case .nonePending: break
         case .pause:
             pause(port)
             return result
@@ -81,11 +81,11 @@ final class ListenerReceiver: SocketReceiver {
             let descriptor = try state.withLock { state throws(UVError) in
                 try state.resources.descriptor?.accept()
             }
-            guard let descriptor else { return .end }
+            guard let descriptor else { return .nonePending }
             return .connection(descriptor, permit)
         } catch {
             switch error {
-            case .connectionAborted: return .nobody
+            case .connectionAborted: return .aborted
             case .badDescriptor, .invalidArgument: return .failure(SocketError(system: error))
             default: break
             }

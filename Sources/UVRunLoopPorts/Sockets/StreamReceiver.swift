@@ -24,8 +24,8 @@ final class StreamReceiver: SocketReceiver {
         guard port.isValid || events != .hangUp else { return refuse(port) }
         let now = port.link.loop?.now ?? .now
         let outcome = state.withLock { $0.serve(events, at: now) }
-        if outcome.nextAttempt != nil || outcome.hasAlarm {
-            renewAlarm(at: outcome.nextAttempt, for: port)
+        if outcome.nextDate != nil || outcome.hasAlarm {
+            renewAlarm(at: outcome.nextDate, for: port)
         }
         // An invalid port has released its handler.
         let body = outcome.event == nil ? nil : outcome.handler?.current

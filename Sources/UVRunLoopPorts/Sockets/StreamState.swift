@@ -17,7 +17,7 @@ struct StreamState: ~Copyable, Sendable {
         var hasMore = false
         var interestChanged = false
         /// When to serve the connection again without an event from the kernel.
-        var nextAttempt: UVRunLoop.Instant?
+        var nextDate: UVRunLoop.Instant?
         var hasAlarm = false
         var handler: Handler<UVRunLoop.SocketPort.Body>?
     }
@@ -137,7 +137,7 @@ struct StreamState: ~Copyable, Sendable {
         }
         outcome.hasMore = !outcome.isOver && boxedAttempt == nil && lifecycle.isReady(queue)
         outcome.interestChanged = interestChanged()
-        outcome.nextAttempt = attempt?.nextAttempt(isRetrying: lifecycle.phase == .retrying)
+        outcome.nextDate = attempt?.nextDate(isRetrying: lifecycle.phase == .retrying)
         outcome.hasAlarm = resources.alarm != nil
         outcome.handler = resources.handler
         return outcome

@@ -15,8 +15,8 @@ struct ReadBuffer: ~Copyable, Sendable {
     private let home: Int
 
     private init() {
-        home = Spares.home
-        address = Spares.take(from: home) ?? Self.allocate()
+        home = BufferPool.home
+        address = BufferPool.take(from: home) ?? Self.allocate()
     }
 
     /// Lends a buffer; its contents are undefined.
@@ -32,7 +32,7 @@ struct ReadBuffer: ~Copyable, Sendable {
     }
 
     deinit {
-        if Spares.keep(address, at: home) { return }
+        if BufferPool.put(address, at: home) { return }
         unsafe UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
     }
 
@@ -48,7 +48,7 @@ struct ReadBuffer: ~Copyable, Sendable {
 /// They are lock-free, so a forked child inherits no lock that another thread holds. Each buffer is
 /// in a slot. A thread's search starts at a slot of its own, where it usually finds the buffer it
 /// returned last.
-private enum Spares {
+private enum BufferPool {
     /// The most buffers kept; more threads than this rarely read at once.
     private static let count = 16
     /// One slot per cache line, to avoid false sharing.
@@ -74,16 +74,16 @@ private enum Spares {
     }
 
     /// Returns a buffer to the pool; `false` if the pool is full.
-    static func keep(_ address: UInt, at home: Int) -> Bool {
+    static func put(_ address: UInt, at home: Int) -> Bool {
         for slot in home..<home + count {
             let index = slot % count * distance
             guard slots[index].load(ordering: .relaxed) == 0 else { continue }
-            let (isKept, _) = slots[index].compareExchange(
+            let (isStored, _) = slots[index].compareExchange(
                 expected: 0,
                 desired: address,
                 ordering: .releasing
             )
-            if isKept { return true }
+            if isStored { return true }
         }
         return false
     }
