@@ -19,13 +19,13 @@ struct ClockReading {
     /// early.
     static var now: ClockReading {
         var start = UVRunLoop.currentInstant
-        var triesLeft = 3
+        var attemptsLeft = 3
         while true {
             let wall = Date.now
             let instant = UVRunLoop.currentInstant
-            triesLeft -= 1
+            attemptsLeft -= 1
             // Being preempted between the readings would shift the date by as much.
-            if triesLeft == 0 || start.duration(to: instant) < .microseconds(50) {
+            if attemptsLeft == 0 || start.duration(to: instant) < .microseconds(50) {
                 return ClockReading(wall: wall, instant: instant)
             }
             start = instant

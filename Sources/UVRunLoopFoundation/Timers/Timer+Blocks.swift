@@ -85,15 +85,15 @@ extension UVRunLoop.Timer {
             case .after(let interval): reading.after(Self.positive(interval))
             }
         let interval = repeats ? Self.positive(interval) : 0
-        let notes = TimerNotes(instant, date, interval, userInfo)
+        let companion = TimerCompanion(instant, date, interval, userInfo)
         self.init(
             at: instant,
             interval: repeats ? Duration(interval: interval) : nil,
-            companion: notes,
+            companion: companion,
             handler
         )
         // A past date has become now, but `fireDate` returns it as given.
-        notes.note(date, for: nextFireDate)
+        companion.store(date, for: nextFireDate)
     }
 
     private static func positive(_ interval: TimeInterval) -> TimeInterval {

@@ -16,28 +16,30 @@ extension UVRunLoop.Timer {
         get {
             guard isValid else { return Date(timeIntervalSinceReferenceDate: 0) }
             let instant = nextFireDate
-            return notes?.date(of: instant) ?? ClockReading.now.date(of: instant)
+            return typedCompanion?.date(of: instant) ?? ClockReading.now.date(of: instant)
         }
         set {
             let instant = ClockReading.now.instant(of: newValue)
             guard let instant = setNextFireDate(instant) else { return }
-            notes?.note(newValue, for: instant)
+            typedCompanion?.store(newValue, for: instant)
         }
     }
 
     /// The seconds between fires; zero for a timer that fires once.
     ///
     /// > Threading: Any thread.
-    public var timeInterval: TimeInterval { notes?.timeInterval ?? interval?.interval ?? 0 }
+    public var timeInterval: TimeInterval {
+        typedCompanion?.timeInterval ?? interval?.interval ?? 0
+    }
 
     /// The value that the timer was made with; `nil` for a timer with a block, and once it is
     /// invalid.
     ///
     /// > Threading: Any thread for a value that was passed as `Sendable`, else the one that made the
     /// timer; traps elsewhere.
-    public var userInfo: Any? { notes?.userInfo?.current }
+    public var userInfo: Any? { typedCompanion?.userInfo?.current }
 
-    private var notes: TimerNotes? { companion as? TimerNotes }
+    private var typedCompanion: TimerCompanion? { companion as? TimerCompanion }
 }
 
 extension UVRunLoop {

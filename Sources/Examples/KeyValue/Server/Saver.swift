@@ -9,7 +9,7 @@ final class Saver {
 
     private let file: SnapshotFile
     /// Receives the thread's results, on the server's loop.
-    private let answers: UVRunLoop.Port
+    private let results: UVRunLoop.Port
     /// Receives snapshots, on the thread's loop.
     private var orders: UVRunLoop.Port?
     private var thread: UVRunLoop.Thread?
@@ -19,10 +19,10 @@ final class Saver {
     /// one.
     init(_ file: SnapshotFile, handler: @escaping (FileError?) -> Void) {
         self.file = file
-        answers = UVRunLoop.Port { _, message in
+        results = UVRunLoop.Port { _, message in
             handler(message.value(as: FileError.self))
         }
-        UVRunLoop.current.add(answers, forMode: .default)
+        UVRunLoop.current.add(results, forMode: .default)
     }
 
     /// Locks the directory, so that no other server saves in it.
@@ -40,12 +40,12 @@ final class Saver {
             let message = UVRunLoop.PortMessage(
                 id: Self.writeSnapshot,
                 components: [.value(snapshot)],
-                replyPort: answers
+                replyPort: results
             )
             // There is one snapshot at a time, so the port has room for it.
             _ = orders.send(message, limit: .zero)
         } catch {
-            _ = answers.send(UVRunLoop.PortMessage(components: [.value(error)]), limit: .zero)
+            _ = results.send(UVRunLoop.PortMessage(components: [.value(error)]), limit: .zero)
         }
     }
 
@@ -80,7 +80,7 @@ final class Saver {
 
     /// Ends the thread and waits for it.
     func stop() {
-        answers.invalidate()
+        results.invalidate()
         thread?.stop()
         thread?.join()
         (thread, orders) = (nil, nil)

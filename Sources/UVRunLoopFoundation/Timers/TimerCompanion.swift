@@ -2,7 +2,7 @@ import FoundationEssentials
 import UVRunLoop
 
 /// A timer's properties in Foundation's types, which its monotonic date cannot represent exactly.
-final class TimerNotes: Sendable {
+final class TimerCompanion: Sendable {
     private struct State {
         /// The latest instant that was converted, and its date.
         var instant: UVRunLoop.Instant
@@ -36,7 +36,7 @@ final class TimerNotes: Sendable {
     }
 
     /// Stores the date that was set for an instant.
-    func note(_ date: Date, for instant: UVRunLoop.Instant) {
+    func store(_ date: Date, for instant: UVRunLoop.Instant) {
         state.withLock { state in
             state.instant = instant
             state.date = date
