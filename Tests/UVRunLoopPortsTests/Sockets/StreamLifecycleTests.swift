@@ -3,7 +3,7 @@ import UVRunLoop
 
 @testable import UVRunLoopPorts
 
-/// How far a connection has come, without a socket.
+/// The state machine of a connection, without a socket.
 @Suite(.timeLimit(.minutes(15))) struct StreamLifecycleTests {
     // MARK: Connecting
 
@@ -19,7 +19,7 @@ import UVRunLoop
         let lifecycle = StreamLifecycle(phase)
         #expect(lifecycle.reads == reads)
         #expect(lifecycle.sends == sends)
-        // What is sent earlier is queued.
+        // Bytes that are sent earlier are queued.
         #expect(lifecycle.accepts)
         #expect(!lifecycle.isOver)
         #expect(!lifecycle.shouldShutDown(OutputQueue()))
@@ -48,7 +48,7 @@ import UVRunLoop
         #expect(!StreamLifecycle(.open).isReady(OutputQueue()))
     }
 
-    // MARK: Input
+    // MARK: Receiving
 
     @Test func nothingIsReadWhilePausedNorAfterThePeersEnd() {
         var lifecycle = StreamLifecycle(.open)
@@ -70,7 +70,7 @@ import UVRunLoop
         lifecycle.isHungUp = true
         #expect(lifecycle.readsToTheEnd)
         #expect(lifecycle.isReady(OutputQueue()))
-        // A pause holds even then.
+        // A pause applies even then.
         lifecycle.isPaused = true
         #expect(!lifecycle.readsToTheEnd)
         #expect(!lifecycle.isReady(OutputQueue()))
@@ -89,7 +89,7 @@ import UVRunLoop
         #expect(lifecycle.interest(queue(1)) == .readable)
         lifecycle.peerDidEnd = true
         #expect(!lifecycle.readsToTheEnd)
-        // The failure itself is still to be told.
+        // The failure is still to be reported.
         #expect(lifecycle.isReady(OutputQueue()))
     }
 
@@ -112,7 +112,7 @@ import UVRunLoop
         #expect(lifecycle.isEndGenuine)
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     @Test func theEndIsToldToThePeerOnceWhenAllIsSent() {
         var lifecycle = StreamLifecycle(.open)
