@@ -17,7 +17,7 @@ extension UVRunLoop.MessagePort {
     ///
     /// > Threading: Any thread.
     public final class Local: UVRunLoop.PortSource {
-        /// The connection between the port and its loop.
+        /// The port's registration with its loop.
         public let link: UVRunLoop.PortLink
         /// The name; an unguessable one for a port made without a name.
         public let name: String

@@ -15,7 +15,7 @@ extension UVRunLoop.MessagePort {
     ///
     /// > Threading: Any thread.
     public final class Remote: UVRunLoop.PortSource {
-        /// The connection between the port and its loop.
+        /// The port's registration with its loop.
         public let link: UVRunLoop.PortLink
         /// The name.
         public let name: String

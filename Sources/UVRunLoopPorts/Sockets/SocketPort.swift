@@ -54,7 +54,7 @@ extension UVRunLoop {
             }
         }
 
-        /// The connection between the port and its loop.
+        /// The port's registration with its loop.
         public let link: PortLink
         let role: Role
 

@@ -67,8 +67,10 @@ struct StreamState: ~Copyable, Sendable {
 
     var isFinishing: Bool { resources.descriptor != nil && lifecycle.isFinishing }
 
-    /// Whether the watched events have to change; not for a peer that is gone.
-    private mutating func interestChanged() -> Bool {
+    /// Records the events to watch the socket for.
+    ///
+    /// Returns whether they changed; `false` for a peer that is gone.
+    private mutating func recordInterest() -> Bool {
         guard !lifecycle.isHungUp, registeredInterest != interest else { return false }
         registeredInterest = interest
         return true
@@ -136,7 +138,7 @@ struct StreamState: ~Copyable, Sendable {
             outcome.isOver = lifecycle.isOver
         }
         outcome.hasMore = !outcome.isOver && boxedAttempt == nil && lifecycle.isReady(queue)
-        outcome.interestChanged = interestChanged()
+        outcome.interestChanged = recordInterest()
         outcome.nextDate = attempt?.nextDate(isRetrying: lifecycle.phase == .retrying)
         outcome.hasAlarm = resources.alarm != nil
         outcome.handler = resources.handler
@@ -255,7 +257,7 @@ struct StreamState: ~Copyable, Sendable {
 
     private mutating func followUp(wasAccepted: Bool = true) -> FollowUp {
         FollowUp(
-            interestChanged: interestChanged(),
+            interestChanged: recordInterest(),
             isReady: boxedAttempt == nil && lifecycle.isReady(queue),
             isOver: lifecycle.isOver,
             wasAccepted: wasAccepted

@@ -43,11 +43,11 @@ struct ReadBuffer: ~Copyable, Sendable {
     }
 }
 
-/// Unused buffers.
+/// The unused buffers.
 ///
-/// They are lock-free, so a forked child inherits no lock that another thread holds. Each buffer is
-/// in a slot. A thread's search starts at a slot of its own, where it usually finds the buffer it
-/// returned last.
+/// The pool is lock-free, so a forked child inherits no lock that another thread holds. It consists
+/// of slots for one buffer each. A thread's search starts at a slot of its own, where it usually
+/// finds the buffer it returned last.
 private enum BufferPool {
     /// The most buffers kept; more threads than this rarely read at once.
     private static let count = 16

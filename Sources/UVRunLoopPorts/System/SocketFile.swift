@@ -17,8 +17,8 @@ struct SocketFile: ~Copyable, Sendable {
         replacesStale: Bool
     ) throws(UVError) -> SocketFile {
         guard let address = RawAddress(unixPath: path) else { throw .invalidArgument }
-        // Between `bind` and `listen` a socket is refused like a stale one. The lock keeps two
-        // processes that replace a stale socket from removing each other's.
+        // Between `bind` and `listen` a socket refuses connections like a stale one. The lock keeps
+        // two processes that replace a stale socket from removing each other's.
         let lock = DirectoryLock(of: path)
         do {
             try socket.bind(to: address)
