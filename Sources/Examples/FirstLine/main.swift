@@ -11,7 +11,7 @@ do {
         if count < 0, errno == EAGAIN { return }
         let piece = buffer.prefix(max(count, 0))
         line += piece
-        // A line may arrive in pieces; an empty piece means end of input.
+        // A line may come in pieces; an empty piece is the end of the input.
         if piece.isEmpty || piece.contains(UInt8(ascii: "\n")) { loop.stop() }
     }
     loop.add(input, forMode: .default)
