@@ -1,46 +1,45 @@
 import FoundationEssentials
 import UVRunLoop
 
-/// What the wall clock and the loops' clock said at the same moment: how dates and instants become
-/// each other.
+/// A reading of the wall clock and the loops' clock at one moment, to convert dates and instants.
 ///
-/// A date is converted once, when it is handed over. Setting the system's time afterwards moves
-/// nothing that waits.
+/// A date is converted once, when it is passed in. Setting the system's time afterwards moves no
+/// deadline.
 struct ClockReading {
-    /// Two steps of the numbers that dates are, from 2018 to 2035: with them, whoever compares
-    /// dates never finds a timer early.
-    private static let step: Duration = .nanoseconds(240)
+    /// Twice the spacing of `Double` for dates from 2018 to 2035, added so that rounding never makes
+    /// a timer early when dates are compared.
+    private static let roundingMargin: Duration = .nanoseconds(240)
 
     private let wall: Date
     let instant: UVRunLoop.Instant
 
-    /// The present moment.
+    /// A reading of both clocks now.
     ///
-    /// The wall clock is read first: what passes between the two readings makes an instant late,
-    /// never early.
+    /// The wall clock is read first: time between the two readings makes an instant late, never
+    /// early.
     static var now: ClockReading {
         var start = UVRunLoop.currentInstant
-        var triesLeft = 3
+        var attemptsLeft = 3
         while true {
             let wall = Date.now
             let instant = UVRunLoop.currentInstant
-            triesLeft -= 1
-            // A thread that was interrupted in between would shift the date by as much.
-            if triesLeft == 0 || start.duration(to: instant) < .microseconds(50) {
+            attemptsLeft -= 1
+            // Being preempted between the readings would shift the date by as much.
+            if attemptsLeft == 0 || start.duration(to: instant) < .microseconds(50) {
                 return ClockReading(wall: wall, instant: instant)
             }
             start = instant
         }
     }
 
-    /// The instant that a date stands for; `never` for dates that are centuries away.
+    /// The instant of a date; `never` for dates that are centuries away.
     func instant(of date: Date) -> UVRunLoop.Instant {
         let interval = date.timeIntervalSince(wall)
         guard interval < Duration.longestInterval else { return .never }
-        return instant + Duration(interval: interval) + Self.step
+        return instant + Duration(interval: interval) + Self.roundingMargin
     }
 
-    /// The date that an instant stands for.
+    /// The date of an instant.
     func date(of instant: UVRunLoop.Instant) -> Date {
         guard instant < .never else { return .distantFuture }
         return wall.addingTimeInterval(self.instant.duration(to: instant).interval)
@@ -55,15 +54,15 @@ struct ClockReading {
 }
 
 extension UVRunLoop.Instant {
-    /// The last instant that a loop can write down; its clock never comes to it.
+    /// The last instant that a loop can represent; its clock never reaches it.
     static let never = SuspendingClock().systemEpoch.advanced(by: .nanoseconds(Int64.max))
 }
 
 extension Duration {
-    /// 285 years in seconds; a longer time, and one that is no number, is for ever.
+    /// 285 years in seconds; a longer interval, or NaN, means never.
     static let longestInterval: TimeInterval = 9_000_000_000
 
-    /// The nearest whole nanosecond: 0.1 is no number of binary digits, but is 100 ms.
+    /// Rounds to the nearest nanosecond: 0.1 has no exact binary form, but means 100 ms.
     init(interval: TimeInterval) {
         guard interval < Self.longestInterval else {
             self = .seconds(Int64(Self.longestInterval))
@@ -73,11 +72,11 @@ extension Duration {
         self = .nanoseconds(Int64((bounded * 1_000_000_000).rounded()))
     }
 
-    /// Seconds, as near as a floating-point number comes.
+    /// Seconds, as the nearest floating-point number.
     var interval: TimeInterval {
         let (seconds, attoseconds) = components
-        // One division of one whole number where that is exact: 100 ms are the number nearest to
-        // 0.1 then, as in source code.
+        // A single division where the integer is exact, so that 100 ms gives the same number as the
+        // literal 0.1.
         let nanoseconds = attoseconds / 1_000_000_000
         guard abs(seconds) < 9_000_000 else { return Double(seconds) + Double(nanoseconds) / 1e9 }
         return Double(seconds * 1_000_000_000 + nanoseconds) / 1e9

@@ -1,6 +1,6 @@
 public import UVRunLoop
 
-// Foundation's objects are equal when they are the same, and can be kept in sets.
+// As in Foundation, objects are equal if they are identical, and can be members of a set.
 
 extension UVRunLoop: Hashable {
     /// Whether two loops are the same.
@@ -8,7 +8,7 @@ extension UVRunLoop: Hashable {
 
     /// Hashes the loop by its identity.
     ///
-    /// - Parameter hasher: Takes what makes the loop different from others.
+    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
@@ -18,7 +18,7 @@ extension UVRunLoop.Timer: Hashable {
 
     /// Hashes the timer by its identity.
     ///
-    /// - Parameter hasher: Takes what makes the timer different from others.
+    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
@@ -28,6 +28,6 @@ extension UVRunLoop.Port: Hashable {
 
     /// Hashes the port by its identity.
     ///
-    /// - Parameter hasher: Takes what makes the port different from others.
+    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -2,26 +2,24 @@ public import FoundationEssentials
 public import UVRunLoop
 
 extension UVRunLoop.Port {
-    /// Makes a port that drops its messages: it keeps a mode from being empty.
+    /// Makes a port that drops its messages; its use is to keep a mode from being empty.
     ///
     /// > Threading: Any thread.
     public convenience init() {
         self.init(sendableHandler: { _, _ in })
     }
 
-    /// Sends a message of some components.
+    /// Sends a message made of components, as `send(_:limit:)` does.
     ///
-    /// Otherwise as `send(_:limit:)`.
-    ///
-    /// > Threading: Any thread. Blocks it while the port has no room.
+    /// > Threading: Any thread. Blocks it while the port's queue is full.
     ///
     /// - Parameters:
     ///   - limitDate: When to give up.
-    ///   - msgid: What kind of message it is.
-    ///   - components: What it says.
-    ///   - receivePort: Where an answer may be sent to.
-    ///   - headerSpaceReserved: Of no use here: a message has no header in memory.
-    /// - Returns: Whether the message is on its way.
+    ///   - msgid: The message's id.
+    ///   - components: The message's contents.
+    ///   - receivePort: The port for a reply.
+    ///   - headerSpaceReserved: Ignored: a message has no header in memory.
+    /// - Returns: Whether the message was queued.
     @discardableResult
     public func send(
         before limitDate: Date,
@@ -49,7 +47,7 @@ extension UVRunLoop.Port {
         runLoop.add(self, forMode: mode)
     }
 
-    /// Takes the port out of a mode of a loop.
+    /// Removes the port from a mode of a loop.
     ///
     /// > Threading: Any thread.
     ///

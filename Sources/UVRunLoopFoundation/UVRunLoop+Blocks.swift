@@ -1,10 +1,10 @@
 public import UVRunLoop
 
 extension UVRunLoop {
-    /// Hands a block to the loop, to run once, in whichever of some modes runs first.
+    /// Queues a block, to run once, in the first of some modes that runs.
     ///
-    /// As `perform(inModes:_:)`, which a trailing closure means, but for no mode at all the block
-    /// is dropped.
+    /// It differs from `perform(inModes:_:)`, which a trailing closure selects, in that a block for
+    /// no mode is dropped.
     ///
     /// > Threading: Any thread.
     ///

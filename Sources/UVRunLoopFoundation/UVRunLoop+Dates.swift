@@ -2,16 +2,16 @@ public import FoundationEssentials
 public import UVRunLoop
 
 extension UVRunLoop {
-    /// Runs in the default mode until a date, going on after a stop.
+    /// Runs in the default mode until a date; a stop does not end it.
     ///
-    /// It makes one run after another, each until a source was handled, the run was stopped or the
-    /// date has come; at least one, if there is anything to run for. It returns early when the mode
-    /// is empty, and at once on a thread other than the loop's.
+    /// It repeats runs, each until a source was handled, the run was stopped or the date has come.
+    /// It makes at least one, unless the mode is empty. It returns early once the mode is empty, and
+    /// at once on a thread other than the loop's.
     ///
-    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    /// > Threading: The loop's own thread; does nothing elsewhere.
     ///
-    /// - Parameter limitDate: When to end, converted to the loop's clock once. A date that is past
-    ///   makes one pass that does not wait.
+    /// - Parameter limitDate: When to end, converted to the loop's clock once. A past date makes one
+    ///   pass that does not wait.
     @available(*, noasync, message: "A run keeps its thread.")
     public func run(until limitDate: Date) {
         let limit = ClockReading.now.instant(of: limitDate)
@@ -22,51 +22,51 @@ extension UVRunLoop {
     ///
     /// Timers, blocks and observers do not end it.
     ///
-    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    /// > Threading: The loop's own thread; does nothing elsewhere.
     ///
     /// - Parameters:
-    ///   - mode: What to serve.
-    ///   - limitDate: When to end, converted to the loop's clock once. A date that is past makes
-    ///     one pass that does not wait.
-    /// - Returns: Whether there was anything to run for. `false` for an empty mode and for
-    ///   `common`, and on a thread other than the loop's.
+    ///   - mode: The mode to run in.
+    ///   - limitDate: When to end, converted to the loop's clock once. A past date makes one pass
+    ///     that does not wait.
+    /// - Returns: Whether the loop ran: `false` for an empty mode and for `common`, and on a thread
+    ///   other than the loop's.
     @available(*, noasync, message: "A run keeps its thread.")
     @discardableResult
     public func run(mode: Mode, before limitDate: Date) -> Bool {
         runOnce(mode, until: ClockReading.now.instant(of: limitDate))
     }
 
-    /// Runs in a mode once, as ``run(mode:before:)``, without saying whether it could.
+    /// Runs in a mode once, as ``run(mode:before:)`` does, without returning whether it ran.
     ///
-    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    /// > Threading: The loop's own thread; does nothing elsewhere.
     ///
     /// - Parameters:
-    ///   - mode: What to serve.
+    ///   - mode: The mode to run in.
     ///   - limitDate: When to end.
     @available(*, noasync, message: "A run keeps its thread.")
     public func acceptInput(forMode mode: Mode, before limitDate: Date) {
         run(mode: mode, before: limitDate)
     }
 
-    /// Runs in the mode of a name once, as ``run(mode:before:)``.
+    /// Runs in a mode once, as ``run(mode:before:)`` does.
     ///
-    /// Foundation on Linux has the mode as a string here.
+    /// Foundation on Linux takes the mode as a string here.
     ///
-    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    /// > Threading: The loop's own thread; does nothing elsewhere.
     ///
     /// - Parameters:
-    ///   - mode: The name of the mode to serve.
+    ///   - mode: The name of the mode to run in.
     ///   - limitDate: When to end.
     @available(*, noasync, message: "A run keeps its thread.")
     public func acceptInput(forMode mode: String, before limitDate: Date) {
         run(mode: Mode(mode), before: limitDate)
     }
 
-    /// Makes a pass that does not wait, and tells when the mode's next timer is due.
+    /// Makes a pass that does not wait, and returns when the mode's next timer is due.
     ///
     /// The pass fires the timers that are due, and performs blocks and one source.
     ///
-    /// > Threading: Any thread; does nothing elsewhere than on the loop's own.
+    /// > Threading: The loop's own thread; does nothing elsewhere.
     ///
     /// - Parameter mode: The mode.
     /// - Returns: The date of the next timer; `distantFuture` when the mode has input sources only;

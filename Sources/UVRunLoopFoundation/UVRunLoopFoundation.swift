@@ -1,4 +1,4 @@
-// One import is enough for code that calls its loop `RunLoop` and its timers `Timer`:
+// One import suffices for code that uses the names `RunLoop` and `Timer`:
 //
 //     import UVRunLoopFoundation
 //

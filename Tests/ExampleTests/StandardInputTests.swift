@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The overview's program, with everything that standard input may be.
+/// The overview's program with all kinds of standard input.
 ///
 /// The program is `Sources/Examples/FirstLine`; `Scripts/check-docs` compares it with the overview.
 @Suite(.timeLimit(.minutes(15))) struct StandardInputTests {
@@ -97,7 +97,7 @@ import Testing
         #expect(program.wait() == 0)
     }
 
-    // MARK: Nothing
+    // MARK: No input
 
     @Test func aClosedStandardInputIsToldInASentence() throws {
         let program = try ChildProgram("FirstLine", input: .closed)

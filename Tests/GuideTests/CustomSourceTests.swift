@@ -50,7 +50,7 @@ import UVRunLoop
 
     @Test func aThreadCanRunItsLoopOnceTheSourceIsInstalled() throws {
         let story = try lines(of: "3-7")
-        // The client registers the source at some time meanwhile.
+        // The client registers the source at some point during this.
         #expect(
             story.filter { $0 != "the client registers the source" } == [
                 "without a source: finished",

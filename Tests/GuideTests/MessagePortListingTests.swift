@@ -27,7 +27,7 @@ import UVRunLoopPorts
         )
     }
 
-    /// The worker is told to check in by what the main thread's loop does meanwhile.
+    /// What the main thread's loop does meanwhile makes the worker check in.
     @Test func theMainThreadGoesOnWhileItWaitsForTheCheckIn() throws {
         let story = try lines { log in
             let (activeThreads, name) = (ActiveThreads(), PortNames.unique("main"))

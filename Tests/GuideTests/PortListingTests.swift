@@ -2,7 +2,7 @@ import Testing
 
 @testable import Guide
 
-/// Listings 3-12 to 3-15: a main thread and a worker that talk through ports.
+/// Listings 3-12 to 3-15: a main thread and a worker that communicate through ports.
 @Suite(.timeLimit(.minutes(15))) struct PortListingTests {
     @Test func aWorkerSendsItsMessagesThroughThePortThatItWasLaunchedWith() throws {
         #expect(

@@ -18,7 +18,7 @@ import UVRunLoop
         }
     }
 
-    /// In virtual time, where nothing is late: ten dates in each of ten seconds.
+    /// In virtual time, in which nothing is late: ten dates in each of ten seconds.
     @Test func everyRunOfTheListingIsToldAsTheGuideHasIt() {
         let runs = linesInVirtualTime {
             createAnObserver($0, interval: .milliseconds(100), limit: .seconds(1))
@@ -49,7 +49,7 @@ import UVRunLoop
         }
     }
 
-    /// The first sleep of a run is no longer than the timer's interval, which is the shorter one.
+    /// The first sleep of a run is at most the timer's interval, which is the shorter limit.
     @Test func tenRunsLetTheTimerFire() throws {
         let runs = try lines {
             createAnObserver($0, interval: .milliseconds(5), limit: .milliseconds(20))

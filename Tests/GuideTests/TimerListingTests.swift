@@ -23,8 +23,8 @@ import UVRunLoop
         #expect(dates(of: "second", in: story) == [2, 4, 6, 8, 10, 12, 14])
     }
 
-    /// In real time dates that nobody was in time for are left out, so not all may be there; and
-    /// a run that wakes late fires what is due by then before it ends.
+    /// In real time missed dates are skipped, so some may be absent; and a run that wakes late
+    /// fires everything that is due before it ends.
     @Test func neitherTimerLeavesItsDatesOrIsEarly() throws {
         let story = try lines { scheduleTwoTimers($0, tenth: .milliseconds(10)) }
         #expect(!story.contains { $0.hasSuffix("(early)") })

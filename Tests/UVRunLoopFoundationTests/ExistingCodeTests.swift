@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 import UVRunLoopFoundation
 
-// Code that was written for Foundation, and here means this library by two names, or three.
+// Code written for Foundation, compiled against this library with two or three type aliases.
 private typealias RunLoop = UVRunLoop
 private typealias Timer = UVRunLoop.Timer
 private typealias Port = UVRunLoop.Port
 
-/// That code for Foundation compiles as it is, and does what it did.
+/// Code for Foundation compiles unchanged, and does the same.
 @Suite(.timeLimit(.minutes(15))) struct ExistingCodeTests {
     @Test func aWorkerPollsWhatItWaitsFor() {
         withLoop { _ in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UVRunLoopFoundation
 
-/// Runs with dates for limits.
+/// Runs whose limits are dates.
 @Suite(.timeLimit(.minutes(15))) struct RunUntilDateTests {
     @Test func runUntilADateEndsAtTheDate() {
         withLoop { loop in

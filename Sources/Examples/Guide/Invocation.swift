@@ -1,11 +1,11 @@
-/// What the command line asks for.
+/// The parsed command line.
 enum Invocation {
     case run([Listing])
     case help
-    /// It makes no sense, for this reason.
+    /// It is invalid, for this reason.
     case refuse(String)
 
-    /// Reads the arguments that follow the program's name.
+    /// Parses the arguments after the program's name.
     init(_ arguments: some Sequence<String>) {
         var listings: [Listing] = []
         for argument in arguments {

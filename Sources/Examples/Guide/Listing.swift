@@ -14,10 +14,10 @@ struct Listing: Sendable {
         self.routine = routine
     }
 
-    /// Runs the listing and waits for its end.
+    /// Runs the listing on a new thread and waits for its end.
     ///
-    /// It gets a thread of its own, so that it finds a fresh run loop and leaves nothing behind:
-    /// when a thread ends, its loop goes, with all that was added to it.
+    /// A thread of its own has a fresh run loop, which is torn down with everything added to it
+    /// when the thread ends.
     func run(_ log: Log) throws {
         let failure = Mutex<(any Error)?>(nil)
         let thread = try startThread("listing \(number)") {

@@ -1,10 +1,10 @@
-// Listing 3-1: a thread's main routine that watches all that its run loop does, with a timer to
-// give it something to do. `UVRunLoop.Observer` stands for `CFRunLoopObserverCreate`, and
-// `run(mode:for:)` for `runUntilDate:`.
+// Listing 3-1: a thread's main routine that observes all activities of its run loop, with a timer
+// to give it work. `UVRunLoop.Observer` stands for `CFRunLoopObserverCreate`, and `run(mode:for:)`
+// for `runUntilDate:`.
 
 import UVRunLoop
 
-/// Runs the loop ten times and notes, in one line for each run, what the observer was told of.
+/// Runs the loop ten times and logs, in one line for each run, what the observer saw.
 func createAnObserver(
     _ log: Log,
     interval: Duration = .milliseconds(100),
@@ -13,7 +13,7 @@ func createAnObserver(
     let loop = UVRunLoop.current
     var story: [String] = []
 
-    // The handlers stay on this thread: they need not be `Sendable`, and may share a variable.
+    // The handlers stay on this thread, so they need not be `Sendable` and may share a variable.
     let observer = UVRunLoop.Observer(activities: .all) { _, activity in
         story.append(activity.name)
     }
@@ -32,7 +32,7 @@ func createAnObserver(
 }
 
 extension UVRunLoop.Activities {
-    /// What an observer that is told of this activity may call it.
+    /// The name of an activity in the log.
     fileprivate var name: String {
         switch self {
         case .entry: "entry"

@@ -1,10 +1,10 @@
-// Listing 3-2: the skeleton of a thread's main routine. It runs the loop again and again, each
-// time until one source was handled, and looks at the result to learn whether to go on.
+// Listing 3-2: the skeleton of a thread's main routine. It runs the loop again and again, each time
+// until one source was handled, and checks the result to decide whether to go on.
 // `run(mode:for:returnAfterSourceHandled:)` stands for `CFRunLoopRunInMode`.
 
 import UVRunLoop
 
-/// A thread's main routine, which leaves it to the caller to give the loop sources and timers.
+/// A thread's main routine; the caller adds the loop's sources and timers.
 func skeletonThreadMain(_ log: Log, addSources: (UVRunLoop) -> Void) {
     let loop = UVRunLoop.current
     addSources(loop)
@@ -14,16 +14,16 @@ func skeletonThreadMain(_ log: Log, addSources: (UVRunLoop) -> Void) {
         let result = loop.run(mode: .default, for: .seconds(10), returnAfterSourceHandled: true)
         log.note("the run ended: \(result)")
 
-        // Somebody stopped the loop, or it has nothing left to wait for.
+        // The loop was stopped, or its mode is empty.
         if result == .stopped || result == .finished { isDone = true }
 
-        // Any other reason to end the thread would be looked for here.
+        // Check for any other exit condition here.
     } while !isDone
 
     log.note("the thread cleans up")
 }
 
-/// Two threads run the skeleton: one until its source stops it, one that was given no source.
+/// Two threads run the skeleton: one until its source stops it, one without a source.
 func runARunLoop(_ log: Log) throws {
     let stopped = try startThread("stopped") {
         skeletonThreadMain(log) { loop in
@@ -35,8 +35,8 @@ func runARunLoop(_ log: Log) throws {
             }
             loop.add(source, forMode: .default)
 
-            // Takes the place of the other threads that would have jobs for this one. A timer is
-            // no source: that it fires does not end a run.
+            // Stands for other threads that have jobs for this one. A timer is not a source: its
+            // fire does not end a run.
             let timer = UVRunLoop.Timer(after: .milliseconds(10), interval: .milliseconds(10)) {
                 _ in
                 source.signal()

@@ -1,16 +1,16 @@
-// Listing 3-3: an object around a custom input source, with a buffer of commands for it, and the
-// context that tells other threads how to reach it. `UVRunLoop.Source` stands for
-// `CFRunLoopSourceRef`; listings 3-4 to 3-9 fill in the methods.
+// Listing 3-3: an object that wraps a custom input source and its command buffer, and the context
+// that other threads reach it by. `UVRunLoop.Source` stands for `CFRunLoopSourceRef`; listings 3-4
+// to 3-9 add the methods.
 
 import Synchronization
 import UVRunLoop
 
-/// A custom input source and the commands that wait for it.
+/// A custom input source and its pending commands.
 ///
-/// Other threads leave commands and the thread of the source's loop carries them out, so the buffer
-/// has a lock.
+/// Other threads add commands and the thread of the source's loop executes them, so the buffer has
+/// a lock.
 final class RunLoopSource: Sendable {
-    /// What the source may be told; Apple's listing has a number and an object.
+    /// A command; Apple's listing has a number and an object.
     enum Command: Sendable {
         case say(String)
         case finish
@@ -28,17 +28,17 @@ final class RunLoopSource: Sendable {
         runLoopSource.withLock { $0 = makeSource() }
     }
 
-    /// Leaves a command in the buffer; nothing happens until the source is fired.
+    /// Adds a command to the buffer; it runs once the source fires.
     func addCommand(_ command: Command) { commands.withLock { $0.append(command) } }
 }
 
-/// How to reach a source: what it tells its client when it joins a loop.
+/// A reference to a source, which its client gets when it joins a loop.
 struct RunLoopContext: Sendable {
     let runLoop: UVRunLoop
     let source: RunLoopSource
 }
 
-/// Two threads leave commands with a source that is in no loop yet.
+/// Two threads add commands to a source that is in no loop yet.
 func defineASource(_ log: Log) throws {
     let source = RunLoopSource(delegate: AppDelegate(log: log), log: log)
     source.addCommand(.say("hello"))

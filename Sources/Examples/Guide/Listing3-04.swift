@@ -1,5 +1,5 @@
-// Listing 3-4: what a custom source does when it joins a loop: it makes itself known to its client
-// on the main thread, without waiting for it. `requestPerform` stands for
+// Listing 3-4: what a custom source does when it joins a loop: it registers with its client on the
+// main thread, without waiting. `requestPerform` stands for
 // `performSelectorOnMainThread:withObject:waitUntilDone:NO`.
 
 import UVRunLoop
@@ -13,7 +13,7 @@ extension RunLoopSource {
     }
 }
 
-/// A worker installs its source while the main thread is busy, and is not held up by that.
+/// A worker installs its source while the main thread is busy, without being delayed.
 func scheduleASource(_ log: Log) throws {
     let delegate = AppDelegate(log: log)
     let source = RunLoopSource(delegate: delegate, log: log)

@@ -1,4 +1,4 @@
-// Listing 3-5: what a custom source does when it was signalled: it carries out the commands in its
+// Listing 3-5: what a custom source does when it was signalled: it executes the commands in its
 // buffer. This is the `perform` handler of a `UVRunLoop.Source`.
 
 import UVRunLoop
@@ -7,7 +7,7 @@ extension RunLoopSource {
     /// Called by a run of the loop, on the loop's thread.
     func sourceFired() {
         log.note("the source fires")
-        // Taken out under the lock and carried out without it, because they may take their time.
+        // Taken under the lock and executed without it, because a command may take long.
         let commands = commands.withLock { commands in
             defer { commands = [] }
             return commands
@@ -21,8 +21,8 @@ extension RunLoopSource {
     }
 }
 
-/// Two commands and two signals from another thread: the source fires once, on the loop's thread, and
-/// carries out both.
+/// Two commands and two signals from another thread: the source fires once, on the loop's thread,
+/// and executes both.
 func performWork(_ log: Log) throws {
     let source = RunLoopSource(delegate: AppDelegate(log: log), log: log)
     source.addToCurrentRunLoop()
@@ -37,7 +37,7 @@ func performWork(_ log: Log) throws {
     }
     client.join()
 
-    // A limit that is past makes one pass, in which every source that was signalled fires.
+    // A limit that has passed makes one pass, in which every signalled source fires.
     loop.run(mode: .default, for: .zero)
     loop.run(mode: .default, for: .zero)
     source.invalidate()

@@ -1,5 +1,5 @@
-// Listing 3-6: what a custom source does when it leaves its loop: it asks its client to forget it,
-// and waits until that is done. `performAndWait` stands for
+// Listing 3-6: what a custom source does when it leaves its loop: it has its client remove it, and
+// waits until that is done. `performAndWait` stands for
 // `performSelectorOnMainThread:withObject:waitUntilDone:YES`.
 
 import UVRunLoop
@@ -9,18 +9,19 @@ extension RunLoopSource {
     func didLeave(_ loop: UVRunLoop, _ mode: UVRunLoop.Mode) {
         log.note("the source leaves its loop")
         let context = RunLoopContext(runLoop: loop, source: self)
-        // An error says that the client's thread has ended: then nobody is left to tell.
+        // An error means that the client's thread has ended, so there is no list to be removed
+        // from.
         try? delegate.runLoop.performAndWait { [delegate] in delegate.removeSource(context) }
     }
 
-    /// Takes the source out of its loop for good.
+    /// Invalidates the source.
     func invalidate() {
         let source = runLoopSource.withLock { $0.take() }
         source?.invalidate()
     }
 }
 
-/// A worker invalidates its source, and goes on when the client on this thread has let it go.
+/// A worker invalidates its source, and goes on once the client on this thread has removed it.
 func invalidateASource(_ log: Log) throws {
     let delegate = AppDelegate(log: log)
     let source = RunLoopSource(delegate: delegate, log: log)

@@ -5,7 +5,7 @@
 import UVRunLoop
 
 extension RunLoopSource {
-    /// Makes the source that this object stands behind.
+    /// Makes the source for this object.
     ///
     /// It may be made on one thread and added on another, hence a `sendablePerform`. As in Apple's
     /// listing, the source does not keep this object.

@@ -1,15 +1,14 @@
-// Listing 3-8: the client of custom sources, which keeps a list of those it may send commands to.
-// Sources put themselves on the list when they join a loop (3-4) and have themselves taken off when
-// they leave it (3-6).
+// Listing 3-8: the client of custom sources, which keeps a list of them to send commands to.
+// Sources are added to the list when they join a loop (3-4) and removed when they leave it (3-6).
 
 import Synchronization
 import UVRunLoop
 
-/// Knows the sources of the workers; it lives on the thread that makes it.
+/// Keeps the workers' sources; it lives on the thread that makes it.
 ///
-/// In an application that is the main thread, and then the delegate belongs to the main actor and
-/// is reached with `UVRunLoop.requestPerformOnMain`. Here any thread may play that part, as the
-/// tests have it.
+/// In an application that is the main thread, and the delegate belongs to the main actor and is
+/// reached with `UVRunLoop.requestPerformOnMain`. Here any thread may play that part, for the
+/// tests.
 final class AppDelegate: Sendable {
     let runLoop = UVRunLoop.current
     private let log: Log
@@ -17,8 +16,7 @@ final class AppDelegate: Sendable {
 
     init(log: Log) {
         self.log = log
-        // An application's loop always has something to wait for; this one has a source that
-        // nobody signals.
+        // An application's loop always has sources; this one has a source that is never signalled.
         runLoop.add(UVRunLoop.Source { _ in }, forMode: .default)
     }
 
@@ -29,7 +27,7 @@ final class AppDelegate: Sendable {
         log.note("the client registers the source")
     }
 
-    /// When the last source is gone, there is nothing left to run for.
+    /// Without a source the run has no reason to go on.
     func removeSource(_ context: RunLoopContext) {
         let isLast = sourcesToPing.withLock { sources in
             sources.removeAll { $0.source === context.source && $0.runLoop === context.runLoop }
@@ -39,7 +37,7 @@ final class AppDelegate: Sendable {
         if isLast { runLoop.stop() }
     }
 
-    /// Runs the loop until the last source is gone, half a minute at most.
+    /// Runs the loop until the last source is removed, for at most half a minute.
     func run() { runLoop.run(mode: .default, for: .seconds(30)) }
 }
 

@@ -1,13 +1,13 @@
-// Listing 3-9: a client signals the source and wakes its loop, which may well be asleep.
+// Listing 3-9: a client signals the source and wakes its loop, which may be asleep.
 // `Source.signal()` stands for `CFRunLoopSourceSignal`, `wakeUp()` for `CFRunLoopWakeUp`.
 
 import UVRunLoop
 
 extension RunLoopSource {
-    /// Has the commands carried out that were left so far; any thread may call this.
+    /// Has the pending commands executed; any thread may call this.
     ///
-    /// The signal alone would not end the sleep: it would be noticed whenever the loop wakes up for
-    /// another reason.
+    /// The signal alone does not end the sleep: it would be seen when the loop wakes for another
+    /// reason.
     func fireCommands(on loop: UVRunLoop) {
         let source = runLoopSource.withLock { $0 }
         source?.signal()
@@ -15,14 +15,14 @@ extension RunLoopSource {
     }
 }
 
-/// A worker sleeps until a client on this thread has commands for it.
+/// A worker sleeps until a client on this thread sends it commands.
 func wakeTheLoop(_ log: Log) throws {
     let delegate = AppDelegate(log: log)
     let source = RunLoopSource(delegate: delegate, log: log)
     let worker = try UVRunLoop.Thread(name: "worker") { source.addToCurrentRunLoop() }
 
     let timer = UVRunLoop.Timer(after: .milliseconds(1), interval: .milliseconds(1)) { timer in
-        // All that the client knows of the worker is what the source has registered.
+        // The client reaches the worker only through what its source registered.
         guard let context = delegate.sources.first, context.runLoop.isWaiting else { return }
         timer.invalidate()
         log.note("the worker sleeps")

@@ -1,11 +1,11 @@
-// Listing 3-10: two repeating timers, made in two ways: one with a date, and one with a delay.
-// `UVRunLoop.Timer` stands for `NSTimer`, and `add(_:forMode:)` for `addTimer:forMode:`, which
-// Apple's second timer is spared: the product UVRunLoopFoundation has such a `scheduledTimer`.
+// Listing 3-10: two repeating timers, one made with a date and one with a delay. `UVRunLoop.Timer`
+// stands for `NSTimer`, and `add(_:forMode:)` for `addTimer:forMode:`. Apple's second timer needs
+// no `add`: the product UVRunLoopFoundation has such a `scheduledTimer`.
 
 import UVRunLoop
 
-/// Notes the dates on which the timers fire, in tenths of a second since each was made; a test may
-/// count in something shorter.
+/// Logs the dates on which the timers fire, in tenths of a second since each was made; a test may
+/// use a shorter unit.
 func scheduleTwoTimers(_ log: Log, tenth: Duration = .milliseconds(100)) {
     let loop = UVRunLoop.current
     let start = loop.now
@@ -23,7 +23,7 @@ func scheduleTwoTimers(_ log: Log, tenth: Duration = .milliseconds(100)) {
     }
     loop.add(first, forMode: .default)
 
-    // The other way: a fifth of a second from now, and every fifth of a second after that.
+    // With a delay: a fifth of a second from now, and every fifth of a second after that.
     var secondStart = start
     let second = UVRunLoop.Timer(after: tenth * 2, interval: tenth * 2) { timer in
         note("second", timer, since: secondStart)

@@ -1,6 +1,6 @@
 // Listing 3-11: a timer that fires in all the common modes. `UVRunLoop.Timer.init` stands for
 // `CFRunLoopTimerCreate`, and `.common` for `kCFRunLoopCommonModes`. Apple's first date of 0.1 is
-// strictly one in the year 2001, which fires at once; what is meant is a delay.
+// literally in the year 2001, so it fires at once; a delay is meant.
 
 import UVRunLoop
 
@@ -18,7 +18,7 @@ func scheduleACommonTimer(
     loop.add(timer, forMode: .common)
     loop.run(mode: .default, for: nil)
 
-    // The default mode is the only common one at first. One that joins gets what is common.
+    // At first only the default mode is common. A mode that joins gets the common items.
     let result = loop.run(mode: .eventTracking, for: nil)
     log.note("\(UVRunLoop.Mode.eventTracking.rawValue) is no common mode: \(result)")
     loop.addCommonMode(.eventTracking)

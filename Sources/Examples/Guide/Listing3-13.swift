@@ -4,7 +4,7 @@
 
 import UVRunLoop
 
-/// What the messages of listings 3-12 to 3-19 are.
+/// The ids of the messages of listings 3-12 to 3-19.
 enum PortMessageID {
     static let checkIn: Int32 = 100
     static let request: Int32 = 101

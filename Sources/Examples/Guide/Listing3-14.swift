@@ -4,10 +4,10 @@
 
 import UVRunLoop
 
-/// The worker's side of the conversation; its thread alone uses it.
+/// The worker's side of the conversation, used on its thread only.
 final class MyWorker {
     let log: Log
-    /// Where the main thread takes messages.
+    /// The main thread's port.
     var remotePort: UVRunLoop.Port?
     private(set) var shouldExit = false
 
@@ -39,7 +39,7 @@ final class MyWorker {
     }
 }
 
-/// The main thread gives a worker something to do, and then ends it.
+/// The main thread sends a worker a request, and then ends it.
 func runAWorkerThread(_ log: Log) throws {
     let main = MainThread(log: log)
     let thread = try main.launchThread()

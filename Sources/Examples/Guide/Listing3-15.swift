@@ -13,7 +13,7 @@ extension MyWorker {
 
         log.note("worker: I check in")
         let message = UVRunLoop.PortMessage(id: PortMessageID.checkIn, replyPort: myPort)
-        // Apple's date is now: the message goes at once or not at all.
+        // Apple's date is now: the message is sent at once or not at all.
         if !outPort.send(message, limit: .zero) { log.note("worker: the message did not go") }
     }
 }

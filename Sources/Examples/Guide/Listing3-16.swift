@@ -1,4 +1,4 @@
-// Listing 3-16: a port under a name, which other threads and other processes find it by.
+// Listing 3-16: a port with a name, by which other threads and processes find it.
 // `MessagePort.local(named:)` stands for `NSMessagePort` together with `registerPort:name:`, and
 // `MessagePort.remote(named:)` for the name server's `portForName:`.
 
@@ -7,7 +7,7 @@ import Synchronization
 import UVRunLoop
 import UVRunLoopPorts
 
-/// Makes a port of a name, and installs it on the calling thread's loop.
+/// Makes a port with a name, and installs it on the calling thread's loop.
 func registerPort(
     _ name: String,
     handler: @escaping (UVRunLoop.MessagePort.Message) -> Void
@@ -55,7 +55,7 @@ func registerAMessagePort(_ log: Log) throws {
 enum PortNames {
     private static let count = Atomic<Int>(0)
 
-    /// Names count for all processes of a user, and the listings may run several times at once.
+    /// Names are shared by all processes of a user, and the listings may run several times at once.
     static func unique(_ name: String) -> String {
         "\(name)-\(getpid())-\(count.add(1, ordering: .relaxed).newValue)"
     }

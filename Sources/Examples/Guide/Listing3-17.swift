@@ -1,14 +1,14 @@
-// Listing 3-17: the main thread installs a message port and launches a worker, which is told the
-// name of the port and no more. `MessagePort.local(named:)` stands for `CFMessagePortCreateLocal`
-// and `CFMessagePortCreateRunLoopSource`, `UVRunLoop.Thread` for `MPCreateTask`.
+// Listing 3-17: the main thread installs a message port and launches a worker, which gets only the
+// name of the port. `MessagePort.local(named:)` stands for `CFMessagePortCreateLocal` and
+// `CFMessagePortCreateRunLoopSource`, `UVRunLoop.Thread` for `MPCreateTask`.
 
 import UVRunLoop
 import UVRunLoopPorts
 
-/// A thread for whose work 256 KiB of stack are plenty; Apple's listing has 32.
+/// 256 KiB of stack are enough for the worker; Apple's listing has 32.
 private let threadStackSize = 256 * 1024
 
-/// Launches a worker whose check-in comes to this thread's loop.
+/// Launches a worker that checks in with this thread's loop.
 func spawnThread(_ activeThreads: ActiveThreads, _ log: Log) throws -> UVRunLoop.Thread {
     let name = PortNames.unique("com.myapp.MainThread")
     let port = try UVRunLoop.MessagePort.local(named: name) { _, message in
@@ -22,7 +22,7 @@ func spawnThread(_ activeThreads: ActiveThreads, _ log: Log) throws -> UVRunLoop
     }
 }
 
-/// The threads that have checked in, on the main thread alone.
+/// The threads that have checked in; used on the main thread only.
 final class ActiveThreads {
     var ports: [UVRunLoop.MessagePort.Remote] = []
 }

@@ -24,7 +24,7 @@ func handleMainThreadMessage(
     return nil
 }
 
-/// One message is no check-in, one names a port that there is, and one names none.
+/// Three messages: one is not a check-in, one names an existing port, and one names none.
 func receiveACheckIn(_ log: Log) throws {
     let activeThreads = ActiveThreads()
     let (mainName, workerName) = (PortNames.unique("main"), PortNames.unique("worker"))

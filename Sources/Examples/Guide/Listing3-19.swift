@@ -1,6 +1,6 @@
-// Listing 3-19: the worker's part: it finds the main thread's port by its name, installs a port of
-// its own, and checks in with the name of that. `send(id:data:)` stands for
-// `CFMessagePortSendRequest`; `UVRunLoop.Thread` does what `CFRunLoopRun` does at the end.
+// Listing 3-19: the worker's part: it finds the main thread's port by name, installs a port of its
+// own, and checks in with that port's name. `send(id:data:)` stands for `CFMessagePortSendRequest`;
+// `UVRunLoop.Thread` does what `CFRunLoopRun` does at the end.
 
 import UVRunLoop
 import UVRunLoopPorts
@@ -14,7 +14,7 @@ func serverThreadMain(_ mainThreadPortName: String, _ log: Log) {
         let port = try UVRunLoop.MessagePort.local(named: name) { _, message in
             processClientRequest(message, log)
         }
-        // The loop keeps the port from now on.
+        // The loop retains the port from now on.
         UVRunLoop.current.add(port, forMode: .default)
 
         log.note("worker: I check in")
@@ -32,7 +32,7 @@ func processClientRequest(_ message: UVRunLoop.MessagePort.Message, _ log: Log) 
     return message.data.reversed()
 }
 
-/// A worker checks in, and then answers a request of the main thread.
+/// A worker checks in, and then replies to a request of the main thread.
 func setUpAThread(_ log: Log) throws {
     let activeThreads = ActiveThreads()
     let worker = try spawnThread(activeThreads, log)

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// What happened in a listing, in order; any thread may add to it.
+/// The log of a listing, in order; any thread may append to it.
 final class Log: Sendable {
     private let noted = Mutex<[String]>([])
     private let isPrinted: Bool
 
-    /// - Parameter isPrinted: Whether every line is also printed as it comes.
+    /// - Parameter isPrinted: Whether each line is also printed as it is logged.
     init(isPrinted: Bool = false) { self.isPrinted = isPrinted }
 
     var lines: [String] { noted.withLock { $0 } }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs the listings that the command line names, and prints what happens in them.
+/// Runs the listings that the command line names, and prints their logs.
 @main
 enum Program {
     static func main() { main(CommandLine.arguments.dropFirst()) }

@@ -1,10 +1,10 @@
 import UVRunLoop
 
-/// Starts a thread with a main routine of its own, which runs the thread's loop as it sees fit:
-/// what `detachNewThreadSelector:` and `MPCreateTask` do in Apple's listings.
+/// Starts a thread with a main routine of its own, which runs the thread's loop itself, as
+/// `detachNewThreadSelector:` and `MPCreateTask` do in Apple's listings.
 ///
-/// A `UVRunLoop.Thread` runs its loop by itself until it is told to stop. This one tells itself so
-/// when its routine returns, and leaves be whatever its loop may still have to do.
+/// A `UVRunLoop.Thread` runs its loop until it is told to stop. This one stops when its routine
+/// returns, whatever its loop still has to do.
 func startThread(
     _ name: String,
     _ routine: @escaping @Sendable () -> Void
@@ -15,9 +15,9 @@ func startThread(
     }
 }
 
-/// Runs the calling thread's loop, one input source after the other, until something is the case.
+/// Runs the calling thread's loop, one input source after the other, until a condition holds.
 ///
-/// Half a minute without any event is taken for a broken program, which should not wait for ever.
+/// Half a minute without an event means that the program is broken.
 func runCurrentLoop(until isDone: () -> Bool) {
     let loop = UVRunLoop.current
     while !isDone() {

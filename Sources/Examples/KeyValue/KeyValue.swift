@@ -4,7 +4,7 @@ import Glibc
 @main
 enum KeyValue {
     static func main() {
-        // Whoever reads what we print may leave; that is no reason to end.
+        // The reader of standard output may close it; that must not end the server.
         signal(SIGPIPE, SIG_IGN)
         let options = Options(arguments: CommandLine.arguments.dropFirst())
         if let command = options.command {

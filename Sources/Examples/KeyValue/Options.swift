@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Options {
     var port: UInt16 = 6379
     var addresses: [String] = []
@@ -11,7 +11,7 @@ struct Options {
     /// With `--client`: the words of a command to send instead of serving.
     var command: [String]?
 
-    /// Reads the arguments that follow the program's name; ends the program if they make no sense.
+    /// Parses the arguments after the program's name; ends the program if they are invalid.
     init(arguments: ArraySlice<String>) {
         var rest = arguments
         while let name = rest.popFirst() {

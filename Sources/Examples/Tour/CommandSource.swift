@@ -1,7 +1,7 @@
 import Synchronization
 import UVRunLoop
 
-/// What the main thread may ask of a worker.
+/// A command that the main thread sends to a worker.
 enum Command: String {
     case start
     case report
@@ -20,7 +20,7 @@ final class CommandSource: Sendable {
     private let client: Foreman
     private let contents = Mutex(Contents())
 
-    /// - Parameter client: Who is told when the source joins a loop and when it leaves.
+    /// - Parameter client: Notified when the source joins a loop and when it leaves.
     init(client: Foreman) { self.client = client }
 
     /// Makes the source and installs it on the calling thread's loop (Listing 3-7).
@@ -34,7 +34,7 @@ final class CommandSource: Sendable {
         UVRunLoop.current.add(source, forMode: .default)
     }
 
-    /// Takes the source out of its loop for good, which calls `cancel`.
+    /// Invalidates the source, which calls `cancel`.
     func invalidate() {
         let source = contents.withLock { $0.source.take() }
         source?.invalidate()
@@ -42,10 +42,10 @@ final class CommandSource: Sendable {
 
     // MARK: The client's side, on any thread
 
-    /// Leaves a command in the buffer; nothing happens until the source is fired.
+    /// Adds a command to the buffer; it runs once the source fires.
     func add(_ command: Command) { contents.withLock { $0.commands.append(command) } }
 
-    /// Says that there is work, and wakes the loop in case it sleeps (Listing 3-9).
+    /// Signals the source, and wakes the loop in case it sleeps (Listing 3-9).
     func fireCommands(on loop: UVRunLoop) {
         let source = contents.withLock { $0.source }
         source?.signal()
@@ -60,16 +60,16 @@ final class CommandSource: Sendable {
         client.onMainThread { $0.register(context) }
     }
 
-    /// Listing 3-6: a source that leaves asks its client to forget it.
+    /// Listing 3-6: a source that leaves is removed from its client's list.
     ///
-    /// The listing waits here until the client has done so. There is no need to: the context
-    /// keeps the source alive, and signalling an invalid source does nothing.
+    /// The listing waits until the client has done so. That is unnecessary here: the context keeps
+    /// the source alive, and signalling an invalid source does nothing.
     private func didLeave(_ loop: UVRunLoop) {
         let context = CommandContext(source: self, loop: loop)
         client.onMainThread { $0.remove(context) }
     }
 
-    /// Empties the buffer for Listing 3-5: the commands are carried out after the lock is open.
+    /// Empties the buffer for Listing 3-5: the commands run after the lock is released.
     private func takeCommands() -> [Command] {
         contents.withLock { contents in
             let commands = contents.commands
@@ -79,7 +79,7 @@ final class CommandSource: Sendable {
     }
 }
 
-/// All a client needs to reach a source (Listing 3-3, `RunLoopContext`).
+/// A reference to a source, for its client (Listing 3-3, `RunLoopContext`).
 struct CommandContext: Sendable {
     let source: CommandSource
     let loop: UVRunLoop

@@ -1,6 +1,6 @@
 import Glibc
 
-// The calls of the C library, each in one place, with their special cases given names.
+// Wrappers of C library calls, with their special cases as enum cases.
 
 /// The two ends of a pipe.
 struct Pipe {
@@ -15,7 +15,7 @@ struct Pipe {
     }
 }
 
-/// What a read brought.
+/// The result of one read.
 enum ReadResult {
     case bytes(Int)
     case nothingYet
@@ -23,7 +23,7 @@ enum ReadResult {
     case failed(CInt)
 }
 
-/// Reads what there is, at most as much as the buffer holds.
+/// Reads what is available, up to the size of the buffer.
 func read(from descriptor: CInt, into buffer: inout [UInt8]) -> ReadResult {
     while true {
         let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
@@ -37,7 +37,9 @@ func read(from descriptor: CInt, into buffer: inout [UInt8]) -> ReadResult {
     }
 }
 
-/// Writes all bytes, waiting where it has to; answers 0 or an error number.
+/// Writes all bytes, blocking if needed.
+///
+/// Returns 0 or an error number.
 func write(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) -> CInt {
     var rest = bytes
     while !rest.isEmpty {
@@ -53,20 +55,20 @@ func write(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) -> CInt {
     return 0
 }
 
-/// Blocks the thread until a descriptor that somebody made non-blocking is ready.
+/// Blocks the thread until a descriptor, which may be non-blocking, is ready.
 func wait(for event: CInt, on descriptor: CInt) {
     var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     _ = poll(&request, 1, -1)
 }
 
-/// Fills the places of closed standard descriptors, so that no pipe of ours ends up in one.
+/// Opens the closed standard descriptors, so that no pipe is given one of their numbers.
 ///
-/// Each is opened the wrong way round: using it goes on being an error.
+/// Each is opened in the wrong direction, so that using it is still an error.
 func occupyStandardDescriptors() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
         _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
 }
 
-/// The system's words for an error number.
+/// The system's message for an error number.
 func reason(_ code: CInt) -> String { String(cString: strerror(code)) }

@@ -1,6 +1,6 @@
 import UVRunLoop
 
-/// The main thread's part: knows the command sources of the workers and sends them commands.
+/// The main thread's part: keeps a list of the workers' command sources and sends them commands.
 ///
 /// It plays the application delegate of the guide's Listings 3-4, 3-6 and 3-8.
 @MainActor
@@ -8,10 +8,12 @@ final class Foreman {
     private var registered: [CommandContext] = []
     private var summary: Summary?
 
-    /// Runs the main thread's loop until the worker has ended, and hands over what it counted.
+    /// Runs the main thread's loop until the worker has ended.
+    ///
+    /// Returns what it counted.
     func run() -> Summary? {
         let loop = UVRunLoop.current
-        // A loop with nothing to wait for would return at once. This timer keeps it running.
+        // A loop with no source and no timer returns at once; this timer keeps it running.
         let reminder = UVRunLoop.Timer(
             after: .milliseconds(400),
             interval: .milliseconds(500),
@@ -25,27 +27,27 @@ final class Foreman {
 
     /// Runs work on the main thread, from any thread, without waiting for it.
     nonisolated func onMainThread(_ work: @escaping @MainActor (Foreman) -> Void) {
-        // A block given to the main loop runs on the main thread, which is the main actor's.
+        // A block posted to the main loop runs on the main thread, and so on the main actor.
         UVRunLoop.main.perform { MainActor.assumeIsolated { work(self) } }
     }
 
-    /// Remembers a source (Listing 3-8, `registerSource:`).
+    /// Registers a source (Listing 3-8, `registerSource:`).
     ///
-    /// From here on the worker can be talked to, so it may begin.
+    /// The worker can be sent commands from here on, so it is told to begin.
     func register(_ context: CommandContext) {
         registered.append(context)
         send(.start)
     }
 
-    /// Forgets a source (Listing 3-8, `removeSource:`).
+    /// Removes a source (Listing 3-8, `removeSource:`).
     func remove(_ context: CommandContext) {
         registered.removeAll { $0.source === context.source }
     }
 
-    /// The worker has read everything, and waits for what comes next.
+    /// The worker has read all input and waits for a command.
     func inputDidEnd() { send(.finish) }
 
-    /// The worker's loop has returned: there is nothing left to run this loop for.
+    /// The worker's loop has returned, so this loop is stopped.
     func workerDidEnd(_ summary: Summary) {
         self.summary = summary
         UVRunLoop.current.stop()

@@ -1,4 +1,4 @@
-// How numbers and times look in the tour.
+// How the tour formats numbers and times.
 
 extension Int {
     /// Digits in groups of three: 35,149.

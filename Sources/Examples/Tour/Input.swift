@@ -13,10 +13,10 @@ struct Input {
         let pause: Duration
     }
 
-    /// How often the worker's timer shall report.
+    /// The interval at which the worker's timer reports.
     var reportInterval: Duration { pace == nil ? .milliseconds(100) : .milliseconds(250) }
 
-    /// Opens the text, or ends the program with a sentence that says why not.
+    /// Opens the text, or ends the program with a message.
     static func open(_ text: Options.Text) -> Input {
         switch text {
         case .standardInput:
@@ -35,7 +35,7 @@ struct Input {
         }
     }
 
-    /// Texts that every Debian has, the best one first.
+    /// Texts that every Debian system has, in order of preference.
     private static let samples = [
         "/usr/share/common-licenses/GPL-3",
         "/usr/share/common-licenses/GPL-2",

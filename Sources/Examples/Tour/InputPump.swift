@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// Carries the text into the pipe, on a thread that has no run loop.
+/// Copies the text into the pipe, on a thread that has no run loop.
 ///
-/// A regular file is always "readable", so no loop can wait for one. A pipe can be waited for,
-/// and this thread may block in `read` and `write` as long as it likes.
+/// A regular file is always "readable", so a loop cannot wait for one. It can wait for a pipe, and
+/// this thread may block in `read` and `write`.
 final class InputPump: Sendable {
     private let input: Input
     private let pipe: CInt
@@ -18,7 +18,8 @@ final class InputPump: Sendable {
     /// The error number that ended the text early, or 0.
     var failure: CInt { firstFailure.withLock { $0 } }
 
-    /// Pumps until the text ends; closing the pipe is how the worker learns of it.
+    /// Copies until the text ends, then closes the pipe, which the worker sees as the end of its
+    /// input.
     func run() {
         let failure = pumpAll()
         firstFailure.withLock { $0 = failure }

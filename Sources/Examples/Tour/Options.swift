@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Options {
     /// Where the text comes from.
     enum Text {
@@ -11,7 +11,7 @@ struct Options {
 
     let text: Text
 
-    /// Reads the arguments that follow the program's name; ends the program if they make no sense.
+    /// Parses the arguments after the program's name; ends the program if they are invalid.
     init(arguments: ArraySlice<String>) {
         var texts: [Text] = []
         var mayBeOption = true

@@ -2,8 +2,8 @@ import UVRunLoop
 
 /// Prints the first passes of a run loop as a table, and counts all of them.
 ///
-/// An observer of all activities (Listing 3-1) sees the steps that are notified: 1, 2, 3, 6, 8
-/// and 10. The handlers of the sources and of the timer tell about steps 4, 5 and 9.
+/// An observer of all activities (Listing 3-1) sees steps 1, 2, 3, 6, 8 and 10. The handlers of the
+/// sources and of the timer report steps 4, 5 and 9.
 final class PassTable {
     private(set) var passes = 0
     private(set) var wakeUps = 0
@@ -66,7 +66,7 @@ final class PassTable {
         if passes == passesToShow + 1 { printProgressHead() }
     }
 
-    /// Tells, once a pass is over, what can only be known then.
+    /// Prints the rows that are known only once a pass is over.
     private func completePass() {
         if latest == .afterWaiting && !hasDeliveredEvent {
             row("9", "nothing to deliver: it was an explicit wake-up")
@@ -76,7 +76,7 @@ final class PassTable {
         }
     }
 
-    // MARK: Steps that the handlers tell about
+    // MARK: Steps reported by the handlers
 
     func noteCustomSource(_ text: String) {
         hasFiredCustomSource = true
@@ -84,7 +84,7 @@ final class PassTable {
     }
 
     func notePort(_ text: String) {
-        // Without a sleep in between, the event was found ready in step 5.
+        // Without a sleep in between, the event was already ready in step 5.
         if latest == .beforeSources && !hasDeliveredEvent {
             row("5", "a port-based source is ready: on to step 9")
         }
@@ -116,7 +116,7 @@ final class PassTable {
 
     private func printLastRow() {
         if !isOpen {
-            // The table was left long ago: take it up again with the number of this pass.
+            // Rows were left out: start again with the number of this pass.
             Screen.line()
             passOfLastRow = 0
         }

@@ -1,12 +1,12 @@
-/// Prints how far the counting has come, without becoming a nuisance.
+/// Prints how far the counting has come, at a limited rate.
 struct Progress {
     private var linesShown = 0
     private var bytesShown = -1
     private var timeShown = Duration.zero
 
-    /// Prints a line if there is news.
+    /// Prints a line if something was counted since the last one.
     ///
-    /// The first lines come as often as they are asked for; on long texts it is one a second.
+    /// The first lines are printed as often as requested; after that, at most one a second.
     mutating func show(
         _ cause: String,
         at time: Duration,

@@ -1,4 +1,4 @@
-/// What was counted, and what it took the loop.
+/// The counts, and the work that the loop did for them.
 struct Summary {
     let text: TextCounter
     let passes: Int

@@ -1,10 +1,10 @@
-/// Counts lines, words and bytes of a text that comes in pieces, as `wc` does.
+/// Counts lines, words and bytes of a text that arrives in pieces, as `wc` does.
 struct TextCounter {
     private(set) var lines = 0
     private(set) var words = 0
     private(set) var bytes = 0
 
-    /// Whether the last piece ended within a word, which the next one may go on with.
+    /// Whether the last piece ended inside a word.
     private var isInWord = false
 
     mutating func count(_ piece: ArraySlice<UInt8>) {

@@ -2,13 +2,13 @@ import Glibc
 
 /// A POSIX thread that runs one closure.
 ///
-/// Nothing here knows of run loops: a thread gets its loop when it first asks for
-/// `UVRunLoop.current`, and loses it when it ends.
+/// It does not use run loops: a thread's loop is made by the first use of `UVRunLoop.current` and
+/// torn down when the thread ends.
 struct Thread {
     private let id: pthread_t
 
     init(_ body: @escaping @Sendable () -> Void) {
-        // C passes one pointer to the new thread, so the closure travels in a box.
+        // C passes one pointer to the new thread, so the closure is boxed.
         let box = Unmanaged.passRetained(Box(body))
         var id = pthread_t()
         let failure = pthread_create(

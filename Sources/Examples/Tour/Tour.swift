@@ -1,11 +1,11 @@
 import Glibc
 import UVRunLoop
 
-/// A tour of a run loop at work: a worker thread counts a text that arrives through a pipe.
+/// A tour of a run loop: a worker thread counts a text that arrives through a pipe.
 ///
-/// Three threads take part. The main thread runs a loop of its own and gives orders (`Foreman`),
-/// a worker runs the loop that the tour is about (`Worker`), and a third thread without any loop
-/// carries the text to the worker (`InputPump`).
+/// Three threads take part. The main thread runs its own loop and sends commands (`Foreman`), a
+/// worker runs the loop that the tour shows (`Worker`), and a third thread without a loop copies
+/// the text into the worker's pipe (`InputPump`).
 @main
 enum Tour {
     @MainActor

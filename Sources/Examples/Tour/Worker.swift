@@ -31,7 +31,7 @@ final class Worker {
         worker.table.attach(to: worker.loop)
         worker.commands.addToCurrentRunLoop { worker.carryOut($0) }
 
-        // One run until somebody calls stop(), or until nothing is left to wait for.
+        // One run, until stop() is called or the mode is empty.
         worker.loop.run(mode: .default, for: nil)
 
         close(pipe)
@@ -48,7 +48,7 @@ final class Worker {
         table = PassTable(passesToShow: 4)
     }
 
-    /// Step 4 of a pass: the custom source was signalled, and this is one of its commands.
+    /// Step 4 of a pass: the custom source fired; this is one of its commands.
     private func carryOut(_ command: Command) {
         commandsDone += 1
         table.noteCustomSource("custom source fires: the main thread says \"\(command.rawValue)\"")
@@ -68,7 +68,7 @@ final class Worker {
     // MARK: The pipe, a port-based source
 
     private func watchPipe() {
-        // Non-blocking, so that reading until nothing is left does not put the thread to sleep.
+        // Non-blocking, so that reading until the pipe is empty does not block the thread.
         _ = fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) | O_NONBLOCK)
         do {
             let source = try UVRunLoop.DescriptorSource(
@@ -83,11 +83,10 @@ final class Worker {
         }
     }
 
-    /// Step 9 of a pass: the pipe has something to read.
+    /// Step 9 of a pass: the pipe is readable.
     ///
-    /// What is left unread is reported again, so a handler may stop early and let others have
-    /// their turn: 64 KiB at a time here. After a hang-up it reads on, because that event is the
-    /// source's last.
+    /// The source is level-triggered, so a handler may stop early and let other sources run: after
+    /// 64 KiB here. After a hang-up it reads to the end, because that event is the source's last.
     private func readPipe(_ events: UVRunLoop.DescriptorSource.Events) {
         let isLastEvent = events.contains(.hangUp)
         var received = 0

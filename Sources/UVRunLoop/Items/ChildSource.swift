@@ -114,7 +114,7 @@ extension UVRunLoop {
 }
 
 /// Takes a child's status and calls the source's handler with it.
-private final class ChildReceiver: PortReceiver {
+private final class ChildReceiver: TypedPortReceiver {
     typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
 
     private let child: ChildHandle
@@ -131,12 +131,12 @@ private final class ChildReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
     func receive(
-        _ port: any AnyObject & Sendable,
+        port source: UVRunLoop.ChildSource,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let source = port as? UVRunLoop.ChildSource, let body = handler.current,
-            let status = child.takeStatus()
-        else { return ServeResult(wasHandled: false) }
+        guard let body = handler.current, let status = child.takeStatus() else {
+            return ServeResult(wasHandled: false)
+        }
         body(source, ExitStatus(status))
         source.invalidate()
         return ServeResult(wasHandled: true)
@@ -147,7 +147,7 @@ private final class ChildReceiver: PortReceiver {
         handler.release()
     }
 
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) { UVRunLoop.invalidate(port) }
+    func loopDidEnd(port source: UVRunLoop.ChildSource) { source.invalidate() }
 }
 
 extension UVRunLoop.ChildSource.ExitStatus {

@@ -133,7 +133,7 @@ extension UVRunLoop {
 }
 
 /// Calls a descriptor source's handler.
-private final class DescriptorReceiver: PortReceiver {
+private final class DescriptorReceiver: TypedPortReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     private let handler: Handler<(UVRunLoop.DescriptorSource, Events) -> Void>
@@ -148,10 +148,8 @@ private final class DescriptorReceiver: PortReceiver {
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
-    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> ServeResult {
-        guard let source = port as? UVRunLoop.DescriptorSource, let body = handler.current else {
-            return ServeResult(wasHandled: false)
-        }
+    func receive(port source: UVRunLoop.DescriptorSource, _ events: Events) -> ServeResult {
+        guard let body = handler.current else { return ServeResult(wasHandled: false) }
         body(source, events)
         standIn?.hangUpAtEnd()
         return ServeResult(wasHandled: true)

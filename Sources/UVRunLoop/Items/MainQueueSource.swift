@@ -18,7 +18,7 @@ final class MainQueueSource: UVRunLoop.PortSource {
 }
 
 /// Has the queue run its blocks when the loop comes to it.
-private final class MainQueueServer: PortReceiver {
+private final class MainQueueServer: TypedPortReceiver {
     private let descriptor: CInt
 
     init(_ descriptor: CInt) { self.descriptor = descriptor }
@@ -29,10 +29,9 @@ private final class MainQueueServer: PortReceiver {
 
     /// Counts as a handled source, as with CFRunLoop.
     func receive(
-        _ port: any AnyObject & Sendable,
+        port: MainQueueSource,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let port = port as? MainQueueSource else { return ServeResult(wasHandled: false) }
         // The queue is serial: inside of one of its blocks nothing can come from it, and a nested
         // run that has nothing else to wait for would wait for ever.
         port.link.setKeepsModes(false)

@@ -1,6 +1,6 @@
 /// The loop's side of a port: takes its messages from the inbox, many at a time, and delivers them
 /// one by one.
-final class PortQueue: PortReceiver {
+final class PortQueue: TypedPortReceiver {
     typealias Message = UVRunLoop.PortMessage
 
     /// What was taken from the inbox and not delivered yet.
@@ -39,19 +39,17 @@ final class PortQueue: PortReceiver {
     var isReady: Bool { inbox.count > 0 }
 
     func receive(
-        _ port: any AnyObject & Sendable,
+        port: UVRunLoop.Port,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
         var isFirst = true
-        return receiveMore(port) { exchange(&isFirst, with: false) }
+        return receiveMore(port: port) { exchange(&isFirst, with: false) }
     }
 
     /// Delivers message after message, with the batch and the handler at hand: neither is looked
     /// up for each.
-    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult {
-        guard let port = port as? UVRunLoop.Port, let body = handler.current else {
-            return ServeResult(wasHandled: false)
-        }
+    func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
+        guard let body = handler.current else { return ServeResult(wasHandled: false) }
         var batch = batch.withLock { exchange(&$0, with: Batch()) }
         var answer = ServeResult(wasHandled: false, hasMore: true)
         while answer.hasMore, port.isValid, mayGoOn() {
@@ -95,5 +93,5 @@ final class PortQueue: PortReceiver {
         withExtendedLifetime((dropped, undelivered)) {}
     }
 
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) { UVRunLoop.invalidate(port) }
+    func loopDidEnd(port: UVRunLoop.Port) { port.invalidate() }
 }

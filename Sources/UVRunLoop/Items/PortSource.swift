@@ -109,6 +109,7 @@ extension UVRunLoop {
 }
 
 /// What a port-based source does when its loop serves it.
+@usableFromInline
 package protocol PortReceiver: AnyObject, Sendable {
     /// Traps unless the port's handler may be called on a thread.
     func checkHome(is thread: ThreadIdentity)
@@ -179,12 +180,14 @@ extension PortReceiver {
 }
 
 /// What became of an event that a port was served.
+@usableFromInline
 package struct ServeResult {
     /// Whether it counts as a handled source.
     package var wasHandled: Bool
     /// Whether there is more for the port that the kernel may know nothing of.
-    package var hasMore: Bool
+    @usableFromInline package var hasMore: Bool
 
+    @usableFromInline
     package init(wasHandled: Bool, hasMore: Bool = false) {
         self.wasHandled = wasHandled
         self.hasMore = hasMore

@@ -119,7 +119,7 @@ extension UVRunLoop {
 }
 
 /// Calls a signal source's handler.
-private final class SignalReceiver: PortReceiver {
+private final class SignalReceiver: TypedPortReceiver {
     private let listener: SignalListener
     private let handler: Handler<(UVRunLoop.SignalSource, Int) -> Void>
 
@@ -134,12 +134,10 @@ private final class SignalReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
     func receive(
-        _ port: any AnyObject & Sendable,
+        port source: UVRunLoop.SignalSource,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let source = port as? UVRunLoop.SignalSource, let body = handler.current else {
-            return ServeResult(wasHandled: false)
-        }
+        guard let body = handler.current else { return ServeResult(wasHandled: false) }
         let count = listener.take()
         // Another source may have taken what the kernel kept, and told this one of it already.
         guard count > 0 else { return ServeResult(wasHandled: false) }
@@ -152,5 +150,5 @@ private final class SignalReceiver: PortReceiver {
         handler.release()
     }
 
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) { UVRunLoop.invalidate(port) }
+    func loopDidEnd(port source: UVRunLoop.SignalSource) { source.invalidate() }
 }

@@ -1,7 +1,6 @@
 public import UVRunLoop
 
-// What a loop holds: every function is `add(_:forMode:)`, `remove(_:forMode:)` or
-// `contains(_:forMode:)` of the loop.
+// Each function calls the loop's `add(_:forMode:)`, `remove(_:forMode:)` or `contains(_:forMode:)`.
 
 extension UVRunLoop.CF {
     // MARK: Custom sources

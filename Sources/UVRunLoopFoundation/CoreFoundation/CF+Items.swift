@@ -4,7 +4,7 @@ public import UVRunLoop
 extension UVRunLoop.CF {
     // MARK: Sources
 
-    /// Marks a custom source, to be performed; wakes nobody.
+    /// Signals a custom source, without waking a loop.
     ///
     /// > Threading: Any thread.
     ///
@@ -19,7 +19,7 @@ extension UVRunLoop.CF {
     /// - Returns: `true` until it is invalidated.
     public static func sourceIsValid(_ source: UVRunLoop.Source) -> Bool { source.isValid }
 
-    /// Takes a custom source out of its loops for good.
+    /// Invalidates a custom source, which removes it from its loops.
     ///
     /// > Threading: Any thread.
     ///
@@ -35,7 +35,7 @@ extension UVRunLoop.CF {
     /// - Parameters:
     ///   - activities: The points at which to call.
     ///   - repeats: Whether to stay after the first call.
-    ///   - order: The turn among the observers of a mode; lower ones are called first.
+    ///   - order: The position among the observers of a mode; lower ones are called first.
     ///   - handler: Called on the loop's thread.
     /// - Returns: The observer.
     public static func observerCreateWithHandler(
@@ -60,7 +60,7 @@ extension UVRunLoop.CF {
     /// - Returns: `true` until it is invalidated.
     public static func observerIsValid(_ observer: UVRunLoop.Observer) -> Bool { observer.isValid }
 
-    /// Takes an observer out of its loop for good.
+    /// Invalidates an observer, which removes it from its loop.
     ///
     /// > Threading: Any thread.
     ///
@@ -69,7 +69,7 @@ extension UVRunLoop.CF {
 
     // MARK: Timers
 
-    /// The present date.
+    /// The current date.
     ///
     /// > Threading: Any thread.
     ///
@@ -131,7 +131,7 @@ extension UVRunLoop.CF {
         timer.timeInterval
     }
 
-    /// Whether a timer fires again and again.
+    /// Whether a timer repeats.
     ///
     /// > Threading: Any thread.
     ///
@@ -165,17 +165,17 @@ extension UVRunLoop.CF {
     /// > Threading: Any thread.
     ///
     /// - Parameter timer: The timer.
-    /// - Returns: `true` until it is invalidated, or has fired once and for all.
+    /// - Returns: `true` until it is invalidated, or has fired if it does not repeat.
     public static func timerIsValid(_ timer: UVRunLoop.Timer) -> Bool { timer.isValid }
 
-    /// Takes a timer out of its loop for good.
+    /// Invalidates a timer, which removes it from its loop.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameter timer: The timer.
     public static func timerInvalidate(_ timer: UVRunLoop.Timer) { timer.invalidate() }
 
-    /// The date of a mode's soonest timer.
+    /// The date of a mode's next timer.
     ///
     /// > Threading: Any thread.
     ///

@@ -4,15 +4,14 @@ public import UVRunLoop
 extension UVRunLoop {
     /// Core Foundation's functions for run loops, for code that comes from C or Objective-C.
     ///
-    /// A function is called what it is called there, without `CFRunLoop` in front, and its
-    /// arguments stand in the same order: `CFRunLoopRunInMode(mode, 1, false)` is
-    /// `UVRunLoop.CF.runInMode(mode, 1, false)`. Each is one call of the classes' own, named beside
-    /// it in the article *Coming from Foundation*. Modes, results and activities have the raw
-    /// values they have there; times are seconds, and dates seconds since the beginning of 2001.
+    /// A function has its Core Foundation name without the prefix `CFRunLoop`, and its arguments in
+    /// the same order: `CFRunLoopRunInMode(mode, 1, false)` is
+    /// `UVRunLoop.CF.runInMode(mode, 1, false)`. Each makes one call of the classes' own, listed in
+    /// the article *Coming from Foundation*. Modes, results and activities have Core Foundation's
+    /// raw values; times are seconds, and dates are seconds since the beginning of 2001.
     ///
-    /// They are kept in a namespace and not free, so that a program which is built on Apple's
-    /// systems too can import both without one ambiguity; `typealias CF = UVRunLoop.CF` makes them
-    /// short.
+    /// They are in a namespace, so that a program which also builds on Apple's systems can import
+    /// both without ambiguity; `typealias CF = UVRunLoop.CF` makes the calls short.
     public enum CF {
         // MARK: Loops
 
@@ -40,13 +39,13 @@ extension UVRunLoop {
         @available(*, noasync, message: "A run keeps its thread.")
         public static func run() { UVRunLoop.current.run() }
 
-        /// Runs the calling thread's loop in a mode for a while.
+        /// Runs the calling thread's loop in a mode, for a limited time.
         ///
         /// > Threading: Any thread; each runs its own loop.
         ///
         /// - Parameters:
-        ///   - mode: What to serve.
-        ///   - seconds: How long. Zero or less makes one pass that does not wait.
+        ///   - mode: The mode to run in.
+        ///   - seconds: The limit. Zero or less makes one pass that does not wait.
         ///   - returnAfterSourceHandled: Whether to return after a pass that handled a source.
         /// - Returns: Why the run ended.
         @available(*, noasync, message: "A run keeps its thread.")
@@ -70,7 +69,7 @@ extension UVRunLoop {
         /// - Parameter loop: The loop.
         public static func stop(_ loop: UVRunLoop) { loop.stop() }
 
-        /// Ends the loop's sleep.
+        /// Wakes the loop if it sleeps.
         ///
         /// > Threading: Any thread.
         ///
@@ -95,7 +94,7 @@ extension UVRunLoop {
         /// - Returns: The mode; `nil` when the loop does not run.
         public static func copyCurrentMode(_ loop: UVRunLoop) -> Mode? { loop.currentMode }
 
-        /// The modes that the loop knows.
+        /// The loop's modes.
         ///
         /// > Threading: Any thread.
         ///
@@ -103,7 +102,7 @@ extension UVRunLoop {
         /// - Returns: The modes, in no order.
         public static func copyAllModes(_ loop: UVRunLoop) -> [Mode] { Array(loop.modes) }
 
-        /// Makes a mode one of the common ones, for good.
+        /// Adds a mode to the loop's common modes; there is no way to remove it.
         ///
         /// > Threading: Any thread.
         ///
@@ -116,9 +115,9 @@ extension UVRunLoop {
 
         // MARK: Blocks
 
-        /// Hands a block to the loop, to run in a mode.
+        /// Queues a block, to run in a mode.
         ///
-        /// It wakes the loop, which Core Foundation's does not.
+        /// Unlike Core Foundation's function, it wakes the loop.
         ///
         /// > Threading: Any thread.
         ///
@@ -134,7 +133,7 @@ extension UVRunLoop {
             loop.perform(inModes: [mode], block)
         }
 
-        /// Hands a block to the loop, to run in whichever of some modes runs first.
+        /// Queues a block, to run once, in the first of some modes that runs.
         ///
         /// > Threading: Any thread.
         ///

@@ -1,26 +1,25 @@
 public import UVRunLoop
 
-// What `perform(_:target:argument:order:modes:)` and the calls that take it back are in a Swift
-// that has no selectors: `Worker.work` stands in place of `#selector(work)`, and since methods
-// cannot be compared, target and argument alone say what is cancelled.
+// `perform(_:target:argument:order:modes:)` and its cancellation, without selectors: `Worker.work`
+// takes the place of `#selector(work)`. Methods cannot be compared, so a message is cancelled by its
+// target and argument alone.
 
 extension UVRunLoop {
-    /// Sends a target a message in the next pass of whichever of some modes runs first.
+    /// Sends a target a message in the next pass, in the first of some modes that runs.
     ///
-    /// Messages that wait are sent by `order`, lower ones first, and those of equal order as they
-    /// were asked for. Each is a custom source of the loop until it is sent, and then in no mode any
-    /// more: it keeps its modes from being empty, and sending it ends a run that returns after a
-    /// source. Target and argument are kept until then.
+    /// Pending messages are sent by `order`, lower ones first, and those of equal order in the order
+    /// of the calls. Until it is sent, each is a custom source of the loop: it keeps its modes from
+    /// being empty, and sending it ends a run that returns after a source. Target and argument are
+    /// retained until then.
     ///
-    /// > Threading: The loop's own thread; traps elsewhere. From another, `requestPerform` of the
-    /// loop does it.
+    /// > Threading: The loop's own thread; traps elsewhere. From other threads use `requestPerform`.
     ///
     /// - Parameters:
-    ///   - selector: Which of the target's methods, as `Worker.work`.
-    ///   - target: Whom to call.
-    ///   - argument: What to call it with.
-    ///   - order: The turn among the messages and the other custom sources of a mode.
-    ///   - modes: The modes in which it may be sent; without any it never is.
+    ///   - selector: A method of the target, such as `Worker.work`.
+    ///   - target: The receiver.
+    ///   - argument: The method's argument.
+    ///   - order: The position among the messages and the other custom sources of a mode.
+    ///   - modes: The modes in which it may be sent; with none, it never is.
     @available(*, noasync, message: "A task may go on on another thread.")
     public func perform<Target: AnyObject, Argument: Hashable>(
         _ selector: @escaping (Target) -> (Argument) -> Void,
@@ -32,18 +31,18 @@ extension UVRunLoop {
         send(to: target, argument, order, modes) { selector(target)(argument) }
     }
 
-    /// Sends a target a message without argument in the next pass of whichever of some modes runs
-    /// first.
+    /// Sends a target a message without argument in the next pass, in the first of some modes that
+    /// runs.
     ///
     /// Otherwise as ``perform(_:target:argument:order:modes:)``.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
     /// - Parameters:
-    ///   - selector: Which of the target's methods, as `Worker.work`.
-    ///   - target: Whom to call.
-    ///   - order: The turn among the messages and the other custom sources of a mode.
-    ///   - modes: The modes in which it may be sent; without any it never is.
+    ///   - selector: A method of the target, such as `Worker.work`.
+    ///   - target: The receiver.
+    ///   - order: The position among the messages and the other custom sources of a mode.
+    ///   - modes: The modes in which it may be sent; with none, it never is.
     @available(*, noasync, message: "A task may go on on another thread.")
     public func perform<Target: AnyObject>(
         _ selector: @escaping (Target) -> () -> Void,
@@ -54,23 +53,23 @@ extension UVRunLoop {
         send(to: target, nil, order, modes) { selector(target)() }
     }
 
-    /// Takes back the messages to a target that wait and have an equal argument.
+    /// Cancels the pending messages to a target that have an equal argument.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
     /// - Parameters:
-    ///   - target: To whom they would be sent.
-    ///   - argument: With what; `nil` for those without argument.
+    ///   - target: The receiver.
+    ///   - argument: The argument; `nil` for messages without one.
     public func cancelPerform(target: AnyObject, argument: AnyHashable?) {
         checkThreadOfMessages()
         WaitingMessages.cancel(in: self) { $0.target === target && $0.argument == argument }
     }
 
-    /// Takes back every message to a target that waits.
+    /// Cancels all pending messages to a target.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
-    /// - Parameter target: To whom they would be sent.
+    /// - Parameter target: The receiver.
     public func cancelPerformSelectors(withTarget target: AnyObject) {
         checkThreadOfMessages()
         WaitingMessages.cancel(in: self) { $0.target === target }
@@ -87,12 +86,12 @@ extension UVRunLoop {
         let number = WaitingMessages.nextNumber()
         let forget: Source.ModeHandler = { loop, _ in WaitingMessages.forget(number, in: loop) }
         let source = Source(order: order, cancel: forget) { source in
-            // In no mode any more before it is sent: whatever it does may run the loop.
+            // Invalidated first, because the action may run the loop.
             source.invalidate()
             action()
         }
         for mode in modes { add(source, forMode: mode) }
-        // A loop that has ended takes nothing.
+        // A loop that has ended ignores `add`.
         guard modes.contains(where: { contains(source, forMode: $0) }) else { return }
         let message = WaitingMessages.Message(source: source, target: target, argument: argument)
         WaitingMessages.keep(message, number, in: self)
@@ -102,7 +101,7 @@ extension UVRunLoop {
     private func checkThreadOfMessages() {
         require(
             isOnOwnThread,
-            "This run loop belongs to another thread. Ask it for messages there, or use requestPerform."
+            "This run loop belongs to another thread. Make the call there, or use requestPerform."
         )
     }
 }

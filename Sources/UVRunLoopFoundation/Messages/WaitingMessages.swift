@@ -1,10 +1,10 @@
 import Synchronization
 import UVRunLoop
 
-/// The messages that wait in the loops, for whoever wants to take one back.
+/// The pending messages of all loops, kept so that they can be cancelled.
 ///
-/// A loop's are touched by its own thread alone; they are entered while their sources are in its
-/// modes, and so are gone when it ends.
+/// Each loop's messages are used on its thread only. A message is listed while its source is in a
+/// mode of the loop, so none is left when the loop ends.
 enum WaitingMessages {
     struct Message {
         let source: UVRunLoop.Source
@@ -26,35 +26,35 @@ enum WaitingMessages {
         withExtendedLifetime(message) {}
     }
 
-    static func cancel(in loop: UVRunLoop, where isMeant: (Message) -> Bool) {
-        let meant = MessageSlot.slot(of: loop)?.messages.values.filter(isMeant) ?? []
-        for message in meant { message.source.invalidate() }
+    static func cancel(in loop: UVRunLoop, where matches: (Message) -> Bool) {
+        let cancelled = MessageSlot.slot(of: loop)?.messages.values.filter(matches) ?? []
+        for message in cancelled { message.source.invalidate() }
     }
 }
 
-/// Where the messages of one loop are, while it has any.
+/// The pending messages of one loop.
 ///
-/// There are as many slots as loops had messages at the same time. No loop ever waits for another
-/// one to find its slot, and a forked child for none of its parent's: what other threads had at
-/// that moment stays theirs.
+/// There are as many slots as loops that had messages at the same time. A loop finds its slot
+/// without a lock, so it waits for no other loop, and a forked child for no thread of its parent:
+/// slots that other threads had at the fork stay occupied.
 private final class MessageSlot: Sendable {
     private final class Messages {
         var byNumber: [Int: WaitingMessages.Message] = [:]
     }
 
-    /// What tells the loop from others that exist; 0 for a slot that is free.
+    /// The address of the loop; 0 for a free slot.
     private let owner = Atomic<UInt>(0)
     private let next = AtomicLazyReference<MessageSlot>()
-    /// The owner's thread alone gets at it, so the lock is never contended.
+    /// Used on the owner's thread only, so the lock is never contended.
     private let content = Guarded<ThreadBound<Messages>?>(nil)
 
-    /// The first of each chain: loops are spread over some, so that chains stay short.
+    /// The heads of the chains: loops are spread over several, so that chains stay short.
     private static let chains = (0..<64).map { _ in MessageSlot() }
 
-    /// The slot of a loop, on its thread; `nil` when it has none and none is to be made.
+    /// The slot of a loop, on its thread; `nil` if it has none and `makes` is `false`.
     static func slot(of loop: UVRunLoop, makes: Bool = false) -> MessageSlot? {
         let id = UInt(bitPattern: ObjectIdentifier(loop))
-        // The lowest bits are the same for all objects.
+        // Alignment makes the lowest bits the same for all objects.
         let first = chains[Int((id >> 4) % UInt(chains.count))]
         var found: MessageSlot? = first
         while let slot = found {
@@ -64,7 +64,7 @@ private final class MessageSlot: Sendable {
         return makes ? first.claim(id) : nil
     }
 
-    /// The first slot that is free from here on.
+    /// Takes the first free slot of the chain, or appends one.
     private func claim(_ id: UInt) -> MessageSlot {
         var slot = self
         while !slot.owner.compareExchange(
@@ -79,7 +79,7 @@ private final class MessageSlot: Sendable {
 
     var messages: [Int: WaitingMessages.Message] { box?.byNumber ?? [:] }
 
-    /// Changes the messages, and gives the slot back when none are left.
+    /// Changes the messages, and frees the slot when none are left.
     func change<Result>(_ body: (inout [Int: WaitingMessages.Message]) -> Result) -> Result {
         let box = box ?? makeBox()
         let result = body(&box.byNumber)

@@ -2,7 +2,7 @@ import FoundationEssentials
 public import UVRunLoop
 
 extension UVRunLoop {
-    /// Ends a series of scheduled actions: what Combine calls a `Cancellable`.
+    /// A scheduled series of actions that can be cancelled, like Combine's `Cancellable`.
     ///
     /// > Threading: Any thread.
     public struct ScheduledAction: Sendable {
@@ -26,7 +26,7 @@ extension UVRunLoop {
             loop.add(timer, forMode: .default)
         }
 
-        /// Ends the series, and lets go of the action.
+        /// Cancels the series, and releases the action.
         ///
         /// > Threading: Any thread.
         public func cancel() { timer.invalidate() }

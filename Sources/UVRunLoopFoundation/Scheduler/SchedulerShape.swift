@@ -2,19 +2,19 @@ import FoundationEssentials
 public import UVRunLoop
 
 extension UVRunLoop {
-    /// The shape of Combine's `Scheduler`, for whichever library has that protocol on Linux.
+    /// The requirements of Combine's `Scheduler`, for libraries that declare that protocol on Linux.
     ///
-    /// A library's protocol is adopted by an extension; the article *Coming from Foundation* shows
-    /// the lines. What is here stands in a protocol so that it gives way where it has to: the
-    /// loop's own `now`, a moment of its clock, can still be asked for by its type.
+    /// An extension makes the loop conform to a library's protocol; the article *Coming from
+    /// Foundation* shows the lines. These members are in a protocol so that the loop's own ones take
+    /// precedence where the types say so: its `now`, an instant of its clock, can still be used.
     ///
-    /// The actions are not `@Sendable`, as Combine's are not, though they are run on the loop's
-    /// thread: whoever schedules one hands it over.
+    /// The actions are not `@Sendable`, as Combine's are not, though they run on the loop's thread:
+    /// the caller transfers them to it.
     ///
     /// > Threading: Any thread.
     public protocol SchedulerShape: UVRunLoop {}
 
-    /// What may be asked of a scheduled action: nothing so far.
+    /// The options of a scheduled action; there are none.
     ///
     /// > Threading: Any thread.
     public struct SchedulerOptions: Sendable {}
@@ -23,26 +23,26 @@ extension UVRunLoop {
 extension UVRunLoop: UVRunLoop.SchedulerShape {}
 
 extension UVRunLoop.SchedulerShape {
-    /// The present date.
+    /// The current date.
     ///
-    /// The loop's own `now`, a moment of its clock, can be used too; where nothing tells which is
-    /// meant, it is the date.
+    /// The loop's own `now`, an instant of its clock, can be used too; where the type is not given,
+    /// the date is chosen.
     ///
     /// > Threading: Any thread.
     public var now: UVRunLoop.SchedulerTimeType { UVRunLoop.SchedulerTimeType(.now) }
 
-    /// How exact a scheduled action may ask to be: as exact as can be, zero.
+    /// The smallest tolerance that an action may have: zero.
     ///
     /// > Threading: Any thread.
     public var minimumTolerance: UVRunLoop.SchedulerTimeType.Stride { 0 }
 
-    /// Runs an action in the default mode, as soon as the loop can.
+    /// Runs an action in the default mode, as soon as possible.
     ///
-    /// > Threading: Any thread. The action is run on the loop's and must not be used elsewhere any
-    /// more.
+    /// > Threading: Any thread. The action runs on the loop's thread and must not be used elsewhere
+    /// afterwards.
     ///
     /// - Parameters:
-    ///   - options: Without meaning.
+    ///   - options: Ignored.
     ///   - action: The work.
     public func schedule(
         options: UVRunLoop.SchedulerOptions?,
@@ -54,13 +54,13 @@ extension UVRunLoop.SchedulerShape {
 
     /// Runs an action in the default mode, at a date.
     ///
-    /// > Threading: Any thread. The action is run on the loop's and must not be used elsewhere any
-    /// more.
+    /// > Threading: Any thread. The action runs on the loop's thread and must not be used elsewhere
+    /// afterwards.
     ///
     /// - Parameters:
     ///   - date: The date.
     ///   - tolerance: How late it may be so that one wake-up can serve several timers.
-    ///   - options: Without meaning.
+    ///   - options: Ignored.
     ///   - action: The work.
     public func schedule(
         after date: UVRunLoop.SchedulerTimeType,
@@ -71,18 +71,18 @@ extension UVRunLoop.SchedulerShape {
         _ = UVRunLoop.ScheduledAction(on: self, date, nil, tolerance, action)
     }
 
-    /// Runs an action in the default mode, at a date and then again and again.
+    /// Runs an action in the default mode, at a date and then repeatedly.
     ///
-    /// > Threading: Any thread. The action is run on the loop's and must not be used elsewhere any
-    /// more.
+    /// > Threading: Any thread. The action runs on the loop's thread and must not be used elsewhere
+    /// afterwards.
     ///
     /// - Parameters:
     ///   - date: The first date.
     ///   - interval: The time between two dates.
     ///   - tolerance: How late it may be so that one wake-up can serve several timers.
-    ///   - options: Without meaning.
+    ///   - options: Ignored.
     ///   - action: The work.
-    /// - Returns: What ends the series. The series goes on without it too.
+    /// - Returns: A value to cancel the series with. The series goes on if it is discarded.
     @discardableResult
     public func schedule(
         after date: UVRunLoop.SchedulerTimeType,

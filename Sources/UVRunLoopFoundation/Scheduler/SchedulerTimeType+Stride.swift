@@ -2,17 +2,17 @@ public import FoundationEssentials
 public import UVRunLoop
 
 extension UVRunLoop.SchedulerTimeType {
-    /// A time in seconds, as Combine's schedulers have it.
+    /// An interval in seconds, as in Combine's schedulers.
     ///
     /// > Threading: Any thread.
     public struct Stride: Comparable, SignedNumeric, ExpressibleByFloatLiteral, Hashable, Codable,
         Sendable
     {
-        /// What a literal with a point is.
+        /// The type of a floating-point literal.
         public typealias FloatLiteralType = TimeInterval
-        /// What a literal without one is.
+        /// The type of an integer literal.
         public typealias IntegerLiteralType = TimeInterval
-        /// What the number of seconds is.
+        /// The type of the number of seconds.
         public typealias Magnitude = TimeInterval
 
         /// The seconds; negative ones stay negative, as in Combine.
@@ -21,22 +21,22 @@ extension UVRunLoop.SchedulerTimeType {
         /// The seconds.
         public var timeInterval: TimeInterval { magnitude }
 
-        /// Makes a time of some seconds.
+        /// Makes an interval.
         ///
         /// - Parameter timeInterval: The seconds.
         public init(_ timeInterval: TimeInterval) { magnitude = timeInterval }
 
-        /// Makes a time of some seconds.
+        /// Makes an interval.
         ///
         /// - Parameter value: The seconds.
         public init(integerLiteral value: TimeInterval) { magnitude = value }
 
-        /// Makes a time of some seconds.
+        /// Makes an interval.
         ///
         /// - Parameter value: The seconds.
         public init(floatLiteral value: TimeInterval) { magnitude = value }
 
-        /// Makes a time of some seconds, if a floating-point number can say exactly how many.
+        /// Makes an interval, if a floating-point number represents it exactly.
         ///
         /// - Parameter source: The seconds.
         public init?<Source: BinaryInteger>(exactly source: Source) {
@@ -44,66 +44,66 @@ extension UVRunLoop.SchedulerTimeType {
             magnitude = value
         }
 
-        /// Whether the left time is the shorter.
+        /// Whether the left interval is shorter.
         public static func < (left: Stride, right: Stride) -> Bool {
             left.magnitude < right.magnitude
         }
 
-        /// The sum of two times.
+        /// The sum of two intervals.
         public static func + (left: Stride, right: Stride) -> Stride {
             Stride(left.magnitude + right.magnitude)
         }
 
-        /// What is left of a time after another.
+        /// The difference of two intervals.
         public static func - (left: Stride, right: Stride) -> Stride {
             Stride(left.magnitude - right.magnitude)
         }
 
-        /// The product of two times' numbers of seconds.
+        /// The product of two numbers of seconds.
         public static func * (left: Stride, right: Stride) -> Stride {
             Stride(left.magnitude * right.magnitude)
         }
 
-        /// Adds a time.
+        /// Adds an interval.
         public static func += (left: inout Stride, right: Stride) { left = left + right }
 
-        /// Takes a time off.
+        /// Subtracts an interval.
         public static func -= (left: inout Stride, right: Stride) { left = left - right }
 
-        /// Multiplies by another time's number of seconds.
+        /// Multiplies by another interval's number of seconds.
         public static func *= (left: inout Stride, right: Stride) { left = left * right }
     }
 }
 
-// What Combine's `SchedulerTimeIntervalConvertible` asks for.
+// The requirements of Combine's `SchedulerTimeIntervalConvertible`.
 extension UVRunLoop.SchedulerTimeType.Stride {
     /// Whole seconds.
     ///
-    /// - Parameter value: How many.
-    /// - Returns: The time.
+    /// - Parameter value: The number.
+    /// - Returns: The interval.
     public static func seconds(_ value: Int) -> Self { Self(TimeInterval(value)) }
 
     /// Seconds.
     ///
-    /// - Parameter value: How many.
-    /// - Returns: The time.
+    /// - Parameter value: The number.
+    /// - Returns: The interval.
     public static func seconds(_ value: Double) -> Self { Self(value) }
 
     /// Thousandths of a second.
     ///
-    /// - Parameter value: How many.
-    /// - Returns: The time.
+    /// - Parameter value: The number.
+    /// - Returns: The interval.
     public static func milliseconds(_ value: Int) -> Self { Self(TimeInterval(value) / 1e3) }
 
     /// Millionths of a second.
     ///
-    /// - Parameter value: How many.
-    /// - Returns: The time.
+    /// - Parameter value: The number.
+    /// - Returns: The interval.
     public static func microseconds(_ value: Int) -> Self { Self(TimeInterval(value) / 1e6) }
 
     /// Billionths of a second.
     ///
-    /// - Parameter value: How many.
-    /// - Returns: The time.
+    /// - Parameter value: The number.
+    /// - Returns: The interval.
     public static func nanoseconds(_ value: Int) -> Self { Self(TimeInterval(value) / 1e9) }
 }

@@ -2,29 +2,29 @@ public import FoundationEssentials
 public import UVRunLoop
 
 extension UVRunLoop {
-    /// A date, as Combine's schedulers have it.
+    /// A date, as the time of Combine's schedulers.
     ///
     /// > Threading: Any thread.
     public struct SchedulerTimeType: Strideable, Hashable, Codable, Sendable {
         /// The date.
         public var date: Date
 
-        /// Makes the time of a date.
+        /// Wraps a date.
         ///
         /// - Parameter date: The date.
         public init(_ date: Date) { self.date = date }
 
-        /// The time from this date to another, negative if that is the earlier one.
+        /// The interval from this date to another; negative if the other is earlier.
         ///
         /// - Parameter other: The other date.
-        /// - Returns: The time between them.
+        /// - Returns: The interval.
         public func distance(to other: SchedulerTimeType) -> Stride {
             Stride(other.date.timeIntervalSinceReferenceDate - date.timeIntervalSinceReferenceDate)
         }
 
-        /// The date after some time.
+        /// The date after an interval.
         ///
-        /// - Parameter value: The time; negative for an earlier date.
+        /// - Parameter value: The interval; negative for an earlier date.
         /// - Returns: The date.
         public func advanced(by value: Stride) -> SchedulerTimeType {
             SchedulerTimeType(date.addingTimeInterval(value.timeInterval))

@@ -7,11 +7,11 @@ extension UVRunLoop.Timer {
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - date: The first date to fire on, converted to the loops' clock once. One that is past
-    ///     fires at once.
-    ///   - interval: The time between fires, without meaning for a timer that fires once; zero or
-    ///     less is 0.0001 seconds.
-    ///   - repeats: Whether to fire again and again.
+    ///   - date: The first date to fire on, converted to the loops' clock once. A past date fires at
+    ///     once.
+    ///   - interval: The time between fires, ignored for a timer that fires once; zero or less is
+    ///     0.0001 seconds.
+    ///   - repeats: Whether to fire repeatedly.
     ///   - block: Called on the loop's thread.
     @preconcurrency
     public convenience init(
@@ -30,7 +30,7 @@ extension UVRunLoop.Timer {
     /// - Parameters:
     ///   - interval: The time until the first fire and between fires; zero or less is 0.0001
     ///     seconds.
-    ///   - repeats: Whether to fire again and again.
+    ///   - repeats: Whether to fire repeatedly.
     ///   - block: Called on the loop's thread.
     @preconcurrency
     public convenience init(
@@ -44,15 +44,15 @@ extension UVRunLoop.Timer {
     /// Makes a timer that fires after an interval, and adds it to the default mode of the calling
     /// thread's loop.
     ///
-    /// > Threading: Any thread; its loop is to be run.
+    /// > Threading: Any thread whose loop runs.
     ///
     /// - Parameters:
     ///   - interval: The time until the first fire and between fires; zero or less is 0.0001
     ///     seconds.
-    ///   - repeats: Whether to fire again and again.
+    ///   - repeats: Whether to fire repeatedly.
     ///   - block: Called on the calling thread.
     /// - Returns: The timer.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(*, noasync, message: "A task may resume on another thread.")
     @preconcurrency
     @discardableResult
     public static func scheduledTimer(
@@ -65,7 +65,7 @@ extension UVRunLoop.Timer {
         return timer
     }
 
-    /// When a timer is to fire first.
+    /// The time of the first fire.
     enum Start {
         case on(Date)
         case after(TimeInterval)
@@ -85,15 +85,15 @@ extension UVRunLoop.Timer {
             case .after(let interval): reading.after(Self.positive(interval))
             }
         let interval = repeats ? Self.positive(interval) : 0
-        let notes = TimerNotes(instant, date, interval, userInfo)
+        let companion = TimerCompanion(instant, date, interval, userInfo)
         self.init(
             at: instant,
             interval: repeats ? Duration(interval: interval) : nil,
-            companion: notes,
+            companion: companion,
             handler
         )
-        // What was past has become the present, but is to be read as it was given.
-        notes.note(date, for: nextFireDate)
+        // A past date has become now, but `fireDate` returns it as given.
+        companion.store(date, for: nextFireDate)
     }
 
     private static func positive(_ interval: TimeInterval) -> TimeInterval {

@@ -1,24 +1,24 @@
 public import FoundationEssentials
 public import UVRunLoop
 
-// Swift has no selectors without Objective-C. `Ticker.tick` in place of `#selector(tick)` is what
-// changes in code with a target and an action.
+// There are no selectors without Objective-C: code with a target and an action passes `Ticker.tick`
+// instead of `#selector(tick)`.
 
 extension UVRunLoop.Timer {
     /// Makes a timer that sends a target a message at a date; add it to a loop with
     /// `add(_:forMode:)`.
     ///
-    /// The timer keeps the target, and what it carries, until it is invalid.
+    /// The timer retains the target and `userInfo` until it is invalid.
     ///
     /// > Threading: The thread whose loop is to serve the timer, because the target stays on it.
     ///
     /// - Parameters:
     ///   - date: The first date to fire on.
     ///   - interval: The time between fires; zero or less is 0.0001 seconds.
-    ///   - target: Whom to call.
-    ///   - selector: Which of the target's methods, as `Ticker.tick`.
-    ///   - userInfo: What ``userInfo`` is to give.
-    ///   - repeats: Whether to fire again and again.
+    ///   - target: The receiver.
+    ///   - selector: A method of the target, such as `Ticker.tick`.
+    ///   - userInfo: The value of ``userInfo``.
+    ///   - repeats: Whether to fire repeatedly.
     public convenience init<Target: AnyObject>(
         fireAt date: Date,
         interval: TimeInterval,
@@ -33,17 +33,17 @@ extension UVRunLoop.Timer {
     /// Makes a timer that sends a target a message after an interval; add it to a loop with
     /// `add(_:forMode:)`.
     ///
-    /// The timer keeps the target, and what it carries, until it is invalid.
+    /// The timer retains the target and `userInfo` until it is invalid.
     ///
     /// > Threading: The thread whose loop is to serve the timer, because the target stays on it.
     ///
     /// - Parameters:
     ///   - interval: The time until the first fire and between fires; zero or less is 0.0001
     ///     seconds.
-    ///   - target: Whom to call.
-    ///   - selector: Which of the target's methods, as `Ticker.tick`.
-    ///   - userInfo: What ``userInfo`` is to give.
-    ///   - repeats: Whether to fire again and again.
+    ///   - target: The receiver.
+    ///   - selector: A method of the target, such as `Ticker.tick`.
+    ///   - userInfo: The value of ``userInfo``.
+    ///   - repeats: Whether to fire repeatedly.
     public convenience init<Target: AnyObject>(
         timeInterval interval: TimeInterval,
         target: Target,
@@ -57,19 +57,19 @@ extension UVRunLoop.Timer {
     /// Makes a timer that sends a target a message after an interval, and adds it to the default
     /// mode of the calling thread's loop.
     ///
-    /// The timer keeps the target, and what it carries, until it is invalid.
+    /// The timer retains the target and `userInfo` until it is invalid.
     ///
-    /// > Threading: Any thread; its loop is to be run.
+    /// > Threading: Any thread whose loop runs.
     ///
     /// - Parameters:
     ///   - interval: The time until the first fire and between fires; zero or less is 0.0001
     ///     seconds.
-    ///   - target: Whom to call.
-    ///   - selector: Which of the target's methods, as `Ticker.tick`.
-    ///   - userInfo: What ``userInfo`` is to give.
-    ///   - repeats: Whether to fire again and again.
+    ///   - target: The receiver.
+    ///   - selector: A method of the target, such as `Ticker.tick`.
+    ///   - userInfo: The value of ``userInfo``.
+    ///   - repeats: Whether to fire repeatedly.
     /// - Returns: The timer.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(*, noasync, message: "A task may resume on another thread.")
     @discardableResult
     public static func scheduledTimer<Target: AnyObject>(
         timeInterval interval: TimeInterval,
@@ -99,7 +99,7 @@ extension UVRunLoop.Timer {
     ) {
         let carried = UserInfo(userInfo)
         let handler = { (timer: UVRunLoop.Timer) in
-            // Captured, so that it goes when the handler goes.
+            // Captured, so that it is released with the handler.
             withExtendedLifetime(carried) { action(target)(timer) }
         }
         self.init(start, interval, repeats, carried, ThreadBound(handler))

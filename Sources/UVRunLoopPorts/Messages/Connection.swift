@@ -1,34 +1,25 @@
 import UVRunLoop
 
-/// A socket that a connection and a call under way may share.
-final class SharedSocket: Sendable {
-    let descriptor: Descriptor
-
-    init(_ descriptor: consuming Descriptor) {
-        self.descriptor = descriptor
-    }
-}
-
-/// A peer of a local port: what has come from it and what waits to go to it.
+/// A connection of a local port: its unparsed input and its unsent replies.
 struct Connection: Sendable {
-    /// What a turn of the connection brought.
-    enum Turn: Sendable {
+    /// The result of ``receive()``.
+    enum Input: Sendable {
         case frame(Frame)
-        /// Nothing whole.
-        case nothing
-        /// It is over: the peer is gone, or broke a rule.
+        /// No complete frame.
+        case incomplete
+        /// The connection has ended: the peer is gone, or broke the protocol.
         case ended
     }
 
-    /// What is to be done about a connection after something was done with it.
-    struct Needs {
-        /// What the kernel is to be asked about from now on; `nil` for no change.
+    /// What the port's server has to update after the connection was used.
+    struct Update {
+        /// The events to watch the socket for; `nil` if unchanged.
         let newInterest: EventSet.Events?
-        /// Whether there is more to look at that the kernel does not know of.
-        let hasInput: Bool
-        /// When something has to have happened.
-        let date: Int64?
-        /// How many bytes more than before are kept, or how many fewer.
+        /// Whether there is input to parse, of which the kernel reports nothing.
+        let hasUnparsed: Bool
+        /// When the connection times out.
+        let deadline: Int64?
+        /// The change of the number of bytes kept, since the last update.
         let growth: Int
     }
 
@@ -36,20 +27,20 @@ struct Connection: Sendable {
     let peer: PeerCredentials
     private let timeLimit: Int64
     private var parser: FrameParser
-    /// What was read and not looked at yet: further frames of the same read.
-    private var input: ArraySlice<UInt8> = []
-    private var outbox = Outbox()
-    /// The peer takes nothing any more; what it sent may still be there.
+    /// Bytes that were read but not parsed: further frames of the same read.
+    private var unparsed: ArraySlice<UInt8> = []
+    private var sendQueue = FrameQueue()
+    /// The peer no longer receives; its unread bytes are still processed.
     private var peerStoppedReading = false
-    /// When the frame that is coming in has to be whole.
-    private var inDate: Int64?
-    /// When the peer has to have taken something of what goes out.
-    private var outDate: Int64?
+    /// When the incoming frame has to be complete.
+    private var frameDeadline: Int64?
+    /// When the peer has to have read some of the pending reply.
+    private var sendDeadline: Int64?
     private let idleLimit: Int64?
-    /// When the peer has to have sent something, unless it waits for something.
-    private var idleDate: Int64?
-    /// How many bytes were kept when somebody asked last.
-    private(set) var knownByteCount = 0
+    /// When an idle peer times out.
+    private var idleDeadline: Int64?
+    /// The number of bytes kept at the last update.
+    private(set) var reportedByteCount = 0
 
     init(_ socket: SharedSocket, _ peer: PeerCredentials, _ limits: MessagePort.Limits) {
         self.socket = socket
@@ -57,64 +48,66 @@ struct Connection: Sendable {
         parser = FrameParser(side: .local, maximumPayload: limits.maximumMessageSize)
         timeLimit = max(limits.frameTimeLimit.nanosecondsRoundedUp, 0)
         idleLimit = limits.idleTimeLimit.map { max($0.nanosecondsRoundedUp, 0) }
-        noteActivity()
+        restartIdleTimer()
     }
 
-    /// Whether there is more to look at that the kernel does not know of.
-    var hasInput: Bool { !input.isEmpty && outbox.isEmpty }
+    /// Whether there is input to parse, of which the kernel reports nothing.
+    var hasUnparsed: Bool { !unparsed.isEmpty && sendQueue.isEmpty }
 
-    /// What the kernel is to be asked about: while a reply waits, no further request is read.
-    var interest: EventSet.Events { outbox.isEmpty ? .readable : .writable }
+    /// The events to watch the socket for: while a reply is pending, no request is read.
+    var interest: EventSet.Events { sendQueue.isEmpty ? .readable : .writable }
 
-    /// When something has to have happened.
-    var date: Int64? {
-        guard let inDate, let outDate else { return inDate ?? outDate ?? idleDate }
-        return min(inDate, outDate)
+    /// When the connection times out.
+    var deadline: Int64? {
+        guard let frameDeadline, let sendDeadline else {
+            return frameDeadline ?? sendDeadline ?? idleDeadline
+        }
+        return min(frameDeadline, sendDeadline)
     }
 
-    /// How many bytes are kept for the peer.
-    var keptByteCount: Int { parser.keptByteCount + input.count + outbox.keptByteCount }
+    /// The number of bytes kept for the peer.
+    var keptByteCount: Int { parser.keptByteCount + unparsed.count + sendQueue.keptByteCount }
 
-    mutating func needs(since before: EventSet.Events) -> Needs {
+    mutating func update(since before: EventSet.Events) -> Update {
         let (interest, count) = (interest, keptByteCount)
-        defer { knownByteCount = count }
-        return Needs(
+        defer { reportedByteCount = count }
+        return Update(
             newInterest: interest == before ? nil : interest,
-            hasInput: hasInput,
-            date: date,
-            growth: count - knownByteCount
+            hasUnparsed: hasUnparsed,
+            deadline: deadline,
+            growth: count - reportedByteCount
         )
     }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// Handles one frame, or reads once.
-    mutating func takeTurn() -> Turn {
-        if !outbox.isEmpty { flush() }
-        guard outbox.isEmpty else { return .nothing }
-        return input.isEmpty
+    /// Parses one frame of earlier input, or reads once.
+    mutating func receive() -> Input {
+        if !sendQueue.isEmpty { flush() }
+        guard sendQueue.isEmpty else { return .incomplete }
+        return unparsed.isEmpty
             ? read()
-            : parse { parser, input throws(FrameError) in
-                try parser.next(from: &input)
+            : parse { parser, unparsed throws(FrameError) in
+                try parser.next(from: &unparsed)
             }
     }
 
-    private mutating func read() -> Turn {
+    private mutating func read() -> Input {
         let socket = socket
         do throws(UVError) {
-            let found = try socket.descriptor.read { bytes in
-                parse { parser, input throws(FrameError) in
+            let ready = try socket.descriptor.read { bytes in
+                parse { parser, unparsed throws(FrameError) in
                     var position = 0
                     let frame = try parser.next(in: bytes, from: &position)
-                    input = bytes.copy(position..<bytes.byteCount)[...]
+                    unparsed = bytes.copy(position..<bytes.byteCount)[...]
                     return frame
                 }
             }
-            switch found {
-            case .bytes(let turn):
-                noteActivity()
-                return turn
-            case .wouldBlock: return .nothing
+            switch ready {
+            case .bytes(let received):
+                restartIdleTimer()
+                return received
+            case .wouldBlock: return .incomplete
             case .end: return .ended
             }
         } catch {
@@ -124,80 +117,94 @@ struct Connection: Sendable {
 
     private mutating func parse(
         _ next: (inout FrameParser, inout ArraySlice<UInt8>) throws(FrameError) -> Frame?
-    ) -> Turn {
+    ) -> Input {
         do throws(FrameError) {
-            if let frame = try next(&parser, &input) {
-                inDate = nil
+            if let frame = try next(&parser, &unparsed) {
+                frameDeadline = nil
                 return .frame(frame)
             }
         } catch {
             refuse(error.reason)
             return .ended
         }
-        if inDate == nil { inDate = monotonicNow().addingSaturating(timeLimit) }
-        return .nothing
+        if frameDeadline == nil { frameDeadline = monotonicNow().addingSaturating(timeLimit) }
+        return .incomplete
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     mutating func send(_ frame: Frame) {
         guard !peerStoppedReading else { return }
-        moveOut { outbox, socket throws(UVError) in
-            try outbox.post(frame, to: socket.descriptor) == nil
+        updateSendQueue { sendQueue, socket throws(UVError) in
+            try sendQueue.send(frame, to: socket.descriptor) == nil
         }
     }
 
-    /// Says why the connection ends, as far as there is room to say it.
+    /// Tells the peer why the connection ends, if the socket accepts it now.
     func refuse(_ reason: RefusalReason) {
-        guard outbox.isEmpty else { return }
+        guard sendQueue.isEmpty else { return }
         _ = try? socket.descriptor.send(Frame.refusal(reason).head()[...])
     }
 
     private mutating func flush() {
-        moveOut { outbox, socket throws(UVError) in try outbox.flush(to: socket.descriptor) }
-    }
-
-    private mutating func moveOut(
-        _ move: (inout Outbox, SharedSocket) throws(UVError) -> Bool
-    ) {
-        do throws(UVError) {
-            let isMoving = try move(&outbox, socket)
-            if outbox.isEmpty {
-                outDate = nil
-                noteActivity()
-            } else if isMoving || outDate == nil {
-                outDate = monotonicNow().addingSaturating(timeLimit)
-            }
-        } catch {
-            // What the peer sent before it went is delivered all the same.
-            peerStoppedReading = true
-            outbox.removeAll()
-            outDate = nil
+        updateSendQueue { sendQueue, socket throws(UVError) in
+            try sendQueue.flush(to: socket.descriptor)
         }
     }
 
-    // MARK: Time
-
-    private mutating func noteActivity() {
-        if let idleLimit { idleDate = monotonicNow().addingSaturating(idleLimit) }
+    private mutating func updateSendQueue(
+        _ operation: (inout FrameQueue, SharedSocket) throws(UVError) -> Bool
+    ) {
+        do throws(UVError) {
+            let progressed = try operation(&sendQueue, socket)
+            if sendQueue.isEmpty {
+                sendDeadline = nil
+                restartIdleTimer()
+            } else if progressed || sendDeadline == nil {
+                sendDeadline = monotonicNow().addingSaturating(timeLimit)
+            }
+        } catch {
+            // What the peer sent earlier is still delivered.
+            peerStoppedReading = true
+            sendQueue.removeAll()
+            sendDeadline = nil
+        }
     }
 
-    /// Whether the peer has used up its time.
+    // MARK: Timeouts
+
+    private mutating func restartIdleTimer() {
+        if let idleLimit { idleDeadline = monotonicNow().addingSaturating(idleLimit) }
+    }
+
+    /// Whether the connection has timed out.
     ///
-    /// If the rest of the frame is there, or another one, and only this side did not come to read
-    /// it, the peer is not to blame.
+    /// It has not if the missing bytes have arrived, and this side has not read them yet.
     mutating func isOverdue(at now: Int64) -> Bool {
-        if let outDate, outDate <= now { return true }
-        guard let date, date <= now else { return false }
-        guard hasInput || socket.descriptor.unreadByteCount > 0 else { return true }
-        let nextDate = now.addingSaturating(1_000_000_000)
-        if inDate != nil { inDate = nextDate } else { idleDate = nextDate }
+        if let sendDeadline, sendDeadline <= now { return true }
+        guard let deadline, deadline <= now else { return false }
+        guard hasUnparsed || socket.descriptor.unreadByteCount > 0 else { return true }
+        let nextDeadline = now.addingSaturating(1_000_000_000)
+        if frameDeadline != nil {
+            frameDeadline = nextDeadline
+        } else {
+            idleDeadline = nextDeadline
+        }
         return false
     }
 }
 
+/// A socket that a connection shares with a call in progress.
+final class SharedSocket: Sendable {
+    let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+}
+
 extension FrameError {
-    /// What the peer is told.
+    /// The reason that the peer is told.
     fileprivate var reason: RefusalReason {
         if case .payloadTooLarge = self { .messageTooLarge } else { .malformedFrame }
     }

@@ -1,14 +1,14 @@
-/// The connections of a local port, each reached by its tag or not at all.
+/// The connections of a local port, by tag.
 ///
-/// A tag is a slot, which finds the connection without a search, and a number that no other
-/// connection ever has.
+/// A tag is a slot index, which makes lookup O(1), and a number that is never reused, so that a
+/// stale tag finds nothing.
 struct ConnectionTable {
     private struct Slot {
         var tag: UInt64
         var connection: Connection?
     }
 
-    /// The tags below are for what is no connection.
+    /// Lower tags are not connections.
     static let firstTag: UInt64 = 2
     private static let slotBits: UInt64 = 32
 
@@ -22,18 +22,18 @@ struct ConnectionTable {
 
     subscript(tag: UInt64) -> Connection? { slot(of: tag).flatMap { slots[$0].connection } }
 
-    /// Changes a connection in place.
+    /// Modifies a connection in place.
     mutating func modify<Result>(
         _ tag: UInt64,
         _ change: (inout Connection) -> Result
     ) -> Result? {
         guard let slot = slot(of: tag), slots[slot].connection != nil else { return nil }
-        // It is there, and only `!` reaches it without a copy.
+        // The connection exists, and only `!` modifies it without a copy.
         // swift-format-ignore: NeverForceUnwrap
         return change(&slots[slot].connection!)
     }
 
-    /// The tag that the next connection will have.
+    /// The tag of the next connection.
     var nextTag: UInt64 {
         let slot = UInt64(vacant.last ?? slots.count) + Self.firstTag
         return (lastNumber + 1) << Self.slotBits | slot

@@ -1,28 +1,31 @@
 import UVRunLoop
 
-/// The choice of one directory for a user's names, among processes that may be at it at the same
-/// time, in a directory where others may take any name that they can guess.
+/// Chooses one directory for a user's names.
 ///
-/// Whoever finds none chosen makes a candidate under an unguessable name. Whoever has locked all
-/// candidates, and then sees that there are no further ones and that nothing is chosen, renames the
-/// first one: to the plain name, or where somebody else has that, to one with digits. Two cannot do
-/// so: whoever does not know the other's candidate has looked before it was made, holding a lock
-/// that the other needs before its last look, and then finds the choice made.
+/// Several processes may do so at once, in a parent directory where other users may create any name
+/// that they can guess.
+///
+/// A process that finds no chosen directory makes a candidate with an unguessable name. A process
+/// that has locked all candidates, and then sees no other candidate and no choice, renames the
+/// first one: to the plain name, or if another user has taken that, to one with random digits. Only
+/// one process can get there. If a process does not know of another's candidate, it listed the
+/// candidates before that one was made, while holding a lock that the other needs before its own
+/// last check; the other then finds the choice made.
 struct DirectoryChoice {
     private static let digitCount = 8
-    private static let unchosenEnding = ".new"
+    private static let candidateSuffix = ".new"
     private static let lockName = "/choice.lock"
-    /// How often to try, a millisecond apart, while other processes are at it.
-    private static let mostTries = 2_000
-    /// The same for what would only be left behind.
-    private static let mostTriesToClear = 100
+    /// The most attempts, a millisecond apart, while other processes choose.
+    private static let maximumAttempts = 2_000
+    /// The most attempts to remove superfluous candidates.
+    private static let maximumCleanupAttempts = 100
 
-    /// Keeps threads from each other, which the locks on files do not.
-    private final class Turn: Sendable {
+    /// Excludes other threads of this process, which record locks on files do not.
+    private final class ProcessLock: Sendable {
         let lock = Guarded(())
     }
 
-    private static let turn = PerProcess { Turn() }
+    private static let processLock = PerProcess { ProcessLock() }
 
     private let parent: String
     private let user: UInt32
@@ -36,26 +39,26 @@ struct DirectoryChoice {
 
     private var plainPath: String { "\(parent)/\(name)" }
 
-    /// The directory that was chosen; `nil` while there is none.
+    /// The chosen directory; `nil` if there is none.
     ///
-    /// - Throws: ``UVRunLoop/MessagePortError/directoryNotTrusted(_:)`` when something of the
-    ///   user's own is in its place that cannot be it.
+    /// - Throws: ``UVRunLoop/MessagePortError/directoryNotTrusted(_:)`` if something else of the
+    ///   user's has its name.
     func chosen() throws(MessagePortError) -> PortDirectory? {
         if let status = try ownStatus(of: plainPath) {
             return try PortDirectory(plainPath, status)
         }
-        let paths = names(withEnding: "") ?? []
+        let paths = names(withSuffix: "") ?? []
         for path in paths {
             if let status = try ownStatus(of: path) { return try PortDirectory(path, status) }
         }
         return nil
     }
 
-    /// Has a directory chosen.
+    /// Returns the chosen directory, choosing one if needed.
     func make() throws(MessagePortError) -> PortDirectory {
-        try Self.turn.current.lock.withLock { _ throws(MessagePortError) in
+        try Self.processLock.current.lock.withLock { _ throws(MessagePortError) in
             var madeCandidate = false
-            for _ in 0..<Self.mostTries {
+            for _ in 0..<Self.maximumAttempts {
                 if let chosen = try chosen() {
                     if madeCandidate { try clearAwayCandidates() }
                     return chosen
@@ -75,7 +78,8 @@ struct DirectoryChoice {
         }
     }
 
-    /// In a directory that cannot be read nobody finds a candidate: there is the plain name only.
+    /// Without read permission on the parent, candidates cannot be listed: only the plain name is
+    /// used.
     private func makeWithoutCandidates() throws(MessagePortError) {
         let path = plainPath
         let isMade = try translating { () throws(UVError) in
@@ -85,19 +89,19 @@ struct DirectoryChoice {
     }
 
     private func makeCandidate() throws(MessagePortError) {
-        let path = plainPath + Self.randomDigits + Self.unchosenEnding
+        let path = plainPath + Self.randomDigits + Self.candidateSuffix
         do throws(UVError) {
             _ = try Files.makePrivateDirectory(path)
         } catch .noSuchFile {
-            // Made, and chosen by somebody else already.
+            // Another process has already chosen this candidate.
         } catch {
             throw MessagePortError(error)
         }
     }
 
-    /// Chooses the first of all candidates.
+    /// Chooses the first candidate, if all can be locked.
     ///
-    /// - Returns: `false` when somebody else is at it.
+    /// - Returns: `false` if another process holds a lock.
     private func choose(_ candidates: [String]) throws(MessagePortError) -> Bool {
         guard let locks = try lock(candidates) else { return false }
         if try chosen() == nil, try self.candidates() == candidates {
@@ -108,13 +112,13 @@ struct DirectoryChoice {
         return true
     }
 
-    /// Locks candidates, in their order; `nil` when one is locked already, or is gone.
-    private func lock(_ candidates: [String]) throws(MessagePortError) -> [HeldLock]? {
-        var locks: [HeldLock] = []
+    /// Locks candidates in order; `nil` if one is locked already or is gone.
+    private func lock(_ candidates: [String]) throws(MessagePortError) -> [LockReference]? {
+        var locks: [LockReference] = []
         for path in candidates {
             do throws(UVError) {
                 try Files.setPermissions(of: path, to: 0o700)
-                guard let lock = HeldLock(try LockFile.lock(path + Self.lockName)) else {
+                guard let lock = LockReference(try LockFile.lock(path + Self.lockName)) else {
                     return nil
                 }
                 locks.append(lock)
@@ -132,7 +136,7 @@ struct DirectoryChoice {
         do throws(UVError) {
             try Files.rename(candidate, to: path)
         } catch {
-            // Something of another user's has the name.
+            // Something of another user's has the plain name.
             path += Self.randomDigits
             let path = path
             try translating { () throws(UVError) in try Files.rename(candidate, to: path) }
@@ -140,9 +144,9 @@ struct DirectoryChoice {
         try? Files.remove(path + Self.lockName)
     }
 
-    /// Removes the candidates that nobody needs any more: those of processes that were too late.
+    /// Removes candidates of processes that lost the race.
     private func clearAwayCandidates() throws(MessagePortError) {
-        for _ in 0..<Self.mostTriesToClear {
+        for _ in 0..<Self.maximumCleanupAttempts {
             guard let candidates = try candidates(), !candidates.isEmpty else { return }
             if let locks = try lock(candidates) {
                 candidates.forEach(discard)
@@ -157,29 +161,29 @@ struct DirectoryChoice {
         try? Files.removeDirectory(candidate)
     }
 
-    // MARK: What is there
+    // MARK: Lookup
 
-    /// The user's candidates, sorted; `nil` where the directory cannot be read.
+    /// The user's candidates, sorted; `nil` if the parent cannot be read.
     private func candidates() throws(MessagePortError) -> [String]? {
-        guard let paths = names(withEnding: Self.unchosenEnding) else { return nil }
+        guard let paths = names(withSuffix: Self.candidateSuffix) else { return nil }
         var candidates: [String] = []
         for path in paths where try ownStatus(of: path) != nil { candidates.append(path) }
         return candidates
     }
 
-    /// What is under a path, if it is the user's.
+    /// The status of a path, if the user owns it.
     private func ownStatus(of path: String) throws(MessagePortError) -> FileStatus? {
         let status = try translating { () throws(UVError) in try FileStatus(ofPath: path) }
         return status.flatMap { $0.owner == user ? $0 : nil }
     }
 
-    /// The paths of the plain name with digits and an ending, sorted; `nil` where the directory
+    /// The sorted paths of the plain name followed by digits and a suffix; `nil` if the parent
     /// cannot be read.
-    private func names(withEnding ending: String) -> [String]? {
+    private func names(withSuffix suffix: String) -> [String]? {
         let prefix = name + "-"
-        let length = prefix.utf8.count + Self.digitCount + ending.utf8.count
+        let length = prefix.utf8.count + Self.digitCount + suffix.utf8.count
         let names = Files.names(in: parent) {
-            $0.utf8.count == length && $0.hasPrefix(prefix) && $0.hasSuffix(ending)
+            $0.utf8.count == length && $0.hasPrefix(prefix) && $0.hasSuffix(suffix)
         }
         return names?.sorted().map { "\(parent)/\($0)" }
     }
@@ -191,8 +195,8 @@ struct DirectoryChoice {
     }
 }
 
-/// A lock on a file, in an array.
-private final class HeldLock: Sendable {
+/// A file lock, boxed to be an array element.
+private final class LockReference: Sendable {
     private let file: LockFile
 
     init?(_ outcome: consuming LockFile.Outcome) {

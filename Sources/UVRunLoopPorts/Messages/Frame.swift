@@ -1,11 +1,11 @@
-/// One whole frame, as it came or is to go.
+/// One complete frame.
 struct Frame: Hashable, Sendable {
     var kind: FrameKind
-    /// A message's id, or the reason of a refusal.
+    /// A message's id, or a refusal's reason.
     var id: Int32 = 0
-    /// Tells the requests of a connection apart; 0 for none.
+    /// The number of a request in its connection; 0 for none.
     var number: UInt64 = 0
-    /// The name of the port to which the receiver may send, in UTF-8; empty for none.
+    /// The UTF-8 name of the sender's port for replies; empty for none.
     var replyName: [UInt8] = []
     /// `nil` only in a reply that has no data, and in a refusal.
     var data: [UInt8]?
@@ -42,16 +42,16 @@ struct Frame: Hashable, Sendable {
         )
     }
 
-    /// The bytes of the frame up to so many of its payload.
+    /// The encoded frame, up to a limit of its payload.
     ///
-    /// What is small goes out in one piece, so that one write and one read carry it. Of what is
-    /// large only the beginning is copied.
+    /// Small frames are contiguous, so that one write and one read suffice. Of a large payload only
+    /// the beginning is copied.
     func beginning(withPayload limit: Int) -> WordsAndPieces {
         let payload = data ?? []
         let start = payload.count <= limit ? payload[...] : payload[..<limit]
         return WordsAndPieces(words: header.words, pieces: (replyName[...], start))
     }
 
-    /// The bytes of the frame.
+    /// The encoded frame.
     func head() -> [UInt8] { [UInt8](beginning(withPayload: .max)) }
 }

@@ -1,16 +1,16 @@
-/// What a frame is for.
+/// The kind of a frame.
 enum FrameKind: UInt8, Sendable {
-    /// A message that nobody waits for an answer to.
+    /// A message without a reply.
     case message = 1
     /// A message whose sender waits for a reply.
     case request = 2
-    /// What a handler returned for a request.
+    /// The reply to a request, as the handler returned it.
     case reply = 3
-    /// Why the other side will not serve a request, or the whole connection.
+    /// The reason why the other side refuses a request, or the connection.
     case refusal = 4
 }
 
-/// Which end of a connection receives; each may be sent only some kinds of frames.
+/// The receiving end of a connection, which determines the kinds that it may be sent.
 enum FrameSide: Sendable {
     /// The end that owns the name.
     case local
@@ -25,7 +25,7 @@ enum FrameSide: Sendable {
     }
 }
 
-/// Why a side refuses; the message id of a refusal.
+/// The reason of a refusal, sent as its message id.
 enum RefusalReason: Int32, Sendable {
     case messageTooLarge = 1
     case peerNotPermitted = 2
@@ -34,52 +34,52 @@ enum RefusalReason: Int32, Sendable {
     case noRoomLeft = 5
 }
 
-/// What is wrong with what a peer sent.
+/// A violation of the protocol.
 enum FrameError: Error, Hashable, Sendable {
     case badMagic
     case unknownVersion(UInt8)
     case unknownKind(UInt8)
     /// A kind that this side is never sent.
     case unexpectedKind(FrameKind)
-    /// Bits or fields that this kind of frame does not have.
+    /// Bits or fields that are invalid for the kind.
     case badFields
     case payloadTooLarge(UInt32)
-    /// The peer went away inside a frame.
+    /// The connection ended inside a frame.
     case truncated
 }
 
 /// The fixed part at the start of every frame: 24 bytes, numbers in little-endian order.
 ///
-/// The article on the message-port wire format says what each field means.
+/// The fields are specified in the article on the message-port wire format.
 struct FrameHeader: Hashable, Sendable {
-    /// How many bytes a header has on the wire.
+    /// The size of an encoded header in bytes.
     static let size = 24
     /// "UVMP".
     static let magic: UInt32 = 0x504D_5655
     static let version: UInt8 = 1
-    /// The only flag: a reply has data, if only of no bytes.
+    /// The only flag: the reply has data, which may be empty.
     static let hasDataFlag: UInt8 = 1
 
     var kind: FrameKind
     var hasData = false
-    /// How many bytes the name of the reply port has; 0 for none.
+    /// The length of the reply port's name; 0 for none.
     var nameLength: UInt8 = 0
     var id: Int32 = 0
     var payloadLength: UInt32 = 0
-    /// Tells the requests of a connection apart; 0 for none.
+    /// The number of a request in its connection; 0 for none.
     var number: UInt64 = 0
 
-    /// How many bytes follow the header.
+    /// The number of bytes after the header.
     var bodyLength: Int { Int(nameLength) + Int(payloadLength) }
 }
 
 extension FrameHeader {
-    /// Appends the header as it is on the wire.
+    /// Appends the encoded header.
     func encode(into bytes: inout [UInt8]) {
         bytes += [UInt8](WordsAndPieces(words: words, pieces: ([], [])))
     }
 
-    /// The header as it is on the wire, in words.
+    /// The encoded header, as three words.
     var words: (UInt64, UInt64, UInt64) {
         let flags: UInt32 = hasData ? UInt32(Self.hasDataFlag) : 0
         let kinds = UInt32(Self.version) | UInt32(kind.rawValue) << 8
@@ -91,7 +91,7 @@ extension FrameHeader {
         )
     }
 
-    /// Reads a header from its words, and believes nothing of it unchecked.
+    /// Decodes and validates a header.
     init(
         words: (UInt64, UInt64, UInt64),
         side: FrameSide,
@@ -116,7 +116,7 @@ extension FrameHeader {
         guard payloadLength <= maximumPayload else { throw .payloadTooLarge(payloadLength) }
     }
 
-    /// Whether the fields are ones that this kind of frame may have.
+    /// Whether the fields are valid for the kind.
     private var fieldsAgree: Bool {
         switch kind {
         case .message: !hasData && number == 0

@@ -1,14 +1,14 @@
-/// Makes frames of the bytes of one connection, however they are cut.
+/// Parses the frames of one connection from a stream of bytes, however it is split.
 ///
-/// Every byte is looked at once and copied at most a bounded number of times, also when they come
-/// one by one. The lengths that a header claims are checked first, and even then memory grows only
-/// with what has really come.
+/// Each byte is examined once and copied a bounded number of times, even if bytes arrive one at a
+/// time. Lengths are validated before memory is allocated, and memory grows only with the bytes
+/// received.
 struct FrameParser: Sendable {
     private let side: FrameSide
     private let maximumPayload: Int
-    /// The header of the frame that is being received.
+    /// The header of the current frame.
     private var header: FrameHeader?
-    /// The bytes of a header that has not come whole.
+    /// The bytes of an incomplete header.
     private var partOfHeader: [UInt8] = []
     private var name: [UInt8] = []
     private var payload: [UInt8] = []
@@ -18,22 +18,22 @@ struct FrameParser: Sendable {
         self.maximumPayload = maximumPayload
     }
 
-    /// Whether a frame has begun and not ended.
+    /// Whether a frame is incomplete.
     var isInsideFrame: Bool { header != nil || !partOfHeader.isEmpty }
 
-    /// How many bytes are kept until the frame is whole.
+    /// The number of bytes kept of an incomplete frame.
     var keptByteCount: Int { partOfHeader.count + name.count + payload.count }
 
-    /// How many bytes there is memory for.
+    /// The allocated capacity in bytes.
     var keptCapacity: Int { partOfHeader.capacity + name.capacity + payload.capacity }
 
-    /// Takes bytes off the front of the input until a frame is whole.
+    /// Consumes input until a frame is complete.
     ///
-    /// After an error nothing that follows can be understood: the connection is to be dropped.
+    /// After an error the stream cannot be parsed further: drop the connection.
     ///
-    /// - Parameter input: What has come; without what was used afterwards.
-    /// - Returns: The frame, or `nil` when all of the input was used and the frame goes on.
-    /// - Throws: What is wrong with the frame, as soon as its header is there.
+    /// - Parameter input: The received bytes; consumed bytes are removed.
+    /// - Returns: The frame, or `nil` if the input ends inside it.
+    /// - Throws: The violation, as soon as the header is complete.
     mutating func next(from input: inout ArraySlice<UInt8>) throws(FrameError) -> Frame? {
         var position = 0
         defer { input = input.dropFirst(position) }
@@ -42,13 +42,13 @@ struct FrameParser: Sendable {
         }
     }
 
-    /// The same for bytes that stay where they are.
+    /// Consumes bytes in place, without copying the rest.
     ///
     /// - Parameters:
-    ///   - bytes: What has come.
-    ///   - position: How many of them were used.
-    /// - Returns: The frame, or `nil` when all of the bytes were used and the frame goes on.
-    /// - Throws: What is wrong with the frame, as soon as its header is there.
+    ///   - bytes: The received bytes.
+    ///   - position: The offset of the first byte that is not consumed.
+    /// - Returns: The frame, or `nil` if the bytes end inside it.
+    /// - Throws: The violation, as soon as the header is complete.
     mutating func next(
         in bytes: RawSpan,
         from position: inout Int
@@ -66,7 +66,7 @@ struct FrameParser: Sendable {
         return Frame(header, name: exchange(&name, with: []), exchange(&payload, with: []))
     }
 
-    /// The same for a body that is there in one piece, as it is nearly always.
+    /// Takes a body that is contiguous, which is the usual case.
     private mutating func takeBody(
         of header: FrameHeader,
         in bytes: RawSpan,
@@ -79,7 +79,7 @@ struct FrameParser: Sendable {
         return Frame(header, name: bytes.copy(position..<nameEnd), bytes.copy(nameEnd..<end))
     }
 
-    /// To be called when the peer sends no more.
+    /// Called at the end of the stream.
     func end() throws(FrameError) {
         if isInsideFrame { throw .truncated }
     }
@@ -105,7 +105,9 @@ struct FrameParser: Sendable {
         return try FrameHeader(words: words, side: side, maximumPayload: maximumPayload)
     }
 
-    /// Moves bytes until the part has its full length; answers whether it has.
+    /// Copies bytes until `part` has its full length.
+    ///
+    /// - Returns: Whether it has.
     private func take(
         _ length: Int,
         in bytes: RawSpan,

@@ -1,10 +1,10 @@
 import UVRunLoop
 
-/// Who is to be told, once, that a port has become invalid.
+/// Calls a handler once when a port becomes invalid.
 struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
     typealias Handler = @Sendable (Port) -> Void
 
-    // Not private: Swift 6.3 cannot link a private type of a generic one.
+    // Not private: Swift 6.3 cannot link a private type nested in a generic one.
     enum State: Sendable {
         case valid(Handler?)
         case invalid
@@ -26,7 +26,7 @@ struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the handler, or calls it at once when the port is invalid already.
+    /// Sets the handler, or calls it at once if the port is already invalid.
     func setHandler(_ handler: Handler?, of port: Port) {
         let replaced = state.withLock { state -> (isSet: Bool, old: Handler?) in
             guard case .valid(let old) = state else { return (false, nil) }
@@ -39,7 +39,7 @@ struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
 
     /// Marks the port invalid.
     ///
-    /// - Returns: The handler, for the one caller that is to call it.
+    /// - Returns: The handler, for the first caller only, which has to call it.
     func end() -> Handler? {
         state.withLock { state in
             guard case .valid(let handler) = exchange(&state, with: .invalid) else { return nil }
@@ -48,7 +48,7 @@ struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 }
 
-/// A reference that does not keep its object.
+/// A weak reference as a value.
 struct Weak<Object: AnyObject & Sendable>: Sendable {
     weak let object: Object?
 }

@@ -1,32 +1,33 @@
 import UVRunLoop
 
 extension UVRunLoop.MessagePort {
-    /// A port with a name, whose handler gets what others send to it.
+    /// A named port that receives messages.
     ///
     /// Make one with ``UVRunLoop/MessagePort/local(named:order:limits:acceptPeer:handler:)`` and
-    /// add it to a loop. Messages of one sender arrive in the order in which they were sent, one
-    /// in a pass. Until a run serves the port they wait, and so in the end do the senders.
+    /// add it to a loop. Messages of one sender arrive in order, one in a pass. While no run serves
+    /// the port they wait, and once buffers are full, senders block.
     ///
-    /// The name is this process's from when the port is made until it is invalid or nobody holds
-    /// it any more: dead or alive, the process never shares it. A forked child has neither the
-    /// name nor the use of the port, but a listener that it inherits holds up those who connected
-    /// to its parent and were not accepted yet; a child that lives on had better `exec`.
+    /// The process owns the name from when the port is made until it is invalid or released;
+    /// another process can take it only after that, or after this process has ended. A forked child
+    /// has neither the name nor the use of the port. But it inherits the listener, which delays
+    /// clients that connected to the parent and were not accepted yet, so a child that goes on
+    /// should `exec`.
     ///
     /// When the thread of its loop ends, the port becomes invalid.
     ///
     /// > Threading: Any thread.
     public final class Local: UVRunLoop.PortSource {
-        /// What a loop knows the port by.
+        /// The port's registration with its loop.
         public let link: UVRunLoop.PortLink
-        /// The name; for a port made without one, a name that nobody guesses.
+        /// The name; an unguessable one for a port made without a name.
         public let name: String
         private let key: PortFiles.Key
         private let receiver: LocalReceiver
 
-        /// How many may have connected and not been accepted yet; the system may allow fewer.
+        /// How many connections may wait to be accepted; the system may allow fewer.
         private static let backlog = 4096
 
-        /// The port of a name, made if this process has none.
+        /// Returns this process's port with a name, made if there is none.
         static func port(
             _ name: PortName,
             in directory: PortDirectory,
@@ -36,12 +37,12 @@ extension UVRunLoop.MessagePort {
             handler: ThreadBound<LocalReceiver.Body>
         ) throws(MessagePortError) -> Local {
             let files = try directory.files(of: name)
-            return try OwnNames.current.port(of: files.key) { () throws(MessagePortError) in
+            return try PortRegistry.current.port(of: files.key) { () throws(MessagePortError) in
                 try Local(name, files, directory, order, limits, acceptPeer, handler)
             }
         }
 
-        /// A port with a name that nobody guesses.
+        /// Makes a port with an unguessable name.
         static func unnamed(
             in directory: PortDirectory,
             order: Int,
@@ -51,7 +52,7 @@ extension UVRunLoop.MessagePort {
             name: () -> PortName = PortName.unguessable
         ) throws(MessagePortError) -> Local {
             ReplySweep.sweepOnce(directory)
-            var triesLeft = 8
+            var attemptsLeft = 8
             while true {
                 do {
                     return try port(
@@ -62,10 +63,10 @@ extension UVRunLoop.MessagePort {
                         acceptPeer: acceptPeer,
                         handler: handler
                     )
-                } catch .nameTaken where triesLeft > 0 {
-                    // Between the making of its lock's file and the locking, another process's
-                    // sweep took the name for one that was left.
-                    triesLeft -= 1
+                } catch .nameTaken where attemptsLeft > 0 {
+                    // Another process's sweep took the name for a stale one, between the creation
+                    // of the lock file and its locking.
+                    attemptsLeft -= 1
                 }
             }
         }
@@ -81,13 +82,13 @@ extension UVRunLoop.MessagePort {
         ) throws(MessagePortError) {
             let claim = try NameClaim(files)
             let listener = try claim.listen(backlog: Self.backlog)
-            let exchange = try LocalPortServer.make(listener, limits, asksPolicy: policy != nil)
-            let descriptor = exchange.descriptor
+            let server = try LocalPortServer.make(listener, limits, hasPolicy: policy != nil)
+            let descriptor = server.descriptor
             self.name = name.text
             self.order = order
             key = files.key
             receiver = LocalReceiver(
-                exchange,
+                server,
                 claim: claim,
                 directory: directory,
                 policy: policy,
@@ -103,22 +104,22 @@ extension UVRunLoop.MessagePort {
 
         deinit {
             receiver.releaseHandler(in: nil)
-            OwnNames.current.forget(key, of: ObjectIdentifier(self))
+            PortRegistry.current.forget(key, of: ObjectIdentifier(self))
         }
 
         /// Its turn among sources that become ready at the same time; lower ones are served first.
         public let order: Int
 
-        /// Whether the port takes messages.
+        /// Whether the port receives messages.
         public var isValid: Bool { link.isValid }
 
-        /// How many remote ports are connected.
+        /// The number of connected remote ports.
         public var connectionCount: Int { receiver.connectionCount }
 
-        /// Called once, when the port becomes invalid, on the thread that makes it so.
+        /// Called once, when the port becomes invalid, on the thread that invalidates it.
         ///
-        /// Set on a port that is invalid already, it is called at once. It is `nil` once the port
-        /// is invalid.
+        /// If the port is already invalid, setting a handler calls it at once. The property is
+        /// `nil` once the port is invalid.
         ///
         /// > Threading: Any thread.
         public var invalidationHandler: (@Sendable (Local) -> Void)? {
@@ -126,10 +127,10 @@ extension UVRunLoop.MessagePort {
             set { receiver.invalidation.setHandler(newValue, of: self) }
         }
 
-        /// Takes the port out of its loop for good, and gives its name up.
+        /// Removes the port from its loop and releases its name.
         ///
-        /// Those who wait for a reply are told; messages that wait are dropped. On the loop's
-        /// thread no call begins any more when this returns.
+        /// Senders that wait for a reply get an error; pending messages are dropped. After this
+        /// returns on the loop's thread, the handler is not called again.
         ///
         /// > Threading: Any thread.
         public func invalidate() {
@@ -143,10 +144,10 @@ extension LocalPortServer {
     fileprivate static func make(
         _ listener: consuming Descriptor,
         _ limits: MessagePort.Limits,
-        asksPolicy: Bool
+        hasPolicy: Bool
     ) throws(MessagePortError) -> LocalPortServer {
         do throws(UVError) {
-            return try LocalPortServer(listener: listener, limits: limits, asksPolicy: asksPolicy)
+            return try LocalPortServer(listener: listener, limits: limits, hasPolicy: hasPolicy)
         } catch {
             throw MessagePortError(error)
         }

@@ -1,86 +1,86 @@
 import UVRunLoop
 
-/// A local port's sockets: its listener, its connections, and the one epoll set that the port's
+/// The sockets of a local port: its listener, its connections, and the epoll set that the port's
 /// loop watches for all of them.
 ///
-/// It is kept behind the port's lock. Nothing in it waits and nothing calls out: what needs the
-/// port's owner, a message or a policy's word, is handed to the caller.
+/// It is protected by the port's lock, so it does not block or call out: messages and policy
+/// decisions are returned to the caller.
 struct LocalPortServer: ~Copyable, Sendable {
-    /// What there is to do for the owner.
+    /// What the caller has to do.
     enum Step: Sendable {
         case deliver(Frame, from: PeerCredentials, on: UInt64)
-        /// Somebody connected, and the policy is to be asked.
+        /// A client connected, and the policy has to decide.
         case admit(SharedSocket, PeerCredentials)
         case nothing
     }
 
     private static let listenerTag: UInt64 = 0
     private static let timerTag: UInt64 = 1
-    /// How many rounds may be made of what was read already before the kernel is asked again.
-    private static let roundsWithoutLook = 16
-    /// How long accepting pauses when the system lacks something.
+    /// How many rounds may serve buffered input before the kernel is polled.
+    private static let roundsWithoutPoll = 16
+    /// How long accepting pauses after a shortage, in nanoseconds.
     private static let pause: Int64 = 100_000_000
 
     let limits: MessagePort.Limits
-    private let asksPolicy: Bool
-    private let watched: EventSet
+    private let hasPolicy: Bool
+    private let eventSet: EventSet
     private let listener: Descriptor
-    private let timer: DateDescriptor
+    private let timer: TimerDescriptor
     private var connections = ConnectionTable()
     /// The connection that was served last.
     private var lastTag: UInt64 = 0
     private var connectionsOfUser: [UInt32: Int] = [:]
-    /// How many bytes are kept for all connections.
+    /// The number of bytes kept for all connections.
     private(set) var keptByteCount = 0
-    private let mostKeptBytes: Int
-    /// Those to be looked at in this round, the next one last.
+    private let maximumKeptBytes: Int
+    /// The tags to serve in this round, in reverse order.
     private var round: [UInt64] = []
-    /// Those that have more, for the next round.
-    private var again: [UInt64] = []
-    private var roundsSinceLook = 0
-    /// The date that the timer is set to.
-    private var armedDate: Int64?
-    /// When accepting goes on; `nil` while it does.
-    private var acceptDate: Int64?
+    /// The tags to serve in the next round.
+    private var nextRound: [UInt64] = []
+    private var roundsSincePoll = 0
+    /// The deadline that the timer is set to.
+    private var timerDate: Int64?
+    /// When accepting resumes; `nil` while it is not paused.
+    private var acceptRetry: Int64?
 
     init(
         listener: consuming Descriptor,
         limits: MessagePort.Limits,
-        asksPolicy: Bool
+        hasPolicy: Bool
     ) throws(UVError) {
-        let watched = try EventSet()
-        let timer = try DateDescriptor()
-        try watched.add(listener.number, .readable, tag: Self.listenerTag)
-        try watched.add(timer.descriptor.number, .readable, tag: Self.timerTag)
+        let eventSet = try EventSet()
+        let timer = try TimerDescriptor()
+        try eventSet.add(listener.number, .readable, tag: Self.listenerTag)
+        try eventSet.add(timer.descriptor.number, .readable, tag: Self.timerTag)
         self.limits = limits
-        // The bytes of a header, and what a read brings beyond a message, come on top.
+        // A header, and what a read returns beyond a message, are added.
         let largest = limits.maximumMessageSize.addingReportingOverflow(2 * ReadBuffer.size)
-        mostKeptBytes = max(limits.maximumBufferedSize, largest.overflow ? .max : largest.0)
-        self.asksPolicy = asksPolicy
-        self.watched = watched
+        maximumKeptBytes = max(limits.maximumBufferedSize, largest.overflow ? .max : largest.0)
+        self.hasPolicy = hasPolicy
+        self.eventSet = eventSet
         self.timer = timer
         self.listener = listener
     }
 
-    /// What the port's loop watches.
-    var descriptor: CInt { watched.descriptor.number }
+    /// The descriptor that the port's loop watches.
+    var descriptor: CInt { eventSet.descriptor.number }
 
-    /// Whether there is more to do that the kernel does not know of.
-    var hasMore: Bool { !round.isEmpty || !again.isEmpty }
+    /// Whether there is work of which the kernel reports nothing.
+    var hasMore: Bool { !round.isEmpty || !nextRound.isEmpty }
 
     var connectionCount: Int { connections.count }
 
-    // MARK: Turns
+    // MARK: Serving
 
-    /// Goes on until there is something for the owner, at most to the end of a round.
+    /// Serves connections until the caller has something to do, at most to the end of a round.
     mutating func step() -> Step {
         if round.isEmpty {
-            // With one connection it is as good as certain who has something: the kernel is asked
-            // who it is only when that proves wrong, and now and then for those who connect.
-            if again.isEmpty, connections.count == 1, roundsSinceLook < Self.roundsWithoutLook,
+            // A single connection is very likely the ready one, so it is served without a poll. If
+            // it is not, the kernel is polled, and also regularly for new clients.
+            if nextRound.isEmpty, connections.count == 1, roundsSincePoll < Self.roundsWithoutPoll,
                 let step = serveConnection(lastTag)
             {
-                roundsSinceLook += 1
+                roundsSincePoll += 1
                 return step
             }
             beginRound()
@@ -92,20 +92,20 @@ struct LocalPortServer: ~Copyable, Sendable {
     }
 
     private mutating func beginRound() {
-        round = exchange(&again, with: [])
-        roundsSinceLook += 1
-        if !round.isEmpty, roundsSinceLook < Self.roundsWithoutLook { return }
-        roundsSinceLook = 0
-        let found = (try? watched.look()) ?? []
-        // Each has one turn in a round: one with two would keep both, and take more with each look.
+        round = exchange(&nextRound, with: [])
+        roundsSincePoll += 1
+        if !round.isEmpty, roundsSincePoll < Self.roundsWithoutPoll { return }
+        roundsSincePoll = 0
+        let ready = (try? eventSet.poll()) ?? []
+        // A connection is served once per round: a duplicate would be kept in all later rounds.
         let known = Set(round)
-        round += found.reversed().lazy.map(\.tag).filter { !known.contains($0) }
+        round += ready.reversed().lazy.map(\.tag).filter { !known.contains($0) }
     }
 
     private mutating func serve(_ tag: UInt64) -> Step? {
         switch tag {
         case Self.listenerTag: accept()
-        case Self.timerTag: dropOverdue()
+        case Self.timerTag: timerDidFire()
         default: serveConnection(tag)
         }
     }
@@ -113,77 +113,77 @@ struct LocalPortServer: ~Copyable, Sendable {
     private mutating func serveConnection(_ tag: UInt64) -> Step? {
         let served = connections.modify(tag) { connection in
             let before = connection.interest
-            let turn = connection.takeTurn()
-            return (turn, connection.needs(since: before), connection.peer)
+            let received = connection.receive()
+            return (received, connection.update(since: before), connection.peer)
         }
-        guard let (turn, needs, peer) = served else { return nil }
+        guard let (received, update, peer) = served else { return nil }
         lastTag = tag
-        keptByteCount += needs.growth
-        switch turn {
+        keptByteCount += update.growth
+        switch received {
         case .ended: drop(tag)
-        case .nothing: didServe(tag, needs)
+        case .incomplete: didServe(tag, update)
         case .frame(let frame):
-            if didServe(tag, needs) { return .deliver(frame, from: peer, on: tag) }
+            if didServe(tag, update) { return .deliver(frame, from: peer, on: tag) }
         }
         return nil
     }
 
-    /// Brings the kernel's and the timer's idea of a connection up to date.
+    /// Updates the epoll set and the timer after a connection was used.
     ///
-    /// - Returns: Whether the connection goes on.
+    /// - Returns: Whether the connection still exists.
     @discardableResult
-    private mutating func didServe(_ tag: UInt64, _ needs: Connection.Needs) -> Bool {
-        if let interest = needs.newInterest, let connection = connections[tag] {
+    private mutating func didServe(_ tag: UInt64, _ update: Connection.Update) -> Bool {
+        if let interest = update.newInterest, let connection = connections[tag] {
             do {
-                try watched.modify(connection.socket.descriptor.number, interest, tag: tag)
+                try eventSet.modify(connection.socket.descriptor.number, interest, tag: tag)
             } catch {
                 drop(tag)
                 return false
             }
         }
-        if needs.hasInput { again.append(tag) }
-        if let date = needs.date { arm(date) }
+        if update.hasUnparsed { nextRound.append(tag) }
+        if let date = update.deadline { arm(date) }
         return endHeaviestConnections(for: tag)
     }
 
     // MARK: Replies
 
-    /// Sends the answer to a request, or as much as the peer takes now.
+    /// Sends the reply to a request, as much of it as the socket accepts.
     mutating func reply(_ data: [UInt8]?, to number: UInt64, on tag: UInt64) {
         let isTooLarge = data.map { $0.count > limits.maximumMessageSize } ?? false
         let frame: Frame =
             isTooLarge ? .refusal(.messageTooLarge, of: number) : .reply(number, data)
         let change = connections.modify(tag) { connection in
-            let (before, hadInput) = (connection.interest, connection.hasInput)
+            let (before, hadUnparsed) = (connection.interest, connection.hasUnparsed)
             connection.send(frame)
-            return (hadInput, connection.needs(since: before))
+            return (hadUnparsed, connection.update(since: before))
         }
-        // Its input is known already; only what the reply changed is new.
-        guard let (hadInput, needs) = change else { return }
-        keptByteCount += needs.growth
-        if needs.newInterest != nil || hadInput != needs.hasInput {
-            again.removeAll { $0 == tag }
-            didServe(tag, needs)
+        // Its input is already scheduled; only the changes by the reply are applied.
+        guard let (hadUnparsed, update) = change else { return }
+        keptByteCount += update.growth
+        if update.newInterest != nil || hadUnparsed != update.hasUnparsed {
+            nextRound.removeAll { $0 == tag }
+            didServe(tag, update)
         } else {
             _ = endHeaviestConnections(for: tag)
         }
     }
 
-    // MARK: Memory
+    // MARK: Memory limit
 
-    /// Ends connections while too much is kept for all of them together.
+    /// Closes connections while they together exceed the memory limit.
     ///
-    /// - Returns: Whether the one that was served goes on.
+    /// - Returns: Whether the connection that was used still exists.
     private mutating func endHeaviestConnections(for tag: UInt64) -> Bool {
-        guard keptByteCount > mostKeptBytes else { return true }
-        while keptByteCount > mostKeptBytes, let heaviest = heaviestConnection {
+        guard keptByteCount > maximumKeptBytes else { return true }
+        while keptByteCount > maximumKeptBytes, let heaviest = heaviestConnection {
             connections[heaviest]?.refuse(.noRoomLeft)
             drop(heaviest)
         }
         return connections[tag] != nil
     }
 
-    /// The connection for which most is kept, of the user for whom most is kept.
+    /// The connection that uses most memory, of the user who uses most.
     private var heaviestConnection: UInt64? {
         let shares = connections.tags.compactMap { tag in
             connections[tag].map { (tag: tag, user: $0.peer.user, count: $0.keptByteCount) }
@@ -202,89 +202,90 @@ struct LocalPortServer: ~Copyable, Sendable {
             guard let descriptor = try listener.accept() else { return nil }
             let peer = try descriptor.peerCredentials()
             let socket = SharedSocket(descriptor)
-            // There may be more in the line.
-            again.append(Self.listenerTag)
-            if asksPolicy { return .admit(socket, peer) }
+            // More clients may be waiting.
+            nextRound.append(Self.listenerTag)
+            if hasPolicy { return .admit(socket, peer) }
             admit(socket, peer, isPermitted: peer.isSameUser)
         } catch {
-            // Anything else than a client that has gone may be lasting, and leaves the client in the
-            // line.
+            // Any error but an aborted connection may persist, and leaves the client in the
+            // backlog.
             if error != .connectionAborted { pauseAccepting() }
         }
         return nil
     }
 
-    /// Takes a connection in, or says why not and lets it go.
+    /// Adds a connection, or refuses and closes it.
     mutating func admit(_ socket: SharedSocket, _ peer: PeerCredentials, isPermitted: Bool) {
         let connection = Connection(socket, peer, limits)
         guard isPermitted else { return connection.refuse(.peerNotPermitted) }
-        let ofUser = connectionsOfUser[peer.user] ?? 0
+        let countOfUser = connectionsOfUser[peer.user] ?? 0
         guard connections.count < limits.maximumConnections,
-            ofUser < limits.maximumConnectionsPerUser
+            countOfUser < limits.maximumConnectionsPerUser
         else { return connection.refuse(.tooManyConnections) }
         do {
-            try watched.add(socket.descriptor.number, .readable, tag: connections.nextTag)
+            try eventSet.add(socket.descriptor.number, .readable, tag: connections.nextTag)
         } catch {
             return connection.refuse(.tooManyConnections)
         }
-        if let date = connection.date { arm(date) }
+        if let date = connection.deadline { arm(date) }
         connections.insert(connection)
-        connectionsOfUser[peer.user] = ofUser + 1
+        connectionsOfUser[peer.user] = countOfUser + 1
     }
 
     private mutating func drop(_ tag: UInt64) {
         guard let connection = connections.remove(tag) else { return }
-        keptByteCount -= connection.knownByteCount
-        watched.remove(connection.socket.descriptor.number)
+        keptByteCount -= connection.reportedByteCount
+        eventSet.remove(connection.socket.descriptor.number)
         let user = connection.peer.user
         let left = (connectionsOfUser[user] ?? 1) - 1
         connectionsOfUser[user] = left > 0 ? left : nil
-        // The descriptor that is free in a moment may be the one that was missing.
-        if acceptDate != nil { resumeAccepting() }
+        // Closing frees a descriptor, which may have been the shortage.
+        if acceptRetry != nil { resumeAccepting() }
     }
 
-    /// Leaves those who connect in the line for a while.
+    /// Leaves clients in the backlog for a while.
     private mutating func pauseAccepting() {
-        watched.remove(listener.number)
+        eventSet.remove(listener.number)
         let date = monotonicNow() + Self.pause
-        acceptDate = date
-        again.removeAll { $0 == Self.listenerTag }
+        acceptRetry = date
+        nextRound.removeAll { $0 == Self.listenerTag }
         arm(date)
     }
 
     private mutating func resumeAccepting() {
         do {
-            try watched.add(listener.number, .readable, tag: Self.listenerTag)
-            acceptDate = nil
+            try eventSet.add(listener.number, .readable, tag: Self.listenerTag)
+            acceptRetry = nil
         } catch {
             let date = monotonicNow() + Self.pause
-            acceptDate = date
+            acceptRetry = date
             arm(date)
         }
     }
 
-    // MARK: Time
+    // MARK: Timeouts
 
-    /// Sets the timer, unless it comes soon enough.
+    /// Sets the timer, unless it fires early enough.
     ///
-    /// One that comes for nothing is put right then: most frames are whole long before.
+    /// It is not set to a later time here, which would cost a system call for each frame;
+    /// `timerDidFire()` does that.
     private mutating func arm(_ date: Int64) {
-        guard armedDate.map({ date < $0 }) ?? true else { return }
-        armedDate = date
+        guard timerDate.map({ date < $0 }) ?? true else { return }
+        timerDate = date
         timer.set(to: date)
     }
 
-    private mutating func dropOverdue() -> Step? {
+    private mutating func timerDidFire() -> Step? {
         let now = monotonicNow()
-        guard let armedDate, armedDate <= now else { return nil }
-        self.armedDate = nil
+        guard let timerDate, timerDate <= now else { return nil }
+        self.timerDate = nil
         timer.set(to: nil)
         let tags = connections.tags
         for tag in tags where connections.modify(tag, { $0.isOverdue(at: now) }) ?? false {
             drop(tag)
         }
-        if let acceptDate, acceptDate <= now { resumeAccepting() }
-        let dates = tags.compactMap { connections[$0]?.date } + [acceptDate].compactMap(\.self)
+        if let acceptRetry, acceptRetry <= now { resumeAccepting() }
+        let dates = tags.compactMap { connections[$0]?.deadline } + [acceptRetry].compactMap(\.self)
         if let next = dates.min() { arm(next) }
         return nil
     }

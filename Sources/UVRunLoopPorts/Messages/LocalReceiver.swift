@@ -1,51 +1,50 @@
 import UVRunLoop
 
-/// What stands behind a local port: its handler, its sockets and its name.
-final class LocalReceiver: PortReceiver {
+/// Serves a local port: owns its handler, its server and its name.
+final class LocalReceiver: TypedPortReceiver {
     typealias Body = (MessagePort.Local, MessagePort.Message) -> [UInt8]?
 
-    /// How many of those who connect are asked about before the pass goes on.
-    private static let mostAdmissions = 16
+    /// The most policy decisions in one pass.
+    private static let maximumAdmissions = 16
 
     private let handler: Handler<Body>
     private let policy: MessagePort.PeerPolicy?
     private let directory: PortDirectory
     private let claim: NameClaim
-    private let exchange: Guarded<LocalPortServer?>
+    private let server: Guarded<LocalPortServer?>
     let invalidation = Invalidation<MessagePort.Local>()
 
     init(
-        _ exchange: consuming LocalPortServer,
+        _ server: consuming LocalPortServer,
         claim: NameClaim,
         directory: PortDirectory,
         policy: MessagePort.PeerPolicy?,
         handler: ThreadBound<Body>
     ) {
-        self.exchange = Guarded(exchange)
+        self.server = Guarded(server)
         self.claim = claim
         self.directory = directory
         self.policy = policy
         self.handler = Handler(handler)
     }
 
-    var connectionCount: Int { exchange.withLock { $0?.connectionCount ?? 0 } }
+    var connectionCount: Int { server.withLock { $0?.connectionCount ?? 0 } }
 
     // MARK: Serving
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
 
     func receive(
-        _ port: any AnyObject & Sendable,
+        port: MessagePort.Local,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let port = port as? MessagePort.Local else { return ServeResult(wasHandled: false) }
-        for _ in 0..<Self.mostAdmissions {
-            switch exchange.withLock({ $0?.step() ?? .nothing }) {
+        for _ in 0..<Self.maximumAdmissions {
+            switch server.withLock({ $0?.step() ?? .nothing }) {
             case .deliver(let frame, let peer, let connection):
                 return deliver(frame, peer, connection, port)
             case .admit(let socket, let peer):
                 let isPermitted = MessagePort.isPermitted(peer, by: policy)
-                exchange.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
+                server.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
             case .nothing:
                 return ServeResult(wasHandled: false, hasMore: hasMore)
             }
@@ -53,10 +52,10 @@ final class LocalReceiver: PortReceiver {
         return ServeResult(wasHandled: false, hasMore: hasMore)
     }
 
-    /// What was read but not delivered when the port left a loop is known to nobody else.
+    /// Input that was read before the port left a loop is not reported by the kernel again.
     var isReady: Bool { hasMore }
 
-    private var hasMore: Bool { exchange.withLock { $0?.hasMore ?? false } }
+    private var hasMore: Bool { server.withLock { $0?.hasMore ?? false } }
 
     private func deliver(
         _ frame: Frame,
@@ -69,28 +68,26 @@ final class LocalReceiver: PortReceiver {
         }
         let message = MessagePort.Message(frame, from: peer, in: directory)
         let data = body(port, message)
-        let hasMore = exchange.withLock { exchange in
+        let hasMore = server.withLock { server in
             if frame.kind == .request {
-                exchange?.reply(data, to: frame.number, on: connection)
+                server?.reply(data, to: frame.number, on: connection)
             }
-            return exchange?.hasMore ?? false
+            return server?.hasMore ?? false
         }
         return ServeResult(wasHandled: true, hasMore: hasMore)
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     func releaseHandler(in loop: UVRunLoop?) {
-        guard let last = exchange.withLock({ $0.take() }) else { return }
-        // The name goes first: who finds it finds a listener.
+        guard let last = server.withLock({ $0.take() }) else { return }
+        // The name goes first: a client that finds it should find a listener.
         claim.release()
         _ = consume last
         handler.release()
     }
 
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-        (port as? MessagePort.Local)?.invalidate()
-    }
+    func loopDidEnd(port: MessagePort.Local) { port.invalidate() }
 }
 
 extension MessagePort.Message {

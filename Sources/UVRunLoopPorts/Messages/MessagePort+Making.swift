@@ -1,27 +1,26 @@
 import UVRunLoop
 
 extension UVRunLoop.MessagePort {
-    /// The local port of a name, made if this process has none.
+    /// Returns this process's local port with a name, made if there is none.
     ///
-    /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. A port that
-    /// this process has under the name already is returned as it is, with the handler, limits and
-    /// policy that it was made with.
+    /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. An existing
+    /// port of this process is returned unchanged, with its own handler, limits and policy.
     ///
-    /// Names are per user. They may hold any characters but a zero; two names are the same when
-    /// their bytes in UTF-8 are.
+    /// Names are per user. They may contain any character except U+0000, and are compared by their
+    /// UTF-8 bytes.
     ///
     /// > Threading: The thread whose loop is to serve the port, because the handler stays on it.
     ///
     /// - Parameters:
     ///   - name: The name.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
-    ///   - limits: What peers are granted.
-    ///   - acceptPeer: Decides, on the loop's thread, who may send; `nil` for the user's own
-    ///     processes only.
-    ///   - handler: Called on the loop's thread with each message. What it returns is the reply to
-    ///     a sender that waits for one; `nil` is a reply without data.
+    ///   - limits: The limits for peers.
+    ///   - acceptPeer: Decides on the loop's thread which peers are accepted; `nil` accepts
+    ///     processes of the same user.
+    ///   - handler: Called on the loop's thread with each message. If the sender waits for a reply,
+    ///     it gets the result; `nil` is a reply without data.
     /// - Returns: The port.
-    /// - Throws: ``UVRunLoop/MessagePortError``, such as `.nameTaken` when another process has the
+    /// - Throws: ``UVRunLoop/MessagePortError``, such as `.nameTaken` if another process has the
     ///   name.
     public static func local(
         named name: String,
@@ -40,17 +39,17 @@ extension UVRunLoop.MessagePort {
         )
     }
 
-    /// The local port of a name, made if this process has none, with a handler that may be called
-    /// on any thread.
+    /// Returns this process's local port with a name, made if there is none, with a handler that
+    /// may be called on any thread.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
     ///   - name: The name.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
-    ///   - limits: What peers are granted.
-    ///   - acceptPeer: Decides, on the loop's thread, who may send; `nil` for the user's own
-    ///     processes only.
+    ///   - limits: The limits for peers.
+    ///   - acceptPeer: Decides on the loop's thread which peers are accepted; `nil` accepts
+    ///     processes of the same user.
     ///   - sendableHandler: Called on the loop's thread with each message.
     /// - Returns: The port.
     /// - Throws: ``UVRunLoop/MessagePortError``.
@@ -72,17 +71,18 @@ extension UVRunLoop.MessagePort {
         )
     }
 
-    /// Makes a local port that nobody knows of but those to whom it is sent as a reply port.
+    /// Makes a local port with an unguessable name, to be sent as a reply port.
     ///
-    /// With its first one, a process also removes some of what killed processes left of theirs.
+    /// The first call of a process also removes some files that killed processes left of such
+    /// ports.
     ///
     /// > Threading: The thread whose loop is to serve the port, because the handler stays on it.
     ///
     /// - Parameters:
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
-    ///   - limits: What peers are granted.
-    ///   - acceptPeer: Decides, on the loop's thread, who may send; `nil` for the user's own
-    ///     processes only.
+    ///   - limits: The limits for peers.
+    ///   - acceptPeer: Decides on the loop's thread which peers are accepted; `nil` accepts
+    ///     processes of the same user.
     ///   - handler: Called on the loop's thread with each message.
     /// - Returns: The port.
     /// - Throws: ``UVRunLoop/MessagePortError``.
@@ -101,16 +101,16 @@ extension UVRunLoop.MessagePort {
         )
     }
 
-    /// Makes a local port that nobody knows of but those to whom it is sent as a reply port, with
-    /// a handler that may be called on any thread.
+    /// Makes a local port with an unguessable name, to be sent as a reply port, with a handler that
+    /// may be called on any thread.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
-    ///   - limits: What peers are granted.
-    ///   - acceptPeer: Decides, on the loop's thread, who may send; `nil` for the user's own
-    ///     processes only.
+    ///   - limits: The limits for peers.
+    ///   - acceptPeer: Decides on the loop's thread which peers are accepted; `nil` accepts
+    ///     processes of the same user.
     ///   - sendableHandler: Called on the loop's thread with each message.
     /// - Returns: The port.
     /// - Throws: ``UVRunLoop/MessagePortError``.
@@ -130,20 +130,21 @@ extension UVRunLoop.MessagePort {
         )
     }
 
-    /// A remote port of a name that somebody serves.
+    /// Connects to the local port with a name.
     ///
-    /// Every call connects, and returns a port that nobody else has.
+    /// Each call returns a new port with its own connection.
     ///
-    /// > Threading: Any thread. Connects, which waits only, and at most a second, when more want to
-    /// connect than the system lets stand in line.
+    /// > Threading: Any thread. Connecting blocks only if the listener's backlog is full, for at
+    /// most a second.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - replyLimit: The most bytes that a reply may have; 16 MiB.
-    ///   - acceptPeer: Decides whether to deal with the process that serves the name; `nil` for one
-    ///     of the same user only.
+    ///   - replyLimit: The most bytes of a reply; 16 MiB.
+    ///   - acceptPeer: Decides whether the process that owns the name is accepted; `nil` accepts a
+    ///     process of the same user.
     /// - Returns: The port.
-    /// - Throws: ``UVRunLoop/MessagePortError``, such as `.noSuchPort` when nobody serves the name.
+    /// - Throws: ``UVRunLoop/MessagePortError``, such as `.noSuchPort` if no process serves
+    ///   the name.
     public static func remote(
         named name: String,
         replyLimit: Int = Limits().maximumMessageSize,

@@ -1,11 +1,12 @@
 import UVRunLoop
 
 extension UVRunLoop {
-    /// Messages between processes: what CFMessagePort and NSMessagePort are.
+    /// Messages between processes, like CFMessagePort and NSMessagePort.
     ///
-    /// A ``Local`` port has a name and a handler; it is an input source of a loop. A ``Remote`` is
-    /// how any process of the same user sends to it, and gets the reply that the handler returned.
-    /// Messages go over Unix-domain sockets, in the format that <doc:MessagePortWireFormat> gives.
+    /// A ``Local`` port has a name and a handler, and is an input source of a loop. Any process of
+    /// the same user sends to it through a ``Remote`` port, which also receives the replies that
+    /// the handler returns. Messages use Unix-domain sockets and the format of
+    /// <doc:MessagePortWireFormat>.
     ///
     /// ```swift
     /// let port = try UVRunLoop.MessagePort.local(named: "com.example.echo") { _, message in
@@ -19,73 +20,75 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public enum MessagePort {
-        /// What a local port grants its peers.
+        /// The limits that a local port sets for its peers.
         ///
-        /// Whoever goes beyond a limit loses the connection, and nobody else notices. In memory a
-        /// peer costs at most one message that has not come whole, one read of 64 KiB, and one
-        /// reply that it has not taken: while a reply waits, its further requests do too. All peers
-        /// together cost no more than ``maximumBufferedSize``.
+        /// A peer that exceeds a limit loses its connection, without an effect on other peers. A
+        /// peer occupies memory for at most one incomplete message, one read of 64 KiB, and one
+        /// unread reply: while a reply is pending, no further request is read. All peers together
+        /// occupy no more than ``maximumBufferedSize``.
         ///
         /// > Threading: Any thread.
         public struct Limits: Hashable, Sendable {
-            /// The most bytes that a message or a reply may have; 16 MiB.
+            /// The largest message or reply in bytes; 16 MiB.
             ///
-            /// Lengths are checked before memory is taken. More than 4 GiB less one cannot be sent.
+            /// Lengths are checked before memory is allocated. Messages above 4 GiB − 1 cannot be
+            /// sent.
             public var maximumMessageSize = 16 << 20
             /// The most connections at a time; 1,024.
             public var maximumConnections = 1_024
             /// The most connections of one user at a time; 512.
             public var maximumConnectionsPerUser = 512
-            /// The most bytes that the port keeps for all its peers together: of messages that have
-            /// not come whole, of further ones that came with them, and of replies until the last
-            /// byte is taken; 64 MiB.
+            /// The most bytes kept for all peers together: incomplete messages, messages that were
+            /// read with them, and replies until their last byte is sent; 64 MiB.
             ///
-            /// Beyond it connections end, until the rest is within: of the user who has most of it,
-            /// the one that has most. One message of the largest size always has room.
+            /// Above it connections are closed until the rest is within the limit: each time the
+            /// largest one of the user who occupies most. A single message of the maximum size is
+            /// always permitted.
             public var maximumBufferedSize = 64 << 20
-            /// How long a message may be on its way in, from its first byte to its last, and a
-            /// reply wait without the peer taking any of it; 30 seconds.
+            /// How long an incoming message may take from its first byte to its last, and how long
+            /// a reply may wait without the peer reading any of it; 30 seconds.
             public var frameTimeLimit: Duration = .seconds(30)
-            /// How long a peer may be connected without sending anything, while it waits for
-            /// nothing; `nil`, for ever.
+            /// How long a connection may be idle: no message arrives and no reply is pending.
             ///
-            /// The connection then ends, so that silent peers do not keep others out for ever. A
-            /// sender that comes back after that has to look the name up again.
+            /// `nil` for no limit.
+            ///
+            /// It keeps silent peers from occupying connections indefinitely. A sender whose
+            /// connection was closed has to look the name up again.
             public var idleTimeLimit: Duration?
 
             /// The default limits.
             public init() {}
         }
 
-        /// One message, as a local port's handler gets it.
+        /// A message, as passed to a local port's handler.
         ///
         /// > Threading: Any thread.
         public struct Message: Sendable {
-            /// What the sender calls this kind of message.
+            /// The message's id, chosen by the sender.
             public let id: Int32
-            /// The bytes.
+            /// The message's data.
             public let data: [UInt8]
-            /// Who sent it.
+            /// The sender's credentials.
             public let sender: PeerCredentials
-            /// Whether the sender waits for what the handler returns.
+            /// Whether the sender waits for the handler's result.
             public let isReplyExpected: Bool
-            /// The name of the port that the sender wants answers at, if it sent one.
+            /// The name of the sender's port for replies, if it sent one.
             public let replyPortName: String?
             let directory: PortDirectory
 
-            /// The port that the sender wants answers at.
+            /// The sender's port for replies.
             ///
-            /// > Threading: Any thread. Connects, which does not wait.
+            /// > Threading: Any thread. Connects, which does not block.
             ///
-            /// - Returns: The port; `nil` when the message came without one.
-            /// - Throws: ``UVRunLoop/MessagePortError`` when the port is gone.
+            /// - Returns: The port; `nil` if the message names none.
+            /// - Throws: ``UVRunLoop/MessagePortError`` if the port is gone.
             public func replyPort() throws(MessagePortError) -> Remote? {
                 guard let replyPortName else { return nil }
                 return try Remote.connected(to: PortName(replyPortName), in: directory)
             }
         }
 
-        /// Decides whether to deal with a peer.
+        /// Decides whether a peer is accepted.
         public typealias PeerPolicy = @Sendable (PeerCredentials) -> Bool
 
         static func isPermitted(_ peer: PeerCredentials, by policy: PeerPolicy?) -> Bool {

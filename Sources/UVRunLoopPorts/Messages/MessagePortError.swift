@@ -1,48 +1,49 @@
 import UVRunLoop
 
 extension UVRunLoop {
-    /// What may go wrong with message ports.
+    /// An error of a message port.
     ///
     /// More cases may be added.
     ///
     /// > Threading: Any thread.
     public enum MessagePortError: Error, Hashable, Sendable {
-        /// Nobody serves the name.
+        /// No process serves the name.
         case noSuchPort
-        /// Another process holds the name.
+        /// Another process owns the name.
         case nameTaken
-        /// The name is empty or holds a zero byte.
+        /// The name is empty or contains a zero byte.
         case invalidName
-        /// The name, as a file's, does not fit into a Unix-domain address; it is never cut.
+        /// The name, encoded as a file name, is too long for a Unix-domain address. It is never
+        /// truncated.
         case nameTooLong
-        /// The directory for names, or the one that it is in, is not the user's alone.
+        /// The directory for names, or its parent, is not safe from other users.
         case directoryNotTrusted(String)
-        /// Something that is no port of the user's is where the name's files belong.
+        /// The path of the name's files is taken by a file that is not one of the user's ports.
         case fileNotTrusted(String)
-        /// The message was not handed over in time.
+        /// The message was not sent within the limit.
         case sendTimedOut
-        /// The message was handed over but no reply came in time; a later one is dropped.
+        /// The message was sent, but no reply arrived within the limit; a later one is dropped.
         case receiveTimedOut
         /// The port was invalid before anything was sent.
         case isInvalid
-        /// The port became invalid meanwhile: the other side is gone, or somebody invalidated it.
+        /// The port became invalid meanwhile: the other side is gone, or the port was invalidated.
         case becameInvalid
-        /// The message, or the reply to it, is larger than one of the sides takes.
+        /// The message, or its reply, exceeds a size limit of one side.
         case messageTooLarge
-        /// One side does not deal with the other's user.
+        /// One side does not accept the other's user.
         case peerNotPermitted
-        /// The other side serves as many connections as it will.
+        /// The other side has reached its connection limit.
         case tooManyConnections
-        /// The other side keeps as much for all its peers as it will, most of it for this one.
+        /// The other side has reached its memory limit, most of it used for this peer.
         case noRoomLeft
         /// The thread was told to stop at once, with ``UVRunLoop/Thread/stop(afterQueuedWork:)``,
-        /// before the reply was there.
+        /// before the reply arrived.
         case threadStopped
-        /// The process or the system has no file descriptor left.
+        /// The process or the system has no file descriptors left.
         case noDescriptorsLeft
-        /// The other side broke the rules of the wire format.
+        /// The other side violated the wire format.
         case malformedFrame
-        /// The system refused.
+        /// Another error of the system.
         case transport(UVError)
 
         init(_ error: UVError) {
@@ -67,7 +68,7 @@ extension UVRunLoop {
 
 typealias MessagePortError = UVRunLoop.MessagePortError
 
-/// Makes a call of the system's, and says what it refused in the words of message ports.
+/// Makes a system call, and throws its error as a message port's.
 @inline(__always)
 func translating<Result: ~Copyable>(
     _ call: () throws(UVError) -> Result

@@ -1,14 +1,14 @@
 import UVRunLoop
 
-/// A name that this process owns, from the claim to the release.
+/// A name that this process owns.
 ///
-/// A lock that is held for life decides who owns a name, not a file that is there and not a
-/// process id: what dead processes leave behind is taken over by exactly one of those who want it,
-/// and what a live one has by nobody.
+/// Ownership is a lock that the owner holds for its lifetime, not the existence of a file and not a
+/// process id. Exactly one of several processes takes over a dead owner's name, and none takes a
+/// live one's.
 final class NameClaim: Sendable {
     private struct Held: ~Copyable, Sendable {
         let lock: LockFile
-        /// The socket that was put in place.
+        /// The identity of the socket file that was made.
         var socket: FileIdentity?
     }
 
@@ -17,14 +17,14 @@ final class NameClaim: Sendable {
     private let owner = Process.id
     private let held: Guarded<Held?>
 
-    /// Takes a name that nobody has, or whose owner is dead.
+    /// Claims a name that has no owner, or whose owner is dead.
     init(_ files: PortFiles) throws(MessagePortError) {
         self.files = files
-        guard OwnNames.current.claim(files.key) else { throw .nameTaken }
+        guard PortRegistry.current.claim(files.key) else { throw .nameTaken }
         do {
             held = Guarded(Held(lock: try Self.lock(files)))
         } catch {
-            OwnNames.current.giveBack(files.key)
+            PortRegistry.current.release(files.key)
             throw error
         }
     }
@@ -42,10 +42,10 @@ final class NameClaim: Sendable {
 
     // MARK: The socket
 
-    /// Listens under the name, in place of what a dead owner left.
+    /// Listens under the name, replacing the socket of a dead owner.
     ///
-    /// The socket is bound at the very path that it keeps: programs that clear old files away
-    /// spare a socket that the kernel knows under its path.
+    /// The socket is bound at its final path, because programs that clean up temporary files spare
+    /// a socket that the kernel lists under that path.
     func listen(backlog: Int) throws(MessagePortError) -> Descriptor {
         try checkNobodyServes()
         try removeSocket()
@@ -54,7 +54,7 @@ final class NameClaim: Sendable {
         let socket = try translating { () throws(UVError) in try Stream.unixSocket() }
         let identity = try translating { () throws(UVError) in
             try socket.bind(to: address)
-            // The umask may have left the user without the right to connect.
+            // The umask may have denied the user permission to connect.
             try Files.setPermissions(of: path, to: 0o600)
             try socket.listen(backlog: backlog)
             return try FileStatus(ofPath: path)?.identity
@@ -63,14 +63,14 @@ final class NameClaim: Sendable {
         return socket
     }
 
-    /// Removes what a dead owner left, for a name that nobody wants again.
+    /// Removes the files of a dead owner and releases the name.
     func clearAway() throws(MessagePortError) {
         try checkNobodyServes()
         try removeSocket()
         release()
     }
 
-    /// Removes a socket that a dead owner left, and nothing else.
+    /// Removes the socket file of a dead owner; throws for any other file.
     private func removeSocket() throws(MessagePortError) {
         guard try files.holdsSocket() else { return }
         let path = files.socket
@@ -81,8 +81,8 @@ final class NameClaim: Sendable {
         if try files.holdsSocket(), try isServed() { throw .nameTaken }
     }
 
-    /// Whether a live process listens under the name though the lock was free, because somebody
-    /// removed the file that it has locked.
+    /// Whether a live process listens under the name although the lock was free, because its lock
+    /// file was removed.
     private func isServed() throws(MessagePortError) -> Bool {
         let address = try files.address()
         return try translating { () throws(UVError) in
@@ -92,22 +92,22 @@ final class NameClaim: Sendable {
             } catch UVError.connectionRefused, UVError.noSuchFile {
                 return false
             }
-            // The listener of a dead process lives on in children that it forked.
+            // A dead process's listener stays open in children that it forked.
             let listener = try probe.peerCredentials()
             return listener.process != Process.id && listener.mayBeAlive
         }
     }
 
-    /// Gives the name up; whoever wants it next may have it.
+    /// Releases the name.
     func release() {
         guard owner == Process.id else { return }
         guard let held = held.withLock({ $0.take() }) else { return }
-        // First the socket and then the lock's file, while the lock is held: nobody else touches
-        // either until it is let go.
+        // The socket is removed before the lock file, while the lock is held: until then no other
+        // process changes either.
         let socket = try? FileStatus(ofPath: files.socket)
         if let socket, socket.identity == held.socket { try? Files.remove(files.socket) }
         try? Files.remove(files.lock)
         _ = consume held
-        OwnNames.current.giveBack(files.key)
+        PortRegistry.current.release(files.key)
     }
 }

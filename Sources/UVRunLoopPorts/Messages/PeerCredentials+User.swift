@@ -1,10 +1,10 @@
 import UVRunLoop
 
 extension UVRunLoop.PeerCredentials {
-    /// Whether the peer is of this process's effective user: whom a message port deals with unless
-    /// it is told otherwise.
+    /// Whether the peer has this process's effective user, which is what message ports accept by
+    /// default.
     public var isSameUser: Bool { user == Process.user }
 
-    /// Whether the process has not ended, as far as can be seen from here.
+    /// Whether the process is alive, as far as it is visible here.
     var mayBeAlive: Bool { process == 0 || Process.isAlive(process) }
 }

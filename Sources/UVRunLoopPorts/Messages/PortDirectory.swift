@@ -1,16 +1,16 @@
 import UVRunLoop
 
-/// The directory in which a user's names are: the same one for every process of the user, whatever
-/// its environment, and one that nobody else may enter.
+/// The directory of a user's names: the same for every process of the user, whatever its
+/// environment, and accessible to no other user.
 ///
-/// As a rule it is `/tmp/uvrunloop-<user>`. Where something of another user's has that name, it is
-/// `/tmp/uvrunloop-<user>-` and eight digits: made under a name that nobody could guess, and found
-/// by whose it is. A ``DirectoryChoice`` sees to it that all processes make one choice.
+/// It is normally `/tmp/uvrunloop-<user>`. If another user has taken that name, it is
+/// `/tmp/uvrunloop-<user>-` with eight digits: made under an unguessable name, and recognised by
+/// its owner. A ``DirectoryChoice`` makes all processes choose the same one.
 ///
-/// What is found is checked. A directory of the user's own that is open to others is refused; one
-/// that is not quite open to the user, after an unusual umask, is put right.
+/// An existing directory is checked. If it is accessible to others, it is refused; if the user
+/// lacks permissions, as after an unusual umask, they are set.
 struct PortDirectory: Hashable, Sendable {
-    /// What the choice depends on.
+    /// The inputs of the choice.
     struct Surroundings: Sendable {
         var temporaryDirectory = "/tmp"
         var user: UInt32
@@ -36,12 +36,12 @@ struct PortDirectory: Hashable, Sendable {
         }
     }
 
-    /// Takes a directory of the user's, if only the user may use it.
+    /// Uses an existing directory, if it is accessible to the user only.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
-    ///   - status: What is there; the user's.
-    /// - Throws: ``UVRunLoop/MessagePortError/directoryNotTrusted(_:)`` when others may enter it.
+    ///   - path: The directory's path.
+    ///   - status: Its status; the user owns it.
+    /// - Throws: ``UVRunLoop/MessagePortError/directoryNotTrusted(_:)`` if others may access it.
     init(_ path: String, _ status: FileStatus) throws(MessagePortError) {
         guard status.kind == .directory, status.permissions & 0o077 == 0 else {
             throw .directoryNotTrusted(path)
@@ -55,7 +55,7 @@ struct PortDirectory: Hashable, Sendable {
         identity = status.identity
     }
 
-    /// In a directory where others could rename or replace ours, no check would last.
+    /// If others could rename or replace the directory, a check would not last.
     private static func checkSharedParent(
         _ path: String,
         user: UInt32
@@ -68,7 +68,7 @@ struct PortDirectory: Hashable, Sendable {
         else { throw .directoryNotTrusted(path) }
     }
 
-    /// What files stand for a name.
+    /// The files of a name.
     func files(of name: PortName) throws(MessagePortError) -> PortFiles {
         try PortFiles(directory: self, name: name)
     }

@@ -1,36 +1,36 @@
 import UVRunLoop
 
-/// The files that stand for a name.
+/// The files of a name.
 struct PortFiles: Hashable, Sendable {
-    /// Tells names apart within a process, whatever path leads to their directory.
+    /// Identifies a name within a process, whatever the path of its directory.
     struct Key: Hashable, Sendable {
         let directory: FileIdentity
         let stem: String
     }
 
-    private enum Ending: String, CaseIterable {
+    private enum Suffix: String, CaseIterable {
         case socket = ".port"
         case lock = ".lock"
     }
 
     let key: Key
-    /// Where the owner of the name listens.
+    /// The path of the owner's listener.
     let socket: String
-    /// What the owner holds locked.
+    /// The path of the file that the owner has locked.
     let lock: String
 
     init(directory: PortDirectory, name: PortName) throws(MessagePortError) {
         key = Key(directory: directory.identity, stem: name.stem)
         let path = "\(directory.path)/\(name.stem)"
-        socket = path + Ending.socket.rawValue
-        lock = path + Ending.lock.rawValue
-        // Both endings are of one length, so a name that fits fits with each.
+        socket = path + Suffix.socket.rawValue
+        lock = path + Suffix.lock.rawValue
+        // All suffixes have the same length, so one check suffices.
         guard socket.utf8.count <= RawAddress.longestPath else { throw .nameTooLong }
     }
 
-    /// What a file's name begins with if it is one of such files; `nil` if not.
+    /// The stem of a file's name, if it has one of the suffixes.
     static func stem(of file: String) -> Substring? {
-        Ending.allCases.first { file.hasSuffix($0.rawValue) }
+        Suffix.allCases.first { file.hasSuffix($0.rawValue) }
             .map { file.dropLast($0.rawValue.count) }
     }
 
@@ -40,9 +40,9 @@ struct PortFiles: Hashable, Sendable {
         return address
     }
 
-    /// Whether a socket of the user's is there.
+    /// Whether the user's socket exists.
     ///
-    /// - Throws: ``UVRunLoop/MessagePortError/fileNotTrusted(_:)`` when something else is.
+    /// - Throws: ``UVRunLoop/MessagePortError/fileNotTrusted(_:)`` if another file has the path.
     func holdsSocket() throws(MessagePortError) -> Bool {
         let status = try translating { () throws(UVError) in try FileStatus(ofPath: socket) }
         guard let status else { return false }

@@ -1,26 +1,26 @@
-/// The name of a message port, and what files stand for it.
+/// The name of a message port, and its encoding as a file name.
 ///
-/// Names differ when their bytes do. Letters, digits and `.`, `_`, `-` stand for themselves in a
-/// file's name and every other byte for `%` and two digits, so different names never share a file.
+/// Names are compared by bytes. In a file name, letters, digits, `.`, `_` and `-` are unchanged,
+/// and every other byte is `%` with two digits, so different names have different files.
 struct PortName: Hashable, Sendable {
     let text: String
-    /// The name as a part of a file's name.
+    /// The name encoded as a part of a file name.
     let stem: String
 
-    /// Takes a name that a program gave.
+    /// Validates a name given by the program.
     init(_ name: String) throws(MessagePortError) {
         guard !name.isEmpty, !name.utf8.contains(0) else { throw .invalidName }
         text = name
         stem = Self.escaped(name.utf8)
     }
 
-    /// Takes a name that a peer sent.
+    /// Validates a name sent by a peer.
     init(utf8 bytes: [UInt8]) throws(MessagePortError) {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidName }
         try self.init(text)
     }
 
-    /// A name that no other port has and nobody guesses.
+    /// A random name that is unique and unguessable.
     static func unguessable() -> PortName {
         var generator = SystemRandomNumberGenerator()
         let digits = (0..<2).map { _ in
@@ -30,7 +30,7 @@ struct PortName: Hashable, Sendable {
         return PortName(plain: unguessablePrefix + digits.joined())
     }
 
-    /// The unguessable name that a file stands for; `nil` for any other file.
+    /// The unguessable name that a file belongs to; `nil` for any other file.
     init?(ofReplyFile file: String) {
         guard let stem = PortFiles.stem(of: file),
             stem.utf8.starts(with: Self.unguessablePrefix.utf8)
@@ -49,7 +49,7 @@ struct PortName: Hashable, Sendable {
         }
     }
 
-    /// A name that needs no escapes.
+    /// A name without escapes.
     private init(plain: String) {
         text = plain
         stem = plain

@@ -1,27 +1,27 @@
 import UVRunLoop
 
-/// What stands behind a remote port: the one connection, used by all threads that send.
+/// The connection of a remote port, shared by all threads that send.
 ///
-/// Whoever comes by moves things on: a thread that sends also writes what others have queued, and
-/// one that waits for a reply also takes in the replies to others and tells them.
+/// There is no dedicated thread: a thread that sends also sends what others have queued, and one
+/// that waits for a reply also receives replies for others and notifies their loops.
 final class RemoteConnection: Sendable {
-    /// What became of a request.
+    /// The result of a request.
     private enum Outcome: Sendable {
         case open
         case reply([UInt8]?)
         case failed(MessagePortError)
     }
 
-    /// A request whose sender has not come back for the outcome.
-    private struct Wait: Sendable {
+    /// A request whose sender has not taken the outcome.
+    private struct PendingRequest: Sendable {
         let number: UInt64
         var outcome = Outcome.open
-        /// What tells the sender's loop.
-        let bell: ReplySource
+        /// Notifies the sender's loop.
+        let source: ReplySource
 
         var isOpen: Bool { if case .open = outcome { true } else { false } }
 
-        /// Fails what is still open: a reply that came is a reply.
+        /// Fails the request, unless its reply has arrived.
         mutating func fail(_ error: MessagePortError) {
             if isOpen { outcome = .failed(error) }
         }
@@ -29,30 +29,32 @@ final class RemoteConnection: Sendable {
 
     private struct State: Sendable {
         var parser: FrameParser
-        var outbox = Outbox()
-        /// In the order of the numbers: there are as many as senders that wait at the same time.
-        var waits: [Wait] = []
+        var sendQueue = FrameQueue()
+        /// Sorted by number.
+        ///
+        /// There are as many as senders that wait at the same time.
+        var requests: [PendingRequest] = []
         var lastNumber: UInt64 = 0
         /// One for each loop that has waited for a reply.
-        var bells: [ReplySource] = []
-        /// Why nothing more is sent; `nil` while the connection is good.
+        var replySources: [ReplySource] = []
+        /// The reason why the connection has ended; `nil` while it is open.
         var end: MessagePortError?
 
-        func index(of number: UInt64) -> Int? { waits.firstIndex { $0.number == number } }
+        func index(of number: UInt64) -> Int? { requests.firstIndex { $0.number == number } }
 
-        /// Whether an outcome is there that the sender behind a bell has not taken.
-        func hasOutcome(for bell: ReplySource) -> Bool {
-            waits.contains { $0.bell === bell && !$0.isOpen }
+        /// Whether there is an outcome that a sender in the source's loop has not taken.
+        func hasOutcome(for source: ReplySource) -> Bool {
+            requests.contains { $0.source === source && !$0.isOpen }
         }
     }
 
     let socket: SharedSocket
     private let state: Guarded<State>
     private let didEnd: @Sendable () -> Void
-    /// A forked child inherits a copy of the object; the connection stays its parent's.
+    /// A forked child inherits the object; the connection stays its parent's.
     private let owner = Process.id
 
-    /// The last argument is called once, with no lock held, when the connection is over.
+    /// `didEnd` is called once, without a lock, when the connection has ended.
     init(_ socket: SharedSocket, maximumReply: Int, didEnd: @escaping @Sendable () -> Void) {
         self.socket = socket
         let parser = FrameParser(side: .remote, maximumPayload: maximumReply)
@@ -64,101 +66,102 @@ final class RemoteConnection: Sendable {
 
     // MARK: Sending
 
-    /// What became of a frame that was to be sent.
-    private enum Posting: Sendable {
+    /// The result of sending a frame.
+    private enum SendResult: Sendable {
         case done
-        /// A part of it waits in the box.
-        case waits(Outbox.Ticket)
-        /// The other side takes nothing any more.
+        /// A part of the frame is queued.
+        case queued(FrameQueue.ID)
+        /// The other side no longer receives.
         case failed
     }
 
-    /// Sends a message, or as much as there is room for.
+    /// Sends a message, or queues what the socket does not accept.
     ///
-    /// - Returns: What names it in the box; `nil` when all of it went out.
-    func begin(_ frame: Frame) throws(MessagePortError) -> Outbox.Ticket? {
-        let posting = try state.withLock { state throws(MessagePortError) -> Posting in
+    /// - Returns: The queued frame; `nil` if it was sent completely.
+    func beginSending(_ frame: Frame) throws(MessagePortError) -> FrameQueue.ID? {
+        let result = try state.withLock { state throws(MessagePortError) -> SendResult in
             guard state.end == nil else { throw .isInvalid }
-            return post(frame, &state)
+            return send(frame, &state)
         }
-        return try ticket(of: posting)
+        return try id(of: result)
     }
 
-    /// Sends a request as a message is sent, and makes a place for its reply.
+    /// Sends a message as a request, and registers it for its reply.
     func beginRequest(
         _ frame: consuming Frame,
-        bell: ReplySource
-    ) throws(MessagePortError) -> (ticket: Outbox.Ticket?, number: UInt64) {
+        source: ReplySource
+    ) throws(MessagePortError) -> (queued: FrameQueue.ID?, number: UInt64) {
         var frame = frame
         frame.kind = .request
-        let (posting, number) = try state.withLock {
-            [frame] state throws(MessagePortError) -> (Posting, UInt64) in
+        let (result, number) = try state.withLock {
+            [frame] state throws(MessagePortError) -> (SendResult, UInt64) in
             guard state.end == nil else { throw .isInvalid }
             state.lastNumber += 1
-            state.waits.append(Wait(number: state.lastNumber, bell: bell))
+            state.requests.append(PendingRequest(number: state.lastNumber, source: source))
             var frame = frame
             frame.number = state.lastNumber
-            return (post(frame, &state), state.lastNumber)
+            return (send(frame, &state), state.lastNumber)
         }
         do throws(MessagePortError) {
-            return (try ticket(of: posting), number)
+            return (try id(of: result), number)
         } catch {
-            forget(number)
+            removeRequest(number)
             throw error
         }
     }
 
-    private func post(_ frame: Frame, _ state: inout State) -> Posting {
+    private func send(_ frame: Frame, _ state: inout State) -> SendResult {
         do throws(UVError) {
-            return try state.outbox.post(frame, to: socket.descriptor).map(Posting.waits) ?? .done
+            let queued = try state.sendQueue.send(frame, to: socket.descriptor)
+            return queued.map(SendResult.queued) ?? .done
         } catch {
             return .failed
         }
     }
 
-    private func ticket(of posting: Posting) throws(MessagePortError) -> Outbox.Ticket? {
-        switch posting {
+    private func id(of result: SendResult) throws(MessagePortError) -> FrameQueue.ID? {
+        switch result {
         case .done: return nil
-        case .waits(let ticket): return ticket
+        case .queued(let id): return id
         case .failed:
-            // It may have said why before it went.
-            takeInAll()
+            // The other side may have sent a reason before it closed.
+            receiveAll()
             throw end(.becameInvalid) ?? .becameInvalid
         }
     }
 
-    /// Sends what waits, as far as there is room.
+    /// Sends queued frames, as much as the socket accepts.
     ///
-    /// - Returns: Whether a message has gone out whole.
-    func move(_ ticket: Outbox.Ticket) throws(MessagePortError) -> Bool {
-        // Not all: a peer may talk faster than this side listens.
-        takeIn()
+    /// - Returns: Whether a frame was sent completely.
+    func trySending(_ id: FrameQueue.ID) throws(MessagePortError) -> Bool {
+        // Only one read: a peer may send faster than this side reads.
+        receive()
         let (isGone, isSound, reason) = state.withLock {
             state -> (Bool, Bool, MessagePortError?) in
             if let reason = state.end { return (false, false, reason) }
             let isSound = flush(&state)
-            return (!state.outbox.holds(ticket), isSound, nil)
+            return (!state.sendQueue.contains(id), isSound, nil)
         }
         if let reason { throw reason }
         if !isSound { throw end(.becameInvalid) ?? .becameInvalid }
         return isGone
     }
 
-    /// Takes a message back whose time is over.
+    /// Withdraws a message whose limit has passed.
     ///
-    /// Of one that has gone out in part the other side waits for the rest: nothing else could be
-    /// sent, so the connection ends.
-    func withdraw(_ ticket: Outbox.Ticket) {
+    /// If a part of it was sent, the other side waits for the rest and nothing else can be sent, so
+    /// the connection ends.
+    func withdraw(_ id: FrameQueue.ID) {
         let isCut = state.withLock { state in
-            state.outbox.holds(ticket) && !state.outbox.withdraw(ticket)
+            state.sendQueue.contains(id) && !state.sendQueue.withdraw(id)
         }
         if isCut { end(.becameInvalid) }
     }
 
-    /// - Returns: Whether the other side still takes anything.
+    /// - Returns: Whether the other side still receives.
     private func flush(_ state: inout State) -> Bool {
         do throws(UVError) {
-            _ = try state.outbox.flush(to: socket.descriptor)
+            _ = try state.sendQueue.flush(to: socket.descriptor)
             return true
         } catch {
             return false
@@ -167,16 +170,16 @@ final class RemoteConnection: Sendable {
 
     // MARK: Replies
 
-    /// The outcome of a request, handed over once; `nil` while there is none.
+    /// Takes the outcome of a request; `isThere` is `false` while there is none.
     func takeOutcome(
         of number: UInt64
     ) throws(MessagePortError) -> (data: [UInt8]?, isThere: Bool) {
         let outcome = state.withLock { state -> Outcome in
             guard let index = state.index(of: number) else { return .failed(.becameInvalid) }
-            if state.waits[index].isOpen { return .open }
-            // The innermost of the waits that are nested is the first to end.
-            let isLast = index == state.waits.count - 1
-            return (isLast ? state.waits.removeLast() : state.waits.remove(at: index)).outcome
+            if state.requests[index].isOpen { return .open }
+            // Nested waits end innermost first, so the last element is the common case.
+            let isLast = index == state.requests.count - 1
+            return (isLast ? state.requests.removeLast() : state.requests.remove(at: index)).outcome
         }
         switch outcome {
         case .open: return (nil, false)
@@ -185,80 +188,80 @@ final class RemoteConnection: Sendable {
         }
     }
 
-    /// Drops a request: a reply that comes late finds nobody.
-    func forget(_ number: UInt64) {
-        state.withLock { state in state.waits.removeAll { $0.number == number } }
+    /// Removes a request: a late reply is dropped.
+    func removeRequest(_ number: UInt64) {
+        state.withLock { state in state.requests.removeAll { $0.number == number } }
     }
 
-    /// Whether an outcome is there that the sender behind a bell has not taken.
-    func hasOutcome(for bell: ReplySource) -> Bool {
-        state.withLock { $0.hasOutcome(for: bell) }
+    /// Whether there is an outcome that a sender in the source's loop has not taken.
+    func hasOutcome(for source: ReplySource) -> Bool {
+        state.withLock { $0.hasOutcome(for: source) }
     }
 
-    /// What a read brought to others than the one who read.
-    private struct News: Sendable {
+    /// What the reader has to do after a read, without the lock.
+    private struct ReadOutcome: Sendable {
         /// Whether there may be more to read.
         var mayHaveMore = false
-        var bells: [ReplySource] = []
-        /// Why the connection is over, if it is.
+        var replySources: [ReplySource] = []
+        /// Why the connection has ended, if it has.
         var reason: MessagePortError?
     }
 
-    /// Reads once and hands out what came.
+    /// Reads once and dispatches what was received.
     ///
     /// - Returns: Whether there may be more.
     @discardableResult
-    func takeIn() -> Bool {
-        tell(state.withLock { read(&$0, for: nil) })
+    func receive() -> Bool {
+        deliver(state.withLock { read(&$0, for: nil) })
     }
 
-    /// The same for a loop that was told of news, and needs no telling again.
+    /// Reads once on behalf of a loop that is being served, and so needs no notification.
     ///
-    /// - Returns: Whether an outcome is there for one who waits in that loop.
-    func takeIn(for own: ReplySource) -> Bool {
-        let (news, hasOutcome) = state.withLock { state in
-            let news = read(&state, for: own)
-            return (news, state.hasOutcome(for: own))
+    /// - Returns: Whether there is an outcome for a sender in that loop.
+    func receive(for own: ReplySource) -> Bool {
+        let (outcome, hasOutcome) = state.withLock { state in
+            let outcome = read(&state, for: own)
+            return (outcome, state.hasOutcome(for: own))
         }
-        _ = tell(news)
-        return hasOutcome || (news.reason != nil && self.hasOutcome(for: own))
+        _ = deliver(outcome)
+        return hasOutcome || (outcome.reason != nil && self.hasOutcome(for: own))
     }
 
-    private func read(_ state: inout State, for own: ReplySource?) -> News {
-        var news = News()
-        guard state.end == nil else { return news }
+    private func read(_ state: inout State, for own: ReplySource?) -> ReadOutcome {
+        var outcome = ReadOutcome()
+        guard state.end == nil else { return outcome }
         do throws(UVError) {
             let input = try socket.descriptor.read { bytes in
-                handOut(bytes, &state, &news.bells, except: own)
+                dispatch(bytes, &state, &outcome.replySources, except: own)
             }
             switch input {
-            case .wouldBlock: return news
-            case .end: news.reason = .becameInvalid
-            case .bytes(let reason): news.reason = reason
+            case .wouldBlock: return outcome
+            case .end: outcome.reason = .becameInvalid
+            case .bytes(let reason): outcome.reason = reason
             }
         } catch {
-            news.reason = error == .connectionReset ? .becameInvalid : MessagePortError(error)
+            outcome.reason = error == .connectionReset ? .becameInvalid : MessagePortError(error)
         }
-        news.mayHaveMore = news.reason == nil
-        return news
+        outcome.mayHaveMore = outcome.reason == nil
+        return outcome
     }
 
     /// - Returns: Whether there may be more.
-    private func tell(_ news: News) -> Bool {
-        for bell in news.bells { bell.ring() }
-        if let reason = news.reason { end(reason) }
-        return news.mayHaveMore
+    private func deliver(_ outcome: ReadOutcome) -> Bool {
+        for source in outcome.replySources { source.announce() }
+        if let reason = outcome.reason { end(reason) }
+        return outcome.mayHaveMore
     }
 
-    private func takeInAll() {
-        while takeIn() {}
+    private func receiveAll() {
+        while receive() {}
     }
 
-    /// - Returns: Why the connection is over, if it is.
-    private func handOut(
+    /// - Returns: Why the connection has ended, if it has.
+    private func dispatch(
         _ bytes: RawSpan,
         _ state: inout State,
-        _ bells: inout [ReplySource],
+        _ replySources: inout [ReplySource],
         except own: ReplySource?
     ) -> MessagePortError? {
         var position = 0
@@ -273,9 +276,9 @@ final class RemoteConnection: Sendable {
                     outcome = .failed(error)
                 }
                 guard let index = state.index(of: frame.number) else { continue }
-                state.waits[index].outcome = outcome
-                let bell = state.waits[index].bell
-                if bell !== own { bells.append(bell) }
+                state.requests[index].outcome = outcome
+                let source = state.requests[index].source
+                if source !== own { replySources.append(source) }
             }
             return nil
         } catch {
@@ -284,44 +287,45 @@ final class RemoteConnection: Sendable {
         }
     }
 
-    // MARK: Bells
+    // MARK: Reply sources
 
-    /// What tells a loop of its replies, made when it waits for the first.
-    func bell(for loop: UVRunLoop) -> ReplySource {
-        if let bell = state.withLock({ $0.bells.first { $0.loop === loop } }) { return bell }
-        // Only the loop's own thread asks for its bell, so nobody makes another meanwhile.
-        let bell = ReplySource(self, loop)
+    /// The source that notifies a loop of its replies, made at the loop's first wait.
+    func replySource(for loop: UVRunLoop) -> ReplySource {
+        let existing = state.withLock { $0.replySources.first { $0.loop === loop } }
+        if let existing { return existing }
+        // Only the loop's own thread makes its source, so none is made concurrently.
+        let source = ReplySource(self, loop)
         let isOpen = state.withLock { state in
-            if state.end == nil { state.bells.append(bell) }
+            if state.end == nil { state.replySources.append(source) }
             return state.end == nil
         }
-        if isOpen { bell.park() }
-        return bell
+        if isOpen { source.park() }
+        return source
     }
 
-    func forget(_ bell: ReplySource) {
-        state.withLock { state in state.bells.removeAll { $0 === bell } }
+    func remove(_ source: ReplySource) {
+        state.withLock { state in state.replySources.removeAll { $0 === source } }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Ends the connection, for all that wait and for good.
+    /// Ends the connection and fails all pending requests.
     ///
-    /// - Returns: The reason, if one had been given before.
+    /// - Returns: The earlier reason, if the connection had already ended.
     @discardableResult
     func end(_ reason: MessagePortError) -> MessagePortError? {
-        let (bells, earlier) = state.withLock { state -> ([ReplySource], MessagePortError?) in
+        let (sources, earlier) = state.withLock { state -> ([ReplySource], MessagePortError?) in
             if let end = state.end { return ([], end) }
             state.end = reason
-            for index in state.waits.indices { state.waits[index].fail(reason) }
-            state.outbox.removeAll()
-            return (exchange(&state.bells, with: []), nil)
+            for index in state.requests.indices { state.requests[index].fail(reason) }
+            state.sendQueue.removeAll()
+            return (exchange(&state.replySources, with: []), nil)
         }
         guard earlier == nil else { return earlier }
         guard owner == Process.id else { return nil }
-        // The other side is told at once, however long somebody holds this.
+        // Tells the other side at once, even if the descriptor is kept open for longer.
         socket.descriptor.shutDown()
-        bells.forEach { $0.connectionDidEnd() }
+        sources.forEach { $0.connectionDidEnd() }
         didEnd()
         return nil
     }

@@ -1,40 +1,39 @@
 import UVRunLoop
 
 extension UVRunLoop.MessagePort.Remote {
-    /// How long a send or a wait may take unless it is told: ten seconds.
+    /// The default limit of a send or a wait: ten seconds.
     public static let defaultLimit = Duration.seconds(10)
 
-    /// Sends a message, and waits for the reply if a mode is given to wait in.
+    /// Sends a message, and waits for the reply if a reply mode is given.
     ///
-    /// Without a mode the call returns when the kernel has all of the message; the handler's answer
-    /// is thrown away. With one, the calling thread's loop runs in that mode until the reply is
-    /// there: sources and timers of the mode are served, others are not, and handlers may send over
-    /// the same port. Each gets the reply to its own request; one that comes after its time
-    /// is dropped. A ``UVRunLoop/stop()`` meanwhile does not end the wait but is passed on to the
-    /// run around it.
+    /// Without a reply mode the call returns once the kernel has accepted the whole message; the
+    /// handler's result is dropped. With one, the calling thread's loop runs in that mode until the
+    /// reply arrives: sources and timers of the mode are served, others are not. Handlers may send
+    /// over the same port; each call gets the reply to its own request, and a late reply is
+    /// dropped. A ``UVRunLoop/stop()`` meanwhile does not end the wait; it applies to the run
+    /// around it.
     ///
-    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` of the calling thread ends the wait with
-    /// ``UVRunLoop/MessagePortError/threadStopped`` when the queued work is given up. Otherwise the
-    /// call is work that is finished first: it goes on without serving the mode, up to its limits.
+    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` with `false` for the calling thread ends the
+    /// wait with ``UVRunLoop/MessagePortError/threadStopped``. With `true` the call counts as
+    /// queued work: it goes on without serving the mode, up to its limits.
     ///
-    /// A message whose send limit passes while a part of it is out takes the connection with it:
-    /// the port becomes invalid, because nothing could follow. The other side gets no part of it.
-    /// So does one that is larger than the other side takes, with all who wait for replies.
+    /// If the send limit passes after a part of the message was sent, the port becomes invalid,
+    /// because no other message could follow; the other side drops the part. A message that is too
+    /// large for the other side also makes the port invalid, for all senders that wait for a reply.
     ///
     /// > Threading: Any thread. Blocks it, or runs its loop.
     ///
     /// - Parameters:
-    ///   - id: What kind of message it is, as sender and receiver have agreed.
-    ///   - data: The bytes.
-    ///   - replyPort: A port of this process at which the receiver may answer later.
-    ///   - sendLimit: How long to wait until the message is handed over; zero or less for not at
-    ///     all.
+    ///   - id: The message's id, as agreed with the receiver.
+    ///   - data: The message's data.
+    ///   - replyPort: A port of this process for later replies.
+    ///   - sendLimit: How long to wait until the message is sent; zero or less does not wait.
     ///   - receiveLimit: How long to wait for the reply after that.
     ///   - replyMode: The mode to wait in; not ``UVRunLoop/Mode/common``. `nil` for no reply.
-    /// - Returns: What the handler returned: `nil` for nothing, which is not the same as no bytes.
+    /// - Returns: The handler's result; `nil` is a reply without data, which differs from empty data.
     ///   Without a reply mode, `nil`.
     /// - Throws: ``UVRunLoop/MessagePortError``.
-    @available(*, noasync, message: "A send may keep its thread.")
+    @available(*, noasync, message: "A send may block its thread.")
     @discardableResult
     public func send(
         id: Int32 = 0,
@@ -48,14 +47,14 @@ extension UVRunLoop.MessagePort.Remote {
         let name = replyPort.map { Array($0.name.utf8) } ?? []
         let frame = Frame.message(id, data, replyName: name)
         guard let replyMode else {
-            if let ticket = try connection.begin(frame) {
-                try finish(ticket, until: sendLimit.fromNow)
+            if let queued = try connection.beginSending(frame) {
+                try finishSending(queued, until: sendLimit.fromNow)
             }
             return nil
         }
         require(
             replyMode != .common,
-            "A reply is waited for in one mode, and .common is a set of modes. Name one of them."
+            "A reply is awaited in a single mode, and .common is a set of modes. Pass one of them."
         )
         let wait = ReplyWait(connection, try Self.currentLoop(), replyMode)
         return try wait.sendAndWait(frame, sendLimit: sendLimit, receiveLimit: receiveLimit)
@@ -69,38 +68,39 @@ extension UVRunLoop.MessagePort.Remote {
         }
     }
 
-    /// Waits until a message is out, without a loop.
-    private func finish(
-        _ ticket: Outbox.Ticket,
+    /// Blocks until a message is sent, without a loop.
+    private func finishSending(
+        _ queued: FrameQueue.ID,
         until date: Int64
     ) throws(UVRunLoop.MessagePortError) {
         do throws(UVRunLoop.MessagePortError) {
-            while try !connection.move(ticket) {
+            while try !connection.trySending(queued) {
                 let isReady = try translating { () throws(UVError) in
                     try connection.socket.descriptor.wait(forWriting: true, until: date)
                 }
-                // A peer that talks all the time makes it ready at once, but for reading.
+                // A peer that sends constantly makes the socket ready for reading, without room to
+                // write.
                 if !isReady || monotonicNow() >= date { throw .sendTimedOut }
             }
         } catch {
-            connection.withdraw(ticket)
+            connection.withdraw(queued)
             throw error
         }
     }
 }
 
-/// One request, from the send to the reply, while the sender's loop runs.
+/// One request, from sending it to its reply, while the sender's loop runs.
 struct ReplyWait {
     private let connection: RemoteConnection
     private let loop: UVRunLoop
     private let mode: UVRunLoop.Mode
-    private let bell: ReplySource
+    private let source: ReplySource
 
     init(_ connection: RemoteConnection, _ loop: UVRunLoop, _ mode: UVRunLoop.Mode) {
         self.connection = connection
         self.loop = loop
         self.mode = mode
-        bell = connection.bell(for: loop)
+        source = connection.replySource(for: loop)
     }
 
     func sendAndWait(
@@ -109,16 +109,16 @@ struct ReplyWait {
         receiveLimit: Duration
     ) throws(MessagePortError) -> [UInt8]? {
         guard !loop.isEndedAtOnce else { throw .threadStopped }
-        let (ticket, number) = try connection.beginRequest(frame, bell: bell)
-        bell.beginWait(in: mode)
+        let (queued, number) = try connection.beginRequest(frame, source: source)
+        source.beginWait(in: mode)
         var stops = 0
         var isOver = false
         defer {
-            if !isOver { connection.forget(number) }
-            bell.endWait(in: mode)
+            if !isOver { connection.removeRequest(number) }
+            source.endWait(in: mode)
             if stops > 0 { loop.stop() }
         }
-        if let ticket { try finish(ticket, until: sendLimit.fromNow, &stops) }
+        if let queued { try finishSending(queued, until: sendLimit.fromNow, &stops) }
         let date = receiveLimit.fromNow
         while true {
             runOnce(until: date, &stops, forWriting: false)
@@ -132,31 +132,32 @@ struct ReplyWait {
         }
     }
 
-    /// Waits until the request is out, while the loop runs.
-    private func finish(
-        _ ticket: Outbox.Ticket,
+    /// Runs the loop until the request is sent.
+    private func finishSending(
+        _ queued: FrameQueue.ID,
         until date: Int64,
         _ stops: inout Int
     ) throws(MessagePortError) {
-        let room = RoomBell(connection)
+        let room = WritableSource(connection)
         loop.add(room, forMode: mode)
         defer { UVRunLoop.invalidate(room) }
         do throws(MessagePortError) {
-            while try !connection.move(ticket) {
+            while try !connection.trySending(queued) {
                 if loop.isEndedAtOnce { throw .threadStopped }
                 if monotonicNow() >= date { throw .sendTimedOut }
                 runOnce(until: date, &stops, forWriting: true)
             }
         } catch {
-            connection.withdraw(ticket)
+            connection.withdraw(queued)
             throw error
         }
     }
 
-    /// Runs the loop until a source was handled, or waits without it where it cannot run.
+    /// Runs the loop until a source was handled, or blocks without it if it cannot run.
     private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
-        // A stop is for the run around this one. A loop that was ended for good is not run again.
-        if bell.link.isValid, stops == 0 || !loop.isStopping {
+        // A stop applies to the run around this one. A loop that was stopped for good is not run
+        // again.
+        if source.link.isValid, stops == 0 || !loop.isStopping {
             switch loop.runUntilSourceHandled(in: mode, until: date) {
             case .stopped:
                 stops += 1
@@ -165,15 +166,15 @@ struct ReplyWait {
             default: return
             }
         }
-        // Another thread may take the reply in, and cannot tell this one: look now and then.
-        let nextLook = min(date, Duration.milliseconds(10).fromNow)
-        _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextLook)
-        connection.takeIn()
+        // Another thread may read the reply without notifying this one, so check regularly.
+        let nextCheck = min(date, Duration.milliseconds(10).fromNow)
+        _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextCheck)
+        connection.receive()
     }
 }
 
-/// Tells a loop that the socket has room, while a message waits for it.
-private final class RoomBell: UVRunLoop.PortSource {
+/// A source that is ready when the socket accepts bytes, for a queued message.
+private final class WritableSource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
 
     init(_ connection: RemoteConnection) {
@@ -185,7 +186,7 @@ private final class RoomBell: UVRunLoop.PortSource {
         )
     }
 
-    private final class Receiver: PortReceiver {
+    private final class Receiver: TypedPortReceiver {
         // Keeps the socket open while a loop watches it.
         private let connection: RemoteConnection
 
@@ -194,7 +195,7 @@ private final class RoomBell: UVRunLoop.PortSource {
         func checkHome(is thread: ThreadIdentity) {}
 
         func receive(
-            _ port: any AnyObject & Sendable,
+            port: WritableSource,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> ServeResult {
             ServeResult(wasHandled: true)

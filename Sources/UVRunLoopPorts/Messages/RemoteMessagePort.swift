@@ -1,30 +1,30 @@
 import UVRunLoop
 
 extension UVRunLoop.MessagePort {
-    /// The way to a local port, in this process or another.
+    /// Sends messages to a local port, in this process or another.
     ///
-    /// Get one with ``UVRunLoop/MessagePort/remote(named:replyLimit:acceptPeer:)``. Every look-up
-    /// of a name gives a port of its own, with a connection of its own: its loop, its
-    /// `invalidationHandler`, its limits and its end are nobody else's. What one port sends arrives
-    /// in order; what two send may overtake each other. Keep a port that is used again.
+    /// Get one with ``UVRunLoop/MessagePort/remote(named:replyLimit:acceptPeer:)``. Each lookup of
+    /// a name returns a new port with its own connection, loop, `invalidationHandler` and limits.
+    /// Messages of one port arrive in order; messages of two ports may overtake each other. Keep a
+    /// port that is used repeatedly.
     ///
-    /// When the other side goes, the port becomes invalid: a send notices, and a wait for a reply.
-    /// To hear of it without either, add the port to a mode of a loop; it has no other events.
-    /// A name that is served again is to be looked up again, and so is every name in a forked
-    /// child: the port that it inherits is its parent's.
+    /// When the other side goes away, the port becomes invalid. A send notices that, and so does a
+    /// wait for a reply; to be notified without either, add the port to a mode of a loop, where it
+    /// has no other events. If the name is served again, look it up again. A forked child has to
+    /// look up its names too: an inherited port is its parent's.
     ///
     /// > Threading: Any thread.
     public final class Remote: UVRunLoop.PortSource {
-        /// What a loop knows the port by.
+        /// The port's registration with its loop.
         public let link: UVRunLoop.PortLink
         /// The name.
         public let name: String
-        /// Who serves it: the process that listens.
+        /// The credentials of the process that listens.
         public let peer: UVRunLoop.PeerCredentials
         let connection: RemoteConnection
         private let receiver: RemoteReceiver
 
-        /// A port of a name, connected.
+        /// Makes a port that is connected to a name.
         static func connected(
             to name: PortName,
             in directory: PortDirectory,
@@ -32,7 +32,7 @@ extension UVRunLoop.MessagePort {
             acceptPeer: PeerPolicy? = nil
         ) throws(MessagePortError) -> Remote {
             let files = try directory.files(of: name)
-            let (socket, peer) = try Dialling.connect(to: files)
+            let (socket, peer) = try PortConnector.connect(to: files)
             guard isPermitted(peer, by: acceptPeer) else { throw .peerNotPermitted }
             return Remote(name, socket, peer, replyLimit)
         }
@@ -65,10 +65,10 @@ extension UVRunLoop.MessagePort {
         /// Whether messages may be sent, as far as is known.
         public var isValid: Bool { link.isValid && connection.isOpen }
 
-        /// Called once, when the port becomes invalid, on the thread that makes it so or notices.
+        /// Called once, when the port becomes invalid, on the thread that causes or notices it.
         ///
-        /// Set on a port that is invalid already, it is called at once. It is `nil` once the port
-        /// is invalid.
+        /// If the port is already invalid, setting a handler calls it at once. The property is
+        /// `nil` once the port is invalid.
         ///
         /// > Threading: Any thread.
         public var invalidationHandler: (@Sendable (Remote) -> Void)? {
@@ -76,7 +76,7 @@ extension UVRunLoop.MessagePort {
             set { receiver.invalidation.setHandler(newValue, of: self) }
         }
 
-        /// Closes the connection, which those who wait for replies are told.
+        /// Closes the connection; senders that wait for a reply get an error.
         ///
         /// > Threading: Any thread.
         public func invalidate() {
@@ -85,8 +85,8 @@ extension UVRunLoop.MessagePort {
     }
 }
 
-/// What a loop serves of a remote port that was added to it: the news that it became invalid.
-final class RemoteReceiver: PortReceiver {
+/// Serves a remote port that was added to a loop, to report that it became invalid.
+final class RemoteReceiver: TypedPortReceiver {
     let invalidation = Invalidation<MessagePort.Remote>()
     private let port = Guarded<Weak<MessagePort.Remote>?>(nil)
 
@@ -98,23 +98,22 @@ final class RemoteReceiver: PortReceiver {
     func checkHome(is thread: ThreadIdentity) {}
 
     func receive(
-        _ port: any AnyObject & Sendable,
+        port: MessagePort.Remote,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let port = port as? MessagePort.Remote else { return ServeResult(wasHandled: false) }
-        port.connection.takeIn()
+        port.connection.receive()
         return ServeResult(wasHandled: !port.connection.isOpen)
     }
 
     func connectionDidEnd() {
-        // A port that is being freed has nobody to tell.
+        // A port that is being freed has no invalidation handler to call.
         guard let port = port.withLock({ $0?.object }) else { return }
         UVRunLoop.invalidate(port)
         invalidation.end()?(port)
     }
 
     func releaseHandler(in loop: UVRunLoop?) {
-        // One that is being freed ends its connection itself.
+        // A port that is being freed ends its connection in `deinit`.
         port.withLock { $0?.object }?.connection.end(.becameInvalid)
     }
 }

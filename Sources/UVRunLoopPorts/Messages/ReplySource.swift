@@ -1,24 +1,24 @@
 import Synchronization
 import UVRunLoop
 
-/// Tells one loop of the replies that come over a connection.
+/// Notifies one loop of replies on a connection.
 ///
-/// It is a port-based source of that loop, in a mode while somebody waits there. In between it
-/// stays in a mode that nobody runs, so that the kernel goes on watching the socket and a request
-/// takes no call to begin or to end the watch.
+/// It is a port-based source of that loop, in a mode while a sender waits in it. Otherwise it is in
+/// a mode that is never run: the kernel then keeps watching the socket, and a request needs no
+/// system call to start or stop that.
 ///
-/// It also lingers in the mode of the latest wait: as a rule the next wait is in the same. Once it
-/// is served there for nobody it leaves. It never keeps a mode from being empty; the run of a wait
-/// goes on in an empty one.
+/// After a wait it stays in that mode, because the next wait is usually in the same one; it leaves
+/// when it is served there without a waiting sender. It does not keep a mode from being empty; a
+/// wait goes on in an empty mode.
 final class ReplySource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
     private let receiver: Receiver
     private let waits = Guarded(Waits())
 
     private struct Waits {
-        /// The modes of those who wait, innermost last: the waits of one loop are nested.
+        /// The modes of the waiting senders, innermost last: the waits of one loop are nested.
         var modes: [UVRunLoop.Mode] = []
-        /// The mode it is in although nobody waits.
+        /// A mode it is in without a waiting sender.
         var lingering: UVRunLoop.Mode?
     }
 
@@ -37,7 +37,7 @@ final class ReplySource: UVRunLoop.PortSource {
 
     var loop: UVRunLoop { receiver.loop }
 
-    /// Leaves it with its loop, in no mode that is run.
+    /// Adds it to its loop, in a mode that is never run.
     func park() { loop.add(self, forMode: Self.parkingMode) }
 
     func beginWait(in mode: UVRunLoop.Mode) {
@@ -61,27 +61,27 @@ final class ReplySource: UVRunLoop.PortSource {
             return
         }
         if isLast { loop.remove(self, forMode: mode) }
-        // A reply to a wait further out may have come during this one.
-        if receiver.connection.hasOutcome(for: self) { ring() }
+        // A reply to an outer wait may have arrived during this one.
+        if receiver.connection.hasOutcome(for: self) { announce() }
     }
 
-    /// Leaves the mode in which nobody waits any more.
+    /// Leaves the mode of the last wait.
     private func stopLingering() {
         let lingering = waits.withLock { exchange(&$0.lingering, with: nil) }
         if let lingering { loop.remove(self, forMode: lingering) }
     }
 
-    /// Has the loop look for outcomes.
-    func ring() { link.announce() }
+    /// Has the loop serve the source, to check for outcomes.
+    func announce() { link.announce() }
 
     func connectionDidEnd() {
         let isIdle = waits.withLock { $0.modes.isEmpty }
-        if isIdle { UVRunLoop.invalidate(self) } else { ring() }
+        if isIdle { UVRunLoop.invalidate(self) } else { announce() }
     }
 }
 
 extension ReplySource {
-    private final class Receiver: PortReceiver {
+    private final class Receiver: TypedPortReceiver {
         let connection: RemoteConnection
         let loop: UVRunLoop
 
@@ -93,20 +93,16 @@ extension ReplySource {
         func checkHome(is thread: ThreadIdentity) {}
 
         func receive(
-            _ port: any AnyObject & Sendable,
+            port source: ReplySource,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> ServeResult {
-            guard let bell = port as? ReplySource else { return ServeResult(wasHandled: false) }
-            let isForSomebody = connection.takeIn(for: bell)
-            if !isForSomebody { bell.stopLingering() }
+            let isForSomebody = connection.receive(for: source)
+            if !isForSomebody { source.stopLingering() }
             return ServeResult(wasHandled: isForSomebody)
         }
 
         func releaseHandler(in loop: UVRunLoop?) {}
 
-        func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-            guard let bell = port as? ReplySource else { return }
-            connection.forget(bell)
-        }
+        func loopDidEnd(port source: ReplySource) { connection.remove(source) }
     }
 }

@@ -1,19 +1,19 @@
 import Synchronization
 import UVRunLoop
 
-/// Clears away what killed processes left of their ports without names.
+/// Removes files that killed processes left of their unnamed ports.
 ///
-/// A name that a program gave is taken over by whoever wants it next. A name that nobody guesses
-/// nobody wants again, so its files would stay for as long as the directory does.
+/// A name that a program chose is taken over by its next user. An unguessable name is never used
+/// again, so its files would stay as long as the directory.
 ///
-/// Whoever makes a port has to wait for it, so a sweep goes only so far, however much there is.
+/// A sweep delays the thread that makes a port, so its work is limited.
 enum ReplySweep {
-    /// How many of the directory's files a sweep looks at.
-    static let mostFiles = 4_096
-    /// How many names a sweep tries to take.
-    static let mostNames = 32
+    /// The most files that a sweep examines.
+    static let maximumFiles = 4_096
+    /// The most names that a sweep tries to claim.
+    static let maximumNames = 32
 
-    /// A directory that this process has swept, or is to sweep once more.
+    /// A directory that this process has swept, or has to sweep again.
     private final class Visit: Sendable {
         let directory: FileIdentity
         let isDone = Atomic<Bool>(false)
@@ -22,7 +22,7 @@ enum ReplySweep {
         init(_ directory: FileIdentity) { self.directory = directory }
     }
 
-    /// The visits of this process; as a rule it has one directory.
+    /// The visits of this process; there is usually one directory.
     private final class Visits: Sendable {
         private let first = AtomicLazyReference<Visit>()
 
@@ -37,28 +37,30 @@ enum ReplySweep {
 
     private static let visits = PerProcess { Visits() }
 
-    /// Sweeps a directory, if this is the process's first time.
+    /// Sweeps a directory on the process's first call.
     ///
-    /// Where a sweep found much to remove there is likely more, and so the next call is another
-    /// one. It takes no lock.
+    /// If a sweep removed much, there is likely more, so the next call sweeps again. It takes no
+    /// lock.
     static func sweepOnce(_ directory: PortDirectory) {
         let visit = visits.current[directory.identity]
         guard !visit.isDone.exchange(true, ordering: .relaxed) else { return }
-        if sweep(directory) >= mostNames / 2 { visit.isDone.store(false, ordering: .relaxed) }
+        if sweep(directory) >= maximumNames / 2 { visit.isDone.store(false, ordering: .relaxed) }
     }
 
-    /// Removes what dead owners left; answers of how many names.
+    /// Removes the files of dead owners.
+    ///
+    /// Returns the number of names removed.
     static func sweep(_ directory: PortDirectory) -> Int {
-        let files = Files.names(in: directory.path, atMost: mostFiles) ?? []
+        let files = Files.names(in: directory.path, atMost: maximumFiles) ?? []
         let names = Set(files.compactMap { PortName(ofReplyFile: $0) })
-        // A set has another order in each process, so that what can be removed does not
-        // stay behind the same names that cannot.
-        return names.prefix(mostNames).count { clearAway($0, directory) }
+        // The order of a set differs between processes, so names that cannot be removed do not
+        // always come before those that can.
+        return names.prefix(maximumNames).count { clearAway($0, directory) }
     }
 
     private static func clearAway(_ name: PortName, _ directory: PortDirectory) -> Bool {
         do {
-            // Not to be had: somebody's, this process's own, or none of ours at all.
+            // The name is in use, by another process or this one, or the files are not a port's.
             let claim = try NameClaim(directory.files(of: name))
             try claim.clearAway()
             return true

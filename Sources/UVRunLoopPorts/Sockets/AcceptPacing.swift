@@ -1,15 +1,15 @@
 import UVRunLoop
 
-/// Decides when a listener accepts.
+/// Decides when a listener accepts connections.
 struct AcceptPacing: Sendable {
     typealias Instant = UVRunLoop.Instant
 
-    /// How long a shortage of descriptors or memory is left to pass.
+    /// How long accepting pauses after a shortage of descriptors or memory.
     static let pause = Duration.milliseconds(100)
 
     private enum State: Sendable {
         case accepting
-        /// There are as many connections as there may be.
+        /// The limit of connections is reached.
         case full
         case short(until: Instant)
     }
@@ -20,7 +20,7 @@ struct AcceptPacing: Sendable {
         if case .accepting = state { true } else { false }
     }
 
-    /// When to try again, though no connection was closed.
+    /// When to retry if no connection closes before.
     var retry: Instant? {
         if case .short(let date) = state { date } else { nil }
     }
@@ -29,6 +29,6 @@ struct AcceptPacing: Sendable {
 
     mutating func didRunShort(at now: Instant) { state = .short(until: now + Self.pause) }
 
-    /// The listener was announced: a connection closed, or the pause is over.
+    /// Called when the listener was announced: a connection closed, or the pause is over.
     mutating func resume() { state = .accepting }
 }

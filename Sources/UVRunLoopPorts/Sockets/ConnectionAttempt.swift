@@ -1,14 +1,14 @@
 import UVRunLoop
 
-/// Where a connection goes, until when, and when to ask a full listener again.
+/// The target and deadline of a connection, and when to retry while the backlog is full.
 struct ConnectionAttempt: Sendable {
     typealias Instant = UVRunLoop.Instant
 
-    private static let longestPause = Duration.milliseconds(64)
+    private static let maximumBackoff = Duration.milliseconds(64)
 
     let address: RawAddress
     private let deadline: Instant?
-    private var pause = Duration.milliseconds(1)
+    private var backoff = Duration.milliseconds(1)
     private var retry: Instant?
 
     init(_ address: RawAddress, until deadline: Instant?) {
@@ -16,23 +16,23 @@ struct ConnectionAttempt: Sendable {
         self.deadline = deadline
     }
 
-    /// The listener's line was still full.
-    mutating func didTry(at now: Instant) {
-        retry = now + pause
-        pause = min(pause * 2, Self.longestPause)
+    /// Schedules the next retry: the listener's backlog was full.
+    mutating func didFindBacklogFull(at now: Instant) {
+        retry = now + backoff
+        backoff = min(backoff * 2, Self.maximumBackoff)
     }
 
-    func isLate(at now: Instant) -> Bool { deadline.map { $0 <= now } ?? false }
+    func isOverdue(at now: Instant) -> Bool { deadline.map { $0 <= now } ?? false }
 
-    /// When there is something to do that the kernel does not tell.
-    func nextLook(isInLine: Bool) -> Instant? {
-        guard isInLine, let retry else { return deadline }
+    /// The next time at which to act without an event from the kernel.
+    func nextDate(isRetrying: Bool) -> Instant? {
+        guard isRetrying, let retry else { return deadline }
         return min(retry, deadline ?? retry)
     }
 }
 
-/// Keeps elsewhere what most owners do not have, so that it takes no room in them.
-final class Kept<Value: Sendable>: Sendable {
+/// Stores a value out of line, so that it takes no room in owners that seldom have one.
+final class Boxed<Value: Sendable>: Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }

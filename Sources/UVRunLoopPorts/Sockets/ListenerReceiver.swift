@@ -1,52 +1,49 @@
 import UVRunLoop
 
-/// Serves a listener.
+/// Serves a listening socket.
 final class ListenerReceiver: SocketReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
     typealias SocketError = UVRunLoop.SocketError
 
     struct State: ~Copyable, Sendable {
-        var owned: SocketBelongings
+        var resources: SocketResources
         var file: SocketFile?
         var pacing = AcceptPacing()
 
         init(_ descriptor: consuming Descriptor, _ file: consuming SocketFile?) {
-            owned = SocketBelongings(descriptor)
+            resources = SocketResources(descriptor)
             self.file = consume file
         }
     }
 
-    /// What became of one attempt to accept.
+    /// The result of one attempt to accept.
     private enum Accepted: ~Copyable {
-        case connection(Descriptor, Membership)
-        /// The client has gone away meanwhile.
-        case nobody
+        case connection(Descriptor, ConnectionPermit)
+        /// The client has disconnected in the meantime.
+        case aborted
         case pause
-        case end
+        case nonePending
         case failure(SocketError)
     }
 
     let state: Guarded<State>
-    let tally: Tally
+    let limiter: ConnectionLimiter
 
     init(_ state: consuming sending State, limit: Int?) {
         self.state = Guarded(state)
-        tally = Tally(limit: limit)
+        limiter = ConnectionLimiter(limit: limit)
     }
 
-    func withOwned<Result: Sendable>(_ body: (inout SocketBelongings) -> Result) -> Result {
-        state.withLock { body(&$0.owned) }
+    func withResources<Result: Sendable>(_ body: (inout SocketResources) -> Result) -> Result {
+        state.withLock { body(&$0.resources) }
     }
 
-    /// A pause goes on in the loop that the listener is added to.
+    /// A pause continues in the loop that the listener is added to.
     var isReady: Bool { state.withLock { !$0.pacing.isAccepting } }
 
-    var wanted: Events { state.withLock { $0.pacing.isAccepting ? .readable : [] } }
+    var interest: Events { state.withLock { $0.pacing.isAccepting ? .readable : [] } }
 
-    func receive(_ port: any AnyObject & Sendable, _ events: Events) -> ServeResult {
-        guard let port = port as? UVRunLoop.SocketPort else {
-            return ServeResult(wasHandled: false)
-        }
+    func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
         if !port.isValid || events.contains(.hangUp) {
             return end(port, SocketError(.refusedBySystem))
         }
@@ -54,62 +51,62 @@ final class ListenerReceiver: SocketReceiver {
             defer { state.pacing.resume() }
             return !state.pacing.isAccepting
         }
-        var answer = ServeResult(wasHandled: false)
+        var result = ServeResult(wasHandled: false)
         switch acceptOne() {
-        case .connection(let descriptor, let membership):
-            let connection = UVRunLoop.SocketPort(accepted: descriptor, membership)
-            // Those behind it are events of their own, of which the kernel tells.
-            answer.wasHandled = call(port, .accepted(connection))
-        case .nobody: break
-        case .end: break
+        case .connection(let descriptor, let permit):
+            let connection = UVRunLoop.SocketPort(accepted: descriptor, permit)
+            // Further pending connections are events of their own, which the kernel reports.
+            result.wasHandled = call(port, .accepted(connection))
+        case .aborted: break
+        case .nonePending: break
         case .pause:
             pause(port)
-            return answer
+            return result
         case .failure(let error): return end(port, error)
         }
         if wasPaused {
-            port.askAnew()
+            port.updateInterest()
             renewAlarm(at: nil, for: port)
         }
-        return answer
+        return result
     }
 
     private func acceptOne() -> Accepted {
-        guard let membership = tally.join() else {
+        guard let permit = limiter.acquire() else {
             state.withLock { $0.pacing.didFillUp() }
             return .pause
         }
         let now = UVRunLoop.Instant.now
         do {
             let descriptor = try state.withLock { state throws(UVError) in
-                try state.owned.descriptor?.accept()
+                try state.resources.descriptor?.accept()
             }
-            guard let descriptor else { return .end }
-            return .connection(descriptor, membership)
+            guard let descriptor else { return .nonePending }
+            return .connection(descriptor, permit)
         } catch {
             switch error {
-            case .connectionAborted: return .nobody
+            case .connectionAborted: return .aborted
             case .badDescriptor, .invalidArgument: return .failure(SocketError(system: error))
             default: break
             }
-            // A shortage, or a refusal that may be lasting and leaves the client in the line.
+            // A shortage, or another error that may persist and leaves the client in the backlog.
             state.withLock { $0.pacing.didRunShort(at: now) }
             return .pause
         }
     }
 
-    /// Stops accepting, until a connection closes or some time has passed.
+    /// Stops accepting until a connection closes or the pause is over.
     private func pause(_ port: UVRunLoop.SocketPort) {
-        tally.awaitRoom()
-        port.askAnew()
+        limiter.announceNextRelease()
+        port.updateInterest()
         renewAlarm(at: state.withLock { $0.pacing.retry }, for: port)
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     private func end(_ port: UVRunLoop.SocketPort, _ error: SocketError) -> ServeResult {
-        // An invalid port has no handler any more.
-        let body = withOwned { $0.handler }?.current
+        // Taken first: an invalid port has released its handler.
+        let body = withResources { $0.handler }?.current
         UVRunLoop.invalidate(port)
         guard let body else { return ServeResult(wasHandled: false) }
         body(port, .failed(error))
@@ -118,14 +115,14 @@ final class ListenerReceiver: SocketReceiver {
 
     func close() {
         let file = state.withLock { $0.file.take() }
-        let descriptor = state.withLock { $0.owned.descriptor.take() }
-        // The file first: nobody is to find it while nobody listens.
+        let descriptor = state.withLock { $0.resources.descriptor.take() }
+        // The file goes first: a client that finds it should find a listener.
         _ = consume file
         _ = consume descriptor
     }
 
     private func call(_ port: UVRunLoop.SocketPort, _ event: UVRunLoop.SocketPort.Event) -> Bool {
-        guard let handler = withOwned({ $0.handler }) else { return false }
+        guard let handler = withResources({ $0.handler }) else { return false }
         handler.current?(port, event)
         return true
     }

@@ -1,20 +1,20 @@
-/// What a connection has still to send, in order, and when there is too much of it.
+/// The unsent bytes of a connection, in order, with marks for flow control.
 struct OutputQueue: Sendable {
-    /// Small pieces are put together up to this size, so that one call sends many.
-    private static let wholesale = 16384
+    /// Small pieces are coalesced up to this size, so that one call sends many.
+    private static let coalescedSize = 16384
 
-    /// More than this is too much: senders had better wait.
+    /// Senders should pause while the queue is longer than this.
     var highMark: Int
-    /// So little, after there was too much, means that senders may go on.
+    /// Senders may resume once the queue is this short again.
     var lowMark: Int
-    /// More than this is refused.
+    /// Bytes beyond this are refused.
     var capacity: Int
 
     private(set) var count = 0
-    /// There was too much, and there is not yet little enough.
+    /// The queue was longer than the high mark, and is not yet as short as the low mark.
     private(set) var isAboveHighMark = false
     private var pieces: [ArraySlice<UInt8>] = []
-    /// How many of the pieces are sent already.
+    /// How many of the pieces are sent.
     private var sentPieces = 0
 
     init(highMark: Int = 65536, lowMark: Int = 32768, capacity: Int = 64 << 20) {
@@ -25,14 +25,14 @@ struct OutputQueue: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Whether so many more are too many.
+    /// Whether this many more bytes exceed the capacity.
     func overflows(with more: Int) -> Bool { more > capacity - count }
 
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         guard !bytes.isEmpty else { return }
         let last = pieces.count - 1
-        // The piece is not named here: with two names for it, appending would copy it.
-        if last >= sentPieces, pieces[last].count + bytes.count <= Self.wholesale {
+        // The piece is not bound to a variable: a second reference would make appending copy it.
+        if last >= sentPieces, pieces[last].count + bytes.count <= Self.coalescedSize {
             pieces[last].append(contentsOf: bytes)
         } else {
             pieces.append(bytes)
@@ -41,17 +41,17 @@ struct OutputQueue: Sendable {
         if count > highMark { isAboveHighMark = true }
     }
 
-    /// The first pieces, at most so many.
+    /// The first unsent pieces, up to a limit.
     func first(_ limit: Int) -> [ArraySlice<UInt8>] {
         Array(pieces[sentPieces...].prefix(limit))
     }
 
-    /// The first piece, when it is the only one.
+    /// The only unsent piece, if there is exactly one.
     var only: ArraySlice<UInt8>? { pieces.count - sentPieces == 1 ? pieces.last : nil }
 
-    /// Lets go of what was sent.
+    /// Removes sent bytes.
     ///
-    /// It answers whether there has become little enough of what was too much.
+    /// - Returns: Whether the queue, once above the high mark, is now as short as the low mark.
     mutating func didSend(_ sent: Int) -> Bool {
         count -= sent
         var rest = sent

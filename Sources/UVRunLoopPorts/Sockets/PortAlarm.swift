@@ -1,21 +1,21 @@
 import UVRunLoop
 
-/// Has a port served at a date, in the modes it is in.
+/// A timer that has a port served at a date, in the modes that the port is in.
 ///
-/// The timer only announces the port: it is the port that has an event then, as a source.
+/// It only announces the port, which is then served as a source.
 final class PortAlarm: Sendable {
     private let timer: UVRunLoop.Timer
     private let date: UVRunLoop.Instant
     private let loop: ObjectIdentifier
 
-    /// Sets, keeps or cancels the alarm of a port, and sees to its modes.
+    /// Sets, keeps or cancels a port's alarm, and adds it to the port's modes.
     ///
     /// > Threading: The loop's own thread, with no lock held.
     ///
     /// - Parameters:
     ///   - date: When to serve the port; `nil` for no alarm.
     ///   - port: The port.
-    ///   - swap: Keeps an alarm and hands out the one before, or the same when the port is closed.
+    ///   - swap: Stores an alarm and returns the previous one, or its argument if the port is closed.
     static func renew(
         at date: UVRunLoop.Instant?,
         for port: UVRunLoop.SocketPort,

@@ -1,21 +1,21 @@
 import UVRunLoop
 
 extension UVRunLoop {
-    /// Where a stream socket is: a host and a port, or a path.
+    /// The address of a stream socket: a host and a port, or a path.
     ///
-    /// Hosts are numbers. Names, `localhost` included, are not looked up: that takes time that a
-    /// loop's thread does not have.
+    /// Hosts are numeric. Names, including `localhost`, are not resolved, because that would block
+    /// the loop's thread.
     ///
     /// > Threading: Any thread.
     public enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
-        /// A host of the Internet Protocol, version 4.
+        /// An IPv4 address and a port.
         case ipv4(IPv4Host, port: UInt16)
-        /// A host of the Internet Protocol, version 6.
+        /// An IPv6 address and a port.
         case ipv6(IPv6Host, port: UInt16)
-        /// A path of the file system; empty for the side of a connection that has none.
+        /// A path in the file system; empty for an unnamed socket, such as a connecting one.
         case unix(String)
 
-        /// Reads a host written in numbers.
+        /// Parses a numeric host.
         ///
         /// - Parameters:
         ///   - host: A host such as `127.0.0.1`, `::1` or `fe80::1%eth0`.
@@ -31,17 +31,17 @@ extension UVRunLoop {
             }
         }
 
-        /// Checks a path for a socket of the Unix domain.
+        /// Makes the address of a Unix-domain socket.
         ///
-        /// - Parameter unixPath: A path of 1 to 107 bytes, in UTF-8.
+        /// - Parameter unixPath: A path of 1 to 107 bytes of UTF-8.
         /// - Throws: ``SocketError`` with ``SocketError/Code/pathTooLong``, or with
-        ///   ``SocketError/Code/invalidAddress`` for a path that is empty or holds a zero.
+        ///   ``SocketError/Code/invalidAddress`` for a path that is empty or contains a zero byte.
         public init(unixPath: String) throws(SocketError) {
             self = .unix(unixPath)
             _ = try raw
         }
 
-        /// This machine as only it sees itself: 127.0.0.1.
+        /// The IPv4 loopback address: 127.0.0.1.
         ///
         /// - Parameter port: The port; 0 lets the system choose one for a listener.
         /// - Returns: The address.
@@ -49,7 +49,7 @@ extension UVRunLoop {
             .ipv4(.loopback, port: port)
         }
 
-        /// Every address of this machine: 0.0.0.0.
+        /// The IPv4 wildcard address, for all addresses of this machine: 0.0.0.0.
         ///
         /// - Parameter port: The port; 0 lets the system choose one for a listener.
         /// - Returns: The address.
@@ -57,7 +57,7 @@ extension UVRunLoop {
             .ipv4(.wildcard, port: port)
         }
 
-        /// This machine as only it sees itself: `::1`.
+        /// The IPv6 loopback address: `::1`.
         ///
         /// - Parameter port: The port; 0 lets the system choose one for a listener.
         /// - Returns: The address.
@@ -65,7 +65,7 @@ extension UVRunLoop {
             .ipv6(.loopback, port: port)
         }
 
-        /// Every address of this machine: `::`.
+        /// The IPv6 wildcard address, for all addresses of this machine: `::`.
         ///
         /// - Parameter port: The port; 0 lets the system choose one for a listener.
         /// - Returns: The address.
@@ -81,7 +81,7 @@ extension UVRunLoop {
             }
         }
 
-        /// The address as it is written: `127.0.0.1:80`, `[::1]:80`, or the path.
+        /// The address as text: `127.0.0.1:80`, `[::1]:80`, or the path.
         public var description: String {
             switch self {
             case .ipv4(let host, let port): "\(host):\(port)"
@@ -103,7 +103,7 @@ extension UVRunLoop.SocketAddress {
 
     var isTCP: Bool { port != nil }
 
-    /// The address in the kernel's form.
+    /// The address as a `sockaddr`.
     var raw: RawAddress {
         get throws(UVRunLoop.SocketError) {
             switch self {
@@ -119,7 +119,7 @@ extension UVRunLoop.SocketAddress {
         }
     }
 
-    /// An address of the kernel's; `nil` for one of another family.
+    /// Converts a `sockaddr`; `nil` for another family.
     init?(_ raw: RawAddress) {
         switch raw.family {
         case AddressFamily.ipv4:

@@ -1,53 +1,53 @@
 import UVRunLoop
 
 extension UVRunLoop {
-    /// What the environment may refuse a socket port.
+    /// An error of a socket port.
     ///
     /// > Threading: Any thread.
     public struct SocketError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Tells kinds of trouble apart.
+        /// The kind of an error.
         ///
-        /// More kinds may be added.
+        /// More codes may be added.
         public struct Code: Hashable, Sendable, CustomStringConvertible {
             private let text: String
 
-            /// Somebody listens there already, or a file is at the path (`EADDRINUSE`).
+            /// Another socket listens at the address, or the path exists (`EADDRINUSE`).
             public static let addressInUse = Code(text: "the address is in use")
             /// The address is not one of this machine's, or its ports are used up
             /// (`EADDRNOTAVAIL`).
             public static let addressNotAvailable = Code(text: "the address is not available")
-            /// Nobody listens there (`ECONNREFUSED`).
+            /// No socket listens at the address (`ECONNREFUSED`).
             public static let connectionRefused = Code(text: "the connection was refused")
             /// The limit has passed, the port's own or the system's (`ETIMEDOUT`).
             public static let timedOut = Code(text: "the time limit has passed")
-            /// The peer dropped the connection (`ECONNRESET`).
+            /// The peer reset the connection (`ECONNRESET`).
             public static let connectionReset = Code(text: "the peer dropped the connection")
-            /// The peer takes no more (`EPIPE`).
+            /// The peer no longer receives (`EPIPE`).
             public static let brokenPipe = Code(text: "the peer takes no more")
-            /// There is no way to the address (`ENETUNREACH`, `EHOSTUNREACH`).
+            /// The address is unreachable (`ENETUNREACH`, `EHOSTUNREACH`).
             public static let unreachable = Code(text: "the address cannot be reached")
             /// The path of a Unix-domain socket does not exist (`ENOENT`, `ENOTDIR`).
             public static let noSuchPath = Code(text: "the path does not exist")
-            /// The system does not permit it (`EACCES`, `EPERM`).
+            /// The system denies permission (`EACCES`, `EPERM`).
             public static let notPermitted = Code(text: "it is not permitted")
-            /// The process or the system has no file descriptor left (`EMFILE`, `ENFILE`).
+            /// The process or the system has no file descriptors left (`EMFILE`, `ENFILE`).
             public static let noDescriptorsLeft = Code(text: "no file descriptors are left")
-            /// The path of a Unix-domain socket has more than 107 bytes.
+            /// The path of a Unix-domain socket is longer than 107 bytes.
             public static let pathTooLong = Code(text: "the path is too long for a socket")
-            /// The text is not an address; names are not looked up.
+            /// The text is not a valid address; names are not resolved.
             public static let invalidAddress = Code(text: "this is not a numeric address or a path")
-            /// More was sent than the peer took, by ``SocketPort/maximumQueuedBytes``.
+            /// The send queue exceeded ``SocketPort/maximumQueuedBytes``.
             public static let queueOverflow = Code(text: "too much waits to be sent")
-            /// The system refused for another reason, which ``SocketError/underlying`` names.
+            /// Another error of the system, in ``SocketError/underlying``.
             public static let refusedBySystem = Code(text: "the system refused")
 
-            /// What the code means, in a few words.
+            /// A short description of the code.
             public var description: String { text }
         }
 
-        /// What kind of trouble it was.
+        /// The kind of the error.
         public let code: Code
-        /// What the system answered; `nil` when no call of its was involved.
+        /// The system's error; `nil` if no system call failed.
         public let underlying: UVError?
 
         init(_ code: Code) {
@@ -60,7 +60,7 @@ extension UVRunLoop {
             underlying = error
         }
 
-        /// The trouble in one line.
+        /// The error in one line.
         public var description: String {
             underlying.map { "\(code) (\($0))" } ?? code.description
         }

@@ -1,41 +1,44 @@
 import UVRunLoop
 
 extension UVRunLoop.SocketPort {
-    /// How a listener listens.
+    /// The options of a listener.
     ///
     /// > Threading: Any thread.
     public struct ListenOptions: Hashable, Sendable {
-        /// How many clients may wait to be accepted; the system has a limit of its own
+        /// How many connections may wait to be accepted; the system has a limit of its own
         /// (`net.core.somaxconn`).
         public var backlog = 4096
-        /// How many accepted connections may be open at a time; further clients wait in line.
+        /// How many accepted connections may be open at a time; further clients wait in the
+        /// backlog.
         public var maximumConnections: Int?
-        /// Whether a listener of `::` leaves clients of IPv4 to others.
+        /// Whether an IPv6 listener leaves the IPv4 port of the same number to others.
         public var isIPv6Only = true
-        /// Whether a socket of this user's that nobody listens at any more gives way to this one.
+        /// Whether to replace a socket file of this user at which no process listens.
         public var replacesStaleSocket = false
-        /// Whether the connections send small pieces at once instead of waiting for more of them.
+        /// Whether to disable Nagle's algorithm for connections, so that small writes are sent at
+        /// once.
         public var hasNoDelay = true
 
-        /// Makes the usual options.
+        /// Makes the default options.
         public init() {}
     }
 
     /// Makes a listener.
     ///
-    /// It listens from now on; clients wait until it is in a loop that runs. When descriptors or
-    /// memory run out, it stops accepting until one of its connections closes, or for 100 ms.
+    /// It listens from now on; clients wait in the backlog until a loop serves the port. If
+    /// descriptors or memory run out, accepting pauses until one of its connections closes, or for
+    /// 100 ms.
     ///
     /// > Threading: The thread whose loop is to serve the listener, because the handler stays on
     /// it.
     ///
     /// - Parameters:
-    ///   - address: Where to listen.
-    ///   - options: How to listen.
+    ///   - address: The address to listen at.
+    ///   - options: The listener's options.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
-    ///   - handler: Called on the loop's thread with each connection.
-    /// - Throws: ``UVRunLoop/SocketError`` when the address is in use, not available or not
-    ///   permitted, or no descriptors are left.
+    ///   - handler: Called on the loop's thread with each event.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not permitted,
+    ///   or no descriptors are left.
     public convenience init(
         listeningAt address: UVRunLoop.SocketAddress,
         options: ListenOptions = ListenOptions(),
@@ -47,18 +50,19 @@ extension UVRunLoop.SocketPort {
 
     /// Makes a listener, whose handler may be called on any thread.
     ///
-    /// It listens from now on; clients wait until it is in a loop that runs. When descriptors or
-    /// memory run out, it stops accepting until one of its connections closes, or for 100 ms.
+    /// It listens from now on; clients wait in the backlog until a loop serves the port. If
+    /// descriptors or memory run out, accepting pauses until one of its connections closes, or for
+    /// 100 ms.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - address: Where to listen.
-    ///   - options: How to listen.
+    ///   - address: The address to listen at.
+    ///   - options: The listener's options.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
-    ///   - sendableHandler: Called on the loop's thread with each connection.
-    /// - Throws: ``UVRunLoop/SocketError`` when the address is in use, not available or not
-    ///   permitted, or no descriptors are left.
+    ///   - sendableHandler: Called on the loop's thread with each event.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not permitted,
+    ///   or no descriptors are left.
     @_disfavoredOverload
     public convenience init(
         listeningAt address: UVRunLoop.SocketAddress,
@@ -81,7 +85,7 @@ extension UVRunLoop.SocketPort {
             let number = receiver.withDescriptor { $0.number } ?? -1
             _ = receiver.setHandler(Handler(handler))
             self.init(.listener(receiver), number, events: .readable, order: order)
-            receiver.tally.setListener(link)
+            receiver.limiter.setListener(link)
         } catch {
             throw UVRunLoop.SocketError(system: error)
         }
@@ -89,22 +93,21 @@ extension UVRunLoop.SocketPort {
 
     /// Makes a connection.
     ///
-    /// The connection is asked for at once; how that went, ``Event/connected`` or
-    /// ``Event/failed(_:)``, is told when the port is in a loop that runs. What is sent before is
-    /// queued.
+    /// Connecting starts at once. The result, ``Event/connected`` or ``Event/failed(_:)``, is
+    /// delivered once a loop serves the port. Bytes sent before that are queued.
     ///
     /// > Threading: The thread whose loop is to serve the connection, because the handler stays on
     /// it.
     ///
     /// - Parameters:
-    ///   - address: Where the listener is.
-    ///   - limit: How long connecting may take, counted from this call, before the port fails with
-    ///     ``UVRunLoop/SocketError/Code/timedOut``; `nil` leaves it to the system, which gives up
-    ///     after about two minutes. It is noticed while a mode runs that the port is in.
-    ///   - hasNoDelay: Whether small pieces are sent at once instead of waiting for more of them.
+    ///   - address: The listener's address.
+    ///   - limit: How long connecting may take, from this call, before the port fails with
+    ///     ``UVRunLoop/SocketError/Code/timedOut``; `nil` for the system's limit, about two
+    ///     minutes. It is checked while a mode of the port runs.
+    ///   - hasNoDelay: Whether to disable Nagle's algorithm, so that small writes are sent at once.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
     ///   - handler: Called on the loop's thread with each event.
-    /// - Throws: ``UVRunLoop/SocketError`` when the address is none, or no descriptors are left.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is invalid or no descriptors are left.
     public convenience init(
         connectingTo address: UVRunLoop.SocketAddress,
         limit: Duration? = nil,
@@ -117,21 +120,20 @@ extension UVRunLoop.SocketPort {
 
     /// Makes a connection, whose handler may be called on any thread.
     ///
-    /// The connection is asked for at once; how that went, ``Event/connected`` or
-    /// ``Event/failed(_:)``, is told when the port is in a loop that runs. What is sent before is
-    /// queued.
+    /// Connecting starts at once. The result, ``Event/connected`` or ``Event/failed(_:)``, is
+    /// delivered once a loop serves the port. Bytes sent before that are queued.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - address: Where the listener is.
-    ///   - limit: How long connecting may take, counted from this call, before the port fails with
-    ///     ``UVRunLoop/SocketError/Code/timedOut``; `nil` leaves it to the system, which gives up
-    ///     after about two minutes. It is noticed while a mode runs that the port is in.
-    ///   - hasNoDelay: Whether small pieces are sent at once instead of waiting for more of them.
+    ///   - address: The listener's address.
+    ///   - limit: How long connecting may take, from this call, before the port fails with
+    ///     ``UVRunLoop/SocketError/Code/timedOut``; `nil` for the system's limit, about two
+    ///     minutes. It is checked while a mode of the port runs.
+    ///   - hasNoDelay: Whether to disable Nagle's algorithm, so that small writes are sent at once.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
     ///   - sendableHandler: Called on the loop's thread with each event.
-    /// - Throws: ``UVRunLoop/SocketError`` when the address is none, or no descriptors are left.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is invalid or no descriptors are left.
     @_disfavoredOverload
     public convenience init(
         connectingTo address: UVRunLoop.SocketAddress,
@@ -179,20 +181,22 @@ extension UVRunLoop.SocketPort {
         _ order: Int
     ) {
         _ = receiver.setHandler(Handler(handler))
-        self.init(.stream(receiver), number, events: receiver.wanted, order: order)
+        self.init(.stream(receiver), number, events: receiver.interest, order: order)
     }
 
-    /// Makes a connection of a listener's.
-    convenience init(accepted descriptor: consuming Descriptor, _ membership: consuming Membership)
-    {
+    /// Makes the port of an accepted connection.
+    convenience init(
+        accepted descriptor: consuming Descriptor,
+        _ permit: consuming ConnectionPermit
+    ) {
         let number = descriptor.number
-        let receiver = StreamReceiver(StreamState(connected: descriptor, membership))
+        let receiver = StreamReceiver(StreamState(connected: descriptor, permit))
         self.init(.stream(receiver), number, events: .readable)
     }
 }
 
 extension ListenerReceiver {
-    /// Opens a listener.
+    /// Opens a listening socket.
     convenience init(
         at address: UVRunLoop.SocketAddress,
         _ raw: RawAddress,
@@ -210,7 +214,7 @@ extension ListenerReceiver {
             self.init(State(socket, file), limit: limit)
             return
         }
-        // The connections have it from their listener.
+        // Accepted sockets inherit the option.
         if options.hasNoDelay { try socket.setNoDelay(true) }
         try socket.setReuseAddress(true)
         if address.family == AddressFamily.ipv6 { try socket.setIPv6Only(options.isIPv6Only) }

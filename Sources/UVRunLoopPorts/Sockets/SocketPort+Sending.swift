@@ -3,96 +3,95 @@ import UVRunLoop
 extension UVRunLoop.SocketPort {
     /// Sends bytes, in the order of the calls.
     ///
-    /// What the socket takes goes out at once, unless something is queued already; the rest is
-    /// queued and sent as the peer makes room. Bytes sent before the connection is there are
-    /// queued. The call never waits.
+    /// As much as the socket accepts is sent at once, unless bytes are queued already; the rest is
+    /// queued and sent when the socket is writable. Before the connection is established, all bytes
+    /// are queued. The call never blocks.
     ///
-    /// When the connection turns out to be broken, the port fails: its handler gets
-    /// ``Event/failed(_:)`` in a later pass, after what the peer sent before. When the queue would
-    /// become longer than ``maximumQueuedBytes``, it fails too, and nothing more is read.
+    /// If the connection is broken, the port fails: its handler gets ``Event/failed(_:)`` in a
+    /// later pass, after the bytes that the peer sent before. If the queue would exceed
+    /// ``maximumQueuedBytes``, the port fails too, and nothing more is read.
     ///
     /// > Threading: Any thread. Traps for a listener.
     ///
-    /// - Parameter bytes: What to send.
-    /// - Returns: `false` when the bytes were dropped because the port is invalid, has failed, or
-    ///   was told to send no more.
+    /// - Parameter bytes: The bytes.
+    /// - Returns: `false` if the bytes were dropped, because the port is invalid, has failed, or
+    ///   has ended sending.
     @discardableResult
     public func send(_ bytes: [UInt8]) -> Bool { send(bytes[...]) }
 
-    /// Sends part of an array, as ``send(_:)-([UInt8])`` does.
+    /// Sends a slice, as ``send(_:)-([UInt8])`` does.
     ///
     /// > Threading: Any thread. Traps for a listener.
     ///
-    /// - Parameter bytes: What to send.
-    /// - Returns: `false` when the bytes were dropped because the port is invalid, has failed, or
-    ///   was told to send no more.
+    /// - Parameter bytes: The bytes.
+    /// - Returns: `false` if the bytes were dropped, because the port is invalid, has failed, or
+    ///   has ended sending.
     @discardableResult
     public func send(_ bytes: ArraySlice<UInt8>) -> Bool {
-        settle(stream.state.withLock { $0.send(bytes) })
+        apply(stream.state.withLock { $0.send(bytes) })
     }
 
-    /// Sends any bytes, such as the `utf8` of a string, as ``send(_:)-([UInt8])`` does.
+    /// Sends a sequence of bytes, such as the `utf8` of a string, as ``send(_:)-([UInt8])`` does.
     ///
     /// > Threading: Any thread. Traps for a listener.
     ///
-    /// - Parameter bytes: What to send.
-    /// - Returns: `false` when the bytes were dropped because the port is invalid, has failed, or
-    ///   was told to send no more.
+    /// - Parameter bytes: The bytes.
+    /// - Returns: `false` if the bytes were dropped, because the port is invalid, has failed, or
+    ///   has ended sending.
     @_disfavoredOverload
     @discardableResult
     public func send(_ bytes: some Sequence<UInt8>) -> Bool { send(Array(bytes)) }
 
-    /// Tells the peer that no more comes, when all that is queued is sent.
+    /// Shuts down the sending side once the queue is sent.
     ///
-    /// Input goes on until the peer ends too (``Event/ended``); then the port is invalid by itself.
-    /// Called before the connection is there, it takes effect when it is. If the peer has reset the
-    /// connection, the port fails with ``UVRunLoop/SocketError/Code/connectionReset``.
+    /// The port still receives, until the peer ends too (``Event/ended``); then it becomes invalid.
+    /// Called before the connection is established, it takes effect afterwards. If the peer has
+    /// reset the connection, the port fails with ``UVRunLoop/SocketError/Code/connectionReset``.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public func endSending() {
-        settle(stream.state.withLock { $0.endSending(closing: false) })
+        apply(stream.state.withLock { $0.endSending(closing: false) })
     }
 
-    /// Closes the connection when all that is queued is sent; until then nothing more is read.
+    /// Closes the connection once the queue is sent; until then nothing more is read.
     ///
-    /// With nothing queued the port is invalid when this returns. Called before the connection is
-    /// there, it takes effect when it is. The connection is closed without a further event, unless
-    /// it fails before.
+    /// If the queue is empty, the port is invalid when this returns. Called before the connection
+    /// is established, it takes effect afterwards. The connection is closed without a further
+    /// event, unless it fails before.
     ///
     /// A ``UVRunLoop/Thread`` that is told to stop after its queued work sends the queue first, if
-    /// the port is in its loop's default mode. Nothing limits how long the peer may take to read
-    /// it. ``invalidate()`` ends the wait for one port, and
-    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` with `false` for all. The same goes for
+    /// the port is in its loop's default mode. There is no limit on how long the peer may take to
+    /// read it. ``invalidate()`` ends the wait for one port, and
+    /// ``UVRunLoop/Thread/stop(afterQueuedWork:)`` with `false` for all. The same holds for
     /// ``endSending()``, until the queue is sent.
     ///
-    /// The system resets a TCP connection that is closed while something is unread, and the peer
-    /// may lose what is under way to it. Where that matters, use ``endSending()`` and wait for
-    /// ``Event/ended``.
+    /// The system resets a TCP connection that is closed with unread input, and the peer may lose
+    /// bytes in flight. To avoid that, use ``endSending()`` and wait for ``Event/ended``.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public func invalidateWhenDrained() {
-        settle(stream.state.withLock { $0.endSending(closing: true) })
+        apply(stream.state.withLock { $0.endSending(closing: true) })
     }
 
-    /// Reads nothing until ``resumeReading()``, so that the peer has to wait in the end.
+    /// Stops reading until ``resumeReading()``, which eventually blocks the peer's sends.
     ///
-    /// That the peer has ended is not noticed meanwhile, but a broken connection may be.
+    /// The end of the peer's data is not noticed meanwhile; a broken connection may be.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public func pauseReading() {
-        settle(stream.state.withLock { $0.setPaused(true) })
+        apply(stream.state.withLock { $0.setPaused(true) })
     }
 
-    /// Reads on.
+    /// Resumes reading.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public func resumeReading() {
-        settle(stream.state.withLock { $0.setPaused(false) })
+        apply(stream.state.withLock { $0.setPaused(false) })
     }
 
-    // MARK: The queue
+    // MARK: The send queue
 
-    /// How many bytes wait to be sent.
+    /// The number of queued bytes.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public var queuedBytes: Int { stream.state.withLock { $0.queue.count } }
@@ -102,7 +101,7 @@ extension UVRunLoop.SocketPort {
     /// > Threading: Any thread. Traps for a listener.
     public var isAboveHighMark: Bool { stream.state.withLock { $0.queue.isAboveHighMark } }
 
-    /// The length of the queue beyond which senders had better wait; at first 64 KiB.
+    /// The queue length above which senders should pause; initially 64 KiB.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public var highMark: Int {
@@ -110,7 +109,7 @@ extension UVRunLoop.SocketPort {
         set { stream.state.withLock { $0.queue.highMark = newValue } }
     }
 
-    /// The length of the queue at which senders may go on (``Event/drained``); at first 32 KiB.
+    /// The queue length at which senders may resume (``Event/drained``); initially 32 KiB.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public var lowMark: Int {
@@ -118,12 +117,12 @@ extension UVRunLoop.SocketPort {
         set { stream.state.withLock { $0.queue.lowMark = newValue } }
     }
 
-    /// The length of the queue that makes the port fail with
-    /// ``UVRunLoop/SocketError/Code/queueOverflow`` when it would be passed; at first 64 MiB.
+    /// The queue length above which the port fails with
+    /// ``UVRunLoop/SocketError/Code/queueOverflow``; initially 64 MiB.
     ///
-    /// The queue is dropped then, and a TCP connection is reset, so that the peer does not take
-    /// what it has for all. The peer of a Unix-domain socket gets a reset only if something it sent
-    /// is unread; otherwise it sees an end.
+    /// The queue is then dropped and a TCP connection is reset, so that the peer does not mistake
+    /// partial data for all of it. The peer of a Unix-domain socket gets a reset only if this side
+    /// has unread input; otherwise it sees an end.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public var maximumQueuedBytes: Int {
@@ -139,15 +138,15 @@ extension UVRunLoop.SocketPort {
         }
     }
 
-    /// Does what a change from outside calls for.
+    /// Does, without the lock, what a change to the state requires.
     @discardableResult
-    private func settle(_ consequence: StreamState.Consequence) -> Bool {
-        if consequence.asksAnew { askAnew() }
-        if consequence.isOver {
+    private func apply(_ followUp: StreamState.FollowUp) -> Bool {
+        if followUp.interestChanged { updateInterest() }
+        if followUp.isOver {
             UVRunLoop.invalidate(self)
-        } else if consequence.isReady {
+        } else if followUp.isReady {
             link.announce()
         }
-        return consequence.wasAccepted
+        return followUp.wasAccepted
     }
 }

@@ -3,39 +3,38 @@ import UVRunLoop
 extension UVRunLoop {
     /// A stream socket as an input source: a listener, or one end of a connection.
     ///
-    /// TCP over either version of the Internet Protocol, and Unix-domain stream sockets. A port is
-    /// added to modes of a loop like every port-based source; what happens while another mode runs
-    /// waits in the kernel. Each pass serves a port with one event.
+    /// It supports TCP over IPv4 and IPv6, and Unix-domain stream sockets. Like every port-based
+    /// source, a port is added to modes of a loop; while another mode runs, its events wait in the
+    /// kernel. Each pass serves one event of a port.
     ///
-    /// A connection that is accepted comes as a port of its own, with the event
-    /// ``Event/accepted(_:)``: give it a handler with ``setHandler(_:)`` and add it to a loop, or
-    /// let it go, which closes it.
+    /// An accepted connection is delivered as a port of its own, with the event
+    /// ``Event/accepted(_:)``: give it a handler with ``setHandler(_:)`` and add it to a loop. If
+    /// it is released instead, the connection is closed.
     ///
-    /// A port that is in a loop lives until it is invalidated, fails, or both directions have
-    /// ended; then its socket is closed. One that is in no loop closes its socket when it is let
-    /// go.
+    /// A port that is in a loop is retained until it is invalidated, fails, or both directions have
+    /// ended; then its socket is closed. A port that is in no loop closes its socket when it is
+    /// released.
     ///
     /// See *Port-Based Sources* in Apple's guide; CFSocket and NSSocketPort are its counterparts.
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class SocketPort: PortSource {
-        /// What a port tells its handler.
+        /// An event, passed to the port's handler.
         ///
         /// > Threading: Any thread.
         public enum Event: Sendable {
-            /// The connection that was asked for is there.
+            /// The connection was established.
             case connected
             /// The listener has accepted a connection, which has no handler yet.
             case accepted(SocketPort)
-            /// The peer has sent something: what one read brought, never nothing.
+            /// Bytes of one read; never empty.
             case received([UInt8])
-            /// The peer sends no more; it may still listen.
+            /// The peer has ended sending; it may still receive.
             ///
-            /// Everything that it sent has been received. A peer that resets the connection does
-            /// not end it this way: that is ``failed(_:)``.
+            /// Everything it sent has been received. A reset connection is reported as
+            /// ``failed(_:)`` instead.
             case ended
-            /// The queue has become as short as the low mark, after it was longer than the high
-            /// one.
+            /// The send queue is as short as the low mark again, after it exceeded the high mark.
             case drained
             /// The last event: the port is invalid, for this reason.
             case failed(SocketError)
@@ -55,7 +54,7 @@ extension UVRunLoop {
             }
         }
 
-        /// What a loop knows the port by.
+        /// The port's registration with its loop.
         public let link: PortLink
         let role: Role
 
@@ -77,16 +76,17 @@ extension UVRunLoop {
         /// Its turn among sources that become ready at the same time; lower ones are served first.
         public var order: Int { link.order }
 
-        /// Whether the port was neither invalidated nor has failed, nor have both its directions
-        /// ended.
+        /// Whether the port is valid: it was not invalidated, has not failed, and at most one
+        /// direction has ended.
         public var isValid: Bool { link.isValid }
 
-        /// Takes the port out of its loop for good, and closes its socket.
+        /// Removes the port from its loop and closes its socket.
         ///
-        /// What is queued is dropped; ``endSending()`` and ``invalidateWhenDrained()`` send it. When
-        /// something is dropped, a TCP connection is reset, so that the peer does not take what it
-        /// has for all. On a Unix-domain socket nothing can tell the peer. The file that a listener made goes with it, if it is still the same. When this returns
-        /// on the loop's thread, no call begins any more.
+        /// Queued bytes are dropped; ``endSending()`` and ``invalidateWhenDrained()`` send them. If
+        /// any are dropped, a TCP connection is reset, so that the peer does not mistake partial
+        /// data for all of it; a Unix-domain socket cannot signal that. A listener's socket file is
+        /// removed, unless it was replaced. After this returns on the loop's thread, the handler is
+        /// not called again.
         ///
         /// > Threading: Any thread.
         public func invalidate() {
@@ -95,9 +95,9 @@ extension UVRunLoop {
 
         // MARK: The handler
 
-        /// Gives an accepted connection its handler, which stays on this thread.
+        /// Sets the handler of an accepted connection, which is bound to this thread.
         ///
-        /// Do so before you add it to a loop, of this thread; later it traps.
+        /// Call it before adding the port to a loop, which must be this thread's; later it traps.
         ///
         /// > Threading: The thread whose loop is to serve the connection.
         ///
@@ -106,9 +106,9 @@ extension UVRunLoop {
             setHandler(ThreadBound(handler))
         }
 
-        /// Gives an accepted connection its handler, which may be called on any thread.
+        /// Sets the handler of an accepted connection, which may be called on any thread.
         ///
-        /// Do so before you add it to a loop; later it traps.
+        /// Call it before adding the port to a loop; later it traps.
         ///
         /// > Threading: Any thread.
         ///
@@ -129,31 +129,31 @@ extension UVRunLoop {
 
         // MARK: Addresses
 
-        /// Where the port is; `nil` when it is invalid.
+        /// The local address; `nil` once the port is invalid.
         ///
-        /// A listener at port 0 has the one here that the system chose.
+        /// For a listener at port 0 it has the port that the system chose.
         public var localAddress: SocketAddress? {
             role.receiver.withDescriptor { descriptor in try? descriptor.localAddress() }
                 .flatMap { SocketAddress($0) }
         }
 
-        /// Where the peer is; `nil` for a listener, and when there is no connection.
+        /// The peer's address; `nil` for a listener, and without a connection.
         public var peerAddress: SocketAddress? {
             role.receiver.withDescriptor { descriptor in try? descriptor.peerAddress() }
                 .flatMap { SocketAddress($0) }
         }
 
-        /// Which process is at the other end of a Unix-domain connection, by the kernel's word;
-        /// `nil` for others.
+        /// The credentials of a Unix-domain connection's peer, as reported by the kernel; `nil` for
+        /// others.
         public var peerCredentials: PeerCredentials? {
             guard case .stream = role, case .unix = localAddress else { return nil }
             return role.receiver.withDescriptor { descriptor in try? descriptor.peerCredentials() }
         }
 
-        /// Has the kernel asked for what the port waits for now.
-        func askAnew() {
+        /// Updates the events that the kernel is asked for.
+        func updateInterest() {
             let receiver = role.receiver
-            link.setEvents { receiver.wanted }
+            link.setEvents { receiver.interest }
         }
     }
 }

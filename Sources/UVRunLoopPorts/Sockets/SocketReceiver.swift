@@ -1,36 +1,40 @@
 import UVRunLoop
 
-/// Serves a socket: what a listener and a connection have in common.
-protocol SocketReceiver: PortReceiver {
-    /// What the kernel is to be asked for.
-    var wanted: UVRunLoop.DescriptorSource.Events { get }
+/// The common part of the receivers of listeners and connections.
+protocol SocketReceiver: TypedPortReceiver where Port == UVRunLoop.SocketPort {
+    /// The events to watch the socket for.
+    var interest: UVRunLoop.DescriptorSource.Events { get }
 
-    /// Lends what the port owns, under the lock of the receiver's state.
-    func withOwned<Result: Sendable>(_ body: (inout SocketBelongings) -> Result) -> Result
+    /// Lends the port's resources, under the lock of the receiver's state.
+    func withResources<Result: Sendable>(_ body: (inout SocketResources) -> Result) -> Result
 
-    /// Closes the socket, and lets go of what came with it.
+    /// Closes the socket and releases its other resources.
     func close()
 }
 
-/// What a port owns until it is invalid, whatever its socket is.
-struct SocketBelongings: ~Copyable, Sendable {
+/// The resources that every port owns until it is invalid.
+struct SocketResources: ~Copyable, Sendable {
     typealias BoundHandler = Handler<UVRunLoop.SocketPort.Body>
 
     var handler: BoundHandler?
     var alarm: PortAlarm?
-    /// `nil` once the port is invalid; nothing else is taken in then.
+    /// `nil` once the port is invalid; no handler or alarm is stored then.
     var descriptor: Descriptor?
 
     init(_ descriptor: consuming Descriptor) {
         self.descriptor = consume descriptor
     }
 
-    /// Hands out the handler before, or this one when the port is invalid.
+    /// Stores a handler.
+    ///
+    /// Returns the previous one, or the argument if the port is invalid.
     fileprivate mutating func swap(_ handler: BoundHandler) -> BoundHandler? {
         descriptor == nil ? handler : exchange(&self.handler, with: handler)
     }
 
-    /// Hands out the alarm before, or this one when the port is invalid.
+    /// Stores an alarm.
+    ///
+    /// Returns the previous one, or the argument if the port is invalid.
     fileprivate mutating func swap(_ alarm: PortAlarm?) -> PortAlarm? {
         descriptor == nil ? alarm : exchange(&self.alarm, with: alarm)
     }
@@ -39,52 +43,54 @@ struct SocketBelongings: ~Copyable, Sendable {
 }
 
 extension SocketReceiver {
-    func checkHome(is thread: ThreadIdentity) { withOwned { $0.home }.check(thread) }
+    func checkHome(is thread: ThreadIdentity) { withResources { $0.home }.check(thread) }
 
-    /// The handler before, or this one when the port is invalid; to be let go of.
-    func setHandler(_ handler: SocketBelongings.BoundHandler) -> SocketBelongings.BoundHandler? {
-        withOwned { $0.swap(handler) }
+    /// Stores a handler.
+    ///
+    /// Returns the one to release: the previous one, or the argument if the port is invalid.
+    func setHandler(_ handler: SocketResources.BoundHandler) -> SocketResources.BoundHandler? {
+        withResources { $0.swap(handler) }
     }
 
-    /// Lends the socket; `nil` when it is closed.
+    /// Lends the socket; `nil` if it is closed.
     func withDescriptor<Result: Sendable>(
         _ body: (borrowing Descriptor) -> Result?
     ) -> Result? {
-        withOwned { owned in
-            switch owned.descriptor {
+        withResources { resources in
+            switch resources.descriptor {
             case .some(let descriptor): body(descriptor)
             case .none: nil
             }
         }
     }
 
-    /// Has the port served at a date; `nil` for no date.
+    /// Sets the date at which the port is served; `nil` for none.
     func renewAlarm(at date: UVRunLoop.Instant?, for port: UVRunLoop.SocketPort) {
-        PortAlarm.renew(at: date, for: port) { alarm in withOwned { $0.swap(alarm) } }
+        PortAlarm.renew(at: date, for: port) { alarm in withResources { $0.swap(alarm) } }
     }
 
     func releaseHandler(in loop: UVRunLoop?) {
-        // From here on there is nothing to give a handler or an alarm to.
+        // After this, handlers and alarms are no longer stored.
         close()
-        let alarm = withOwned { exchange(&$0.alarm, with: nil) }
-        let handler = withOwned { exchange(&$0.handler, with: nil) }
+        let alarm = withResources { exchange(&$0.alarm, with: nil) }
+        let handler = withResources { exchange(&$0.handler, with: nil) }
         alarm?.cancel()
         handler?.release()
     }
 
-    func loopDidEnd(_ port: any UVRunLoop.PortSource) {
-        // What belongs to a thread that has ended can never be called again.
-        if withOwned({ $0.handler?.home }) != nil { UVRunLoop.invalidate(port) }
+    func loopDidEnd(port: UVRunLoop.SocketPort) {
+        // A handler that is bound to an ended thread can never be called.
+        if withResources({ $0.handler?.home }) != nil { UVRunLoop.invalidate(port) }
     }
 }
 
-/// Where a port's handler may be called.
+/// The threads on which a port's handler may be called.
 private enum HandlerHome: Sendable {
     case missing
     case any
     case only(ThreadIdentity)
 
-    init(_ handler: SocketBelongings.BoundHandler?) {
+    init(_ handler: SocketResources.BoundHandler?) {
         guard let handler else {
             self = .missing
             return
@@ -97,7 +103,7 @@ private enum HandlerHome: Sendable {
         case .any: break
         case .missing:
             fail(
-                "This connection has no handler. Give it one with setHandler(_:) before you add it."
+                "This connection has no handler. Set one with setHandler(_:) before adding it to a loop."
             )
         case .only(let home):
             require(home == thread, ThreadBound<UVRunLoop.SocketPort.Body>.rule)

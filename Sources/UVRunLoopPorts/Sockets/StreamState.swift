@@ -1,117 +1,119 @@
 import UVRunLoop
 
-/// A connection's socket and what is known of it.
+/// A connection's socket and state.
 ///
-/// Its calls never wait, so they are made under the port's lock: a descriptor that another thread
-/// closes meanwhile would be somebody else's.
+/// Its system calls do not block, so they are made under the port's lock: that keeps another thread
+/// from closing the descriptor, whose number could be reused, in between.
 struct StreamState: ~Copyable, Sendable {
-    typealias Events = StreamCourse.Events
+    typealias Events = StreamLifecycle.Events
     typealias Event = UVRunLoop.SocketPort.Event
     typealias SocketError = UVRunLoop.SocketError
 
-    /// What became of serving the connection once.
+    /// The result of serving the connection once.
     struct Outcome: Sendable {
         var event: Event?
-        /// The connection has ended, and this is told after the event.
+        /// The connection has ended; this takes effect after the event is delivered.
         var isOver = false
         var hasMore = false
-        var asksAnew = false
-        /// When to look again, though the kernel may have nothing to tell.
-        var nextLook: UVRunLoop.Instant?
+        var interestChanged = false
+        /// When to serve the connection again without an event from the kernel.
+        var nextDate: UVRunLoop.Instant?
         var hasAlarm = false
         var handler: Handler<UVRunLoop.SocketPort.Body>?
     }
 
-    /// What has to follow a change that was made from outside.
-    struct Consequence: Sendable {
-        var asksAnew = false
+    /// What the caller has to do after a change, without the lock.
+    struct FollowUp: Sendable {
+        var interestChanged = false
         var isReady = false
         var isOver = false
         var wasAccepted = true
     }
 
-    var owned: SocketBelongings
-    /// Goes after the descriptor, for it makes room for another one.
-    var membership: Membership?
-    var course: StreamCourse
+    var resources: SocketResources
+    /// Destroyed after the descriptor is closed, because it permits another connection.
+    var permit: ConnectionPermit?
+    var lifecycle: StreamLifecycle
     var queue = OutputQueue()
-    /// What the kernel was asked for last.
-    private var asked: Events
-    /// Where to and until when, while the connection is being made.
+    /// The events that the socket is watched for.
+    private var registeredInterest: Events
+    /// The target and deadline, while connecting.
     private var attempt: ConnectionAttempt? {
-        get { keptAttempt?.value }
-        set { keptAttempt = newValue.map(Kept.init) }
+        get { boxedAttempt?.value }
+        set { boxedAttempt = newValue.map(Boxed.init) }
     }
-    private var keptAttempt: Kept<ConnectionAttempt>?
+    private var boxedAttempt: Boxed<ConnectionAttempt>?
 
-    init(connected descriptor: consuming Descriptor, _ membership: consuming Membership?) {
-        owned = SocketBelongings(descriptor)
-        self.membership = membership
-        course = StreamCourse(.open)
-        asked = .readable
+    init(connected descriptor: consuming Descriptor, _ permit: consuming ConnectionPermit?) {
+        resources = SocketResources(descriptor)
+        self.permit = permit
+        lifecycle = StreamLifecycle(.open)
+        registeredInterest = .readable
     }
 
     init(connecting descriptor: consuming Descriptor, _ attempt: ConnectionAttempt) {
-        owned = SocketBelongings(descriptor)
-        keptAttempt = Kept(attempt)
-        course = StreamCourse(.inLine)
-        asked = []
-        membership = nil
+        resources = SocketResources(descriptor)
+        boxedAttempt = Boxed(attempt)
+        lifecycle = StreamLifecycle(.retrying)
+        registeredInterest = []
+        permit = nil
         connect()
-        asked = wanted
+        registeredInterest = interest
     }
 
-    var wanted: Events { course.wanted(queue) }
+    var interest: Events { lifecycle.interest(queue) }
 
-    var isReady: Bool { course.isReady(queue) }
+    var isReady: Bool { lifecycle.isReady(queue) }
 
-    var isFinishing: Bool { owned.descriptor != nil && course.isFinishing }
+    var isFinishing: Bool { resources.descriptor != nil && lifecycle.isFinishing }
 
-    /// Whether the kernel has to be asked for something else; not about a peer that is gone.
-    private mutating func asksAnew() -> Bool {
-        guard !course.isHungUp, asked != wanted else { return false }
-        asked = wanted
+    /// Records the events to watch the socket for.
+    ///
+    /// Returns whether they changed; `false` for a peer that is gone.
+    private mutating func recordInterest() -> Bool {
+        guard !lifecycle.isHungUp, registeredInterest != interest else { return false }
+        registeredInterest = interest
         return true
     }
 
     // MARK: Connecting
 
-    /// Asks the listener, for the first time or again.
+    /// Starts or retries connecting.
     private mutating func connect() {
         guard let attempt else { return }
         do {
-            switch try owned.descriptor?.connect(to: attempt.address) {
-            case .done: course.phase = .connected
-            case .underway: course.phase = .connecting
-            case .lineIsFull, nil: course.phase = .inLine
+            switch try resources.descriptor?.connect(to: attempt.address) {
+            case .done: lifecycle.phase = .connected
+            case .inProgress: lifecycle.phase = .connecting
+            case .backlogFull, nil: lifecycle.phase = .retrying
             }
         } catch {
             fail(SocketError(system: error))
         }
     }
 
-    /// Finds out what became of the connection.
-    private mutating func lookAtAttempt(_ events: Events, _ now: UVRunLoop.Instant) {
-        switch course.phase {
-        case .inLine:
+    /// Advances connecting.
+    private mutating func advanceAttempt(_ events: Events, _ now: UVRunLoop.Instant) {
+        switch lifecycle.phase {
+        case .retrying:
             connect()
-            if course.phase == .inLine { attempt?.didTry(at: now) }
-        case .connecting where !events.isEmpty: takeOutcome()
+            if lifecycle.phase == .retrying { attempt?.didFindBacklogFull(at: now) }
+        case .connecting where !events.isEmpty: finishConnecting()
         case .connecting, .connected, .open: break
         }
-        if course.phase == .connected { attempt = nil }
-        if attempt?.isLate(at: now) == true { fail(SocketError(.timedOut)) }
+        if lifecycle.phase == .connected { attempt = nil }
+        if attempt?.isOverdue(at: now) == true { fail(SocketError(.timedOut)) }
     }
 
-    /// Takes from the kernel how connecting went.
-    private mutating func takeOutcome() {
+    /// Takes the result of connecting from the kernel.
+    private mutating func finishConnecting() {
         do {
-            let error = try owned.descriptor?.takeError()
+            let error = try resources.descriptor?.takeError()
             switch error {
-            case nil: course.phase = .connected
+            case nil: lifecycle.phase = .connected
             case .connectionReset, .brokenPipe:
-                // The connection was there, and may have brought something before it broke.
-                course.phase = .connected
+                // The connection was established, and may have received bytes before it broke.
+                lifecycle.phase = .connected
             default: break
             }
             if let error { fail(SocketError(system: error)) }
@@ -122,33 +124,33 @@ struct StreamState: ~Copyable, Sendable {
 
     // MARK: Serving
 
-    /// Goes one step on.
+    /// Handles one event.
     mutating func serve(_ events: Events, at now: UVRunLoop.Instant) -> Outcome {
-        guard owned.descriptor != nil else { return Outcome() }
+        guard resources.descriptor != nil else { return Outcome() }
         var outcome = Outcome()
-        // A socket that is in nobody's line counts as hung up.
-        if events.contains(.hangUp), course.phase != .inLine { course.isHungUp = true }
-        if keptAttempt != nil { lookAtAttempt(events, now) }
+        // epoll reports an unconnected socket as hung up.
+        if events.contains(.hangUp), lifecycle.phase != .retrying { lifecycle.isHungUp = true }
+        if boxedAttempt != nil { advanceAttempt(events, now) }
         outcome.event = nextEvent(events)
         if case .failed = outcome.event {
             outcome.isOver = true
         } else {
-            outcome.isOver = course.isOver
+            outcome.isOver = lifecycle.isOver
         }
-        outcome.hasMore = !outcome.isOver && keptAttempt == nil && course.isReady(queue)
-        outcome.asksAnew = asksAnew()
-        outcome.nextLook = attempt?.nextLook(isInLine: course.phase == .inLine)
-        outcome.hasAlarm = owned.alarm != nil
-        outcome.handler = owned.handler
+        outcome.hasMore = !outcome.isOver && boxedAttempt == nil && lifecycle.isReady(queue)
+        outcome.interestChanged = recordInterest()
+        outcome.nextDate = attempt?.nextDate(isRetrying: lifecycle.phase == .retrying)
+        outcome.hasAlarm = resources.alarm != nil
+        outcome.handler = resources.handler
         return outcome
     }
 
     private mutating func nextEvent(_ events: Events) -> Event? {
-        switch course.phase {
-        case .inLine, .connecting: return course.failure.map { .failed($0) }
+        switch lifecycle.phase {
+        case .retrying, .connecting: return lifecycle.failure.map { .failed($0) }
         case .connected:
-            course.phase = .open
-            // With nothing queued the kernel has nothing to tell that would lead to this later.
+            lifecycle.phase = .open
+            // With an empty queue, no later event would lead here.
             shutDownIfDue()
             return .connected
         case .open: return step(events)
@@ -156,51 +158,53 @@ struct StreamState: ~Copyable, Sendable {
     }
 
     private mutating func step(_ events: Events) -> Event? {
-        if !queue.isEmpty, events.contains(.writable) || course.isHungUp, flush() {
+        if !queue.isEmpty, events.contains(.writable) || lifecycle.isHungUp, flush() {
             return .drained
         }
         shutDownIfDue()
-        if course.reads, events.contains(.readable) || course.readsToTheEnd {
+        if lifecycle.reads, events.contains(.readable) || lifecycle.readsToTheEnd {
             if let event = read() { return event }
         }
-        guard !course.readsToTheEnd else { return nil }
-        return course.failure.map { .failed($0) } ?? lastError()
+        guard !lifecycle.readsToTheEnd else { return nil }
+        return lifecycle.failure.map { .failed($0) } ?? lastError()
     }
 
     private mutating func read() -> Event? {
         do {
-            switch try owned.descriptor?.read() {
+            switch try resources.descriptor?.read() {
             case .bytes(let bytes): return .received(bytes)
             case .wouldBlock, nil:
-                if course.readsToTheEnd { course.peerDidEnd = true }
+                if lifecycle.readsToTheEnd { lifecycle.peerDidEnd = true }
                 return nil
             case .end:
-                course.peerDidEnd = true
-                return course.isEndGenuine ? .ended : nil
+                lifecycle.peerDidEnd = true
+                return lifecycle.isEndGenuine ? .ended : nil
             }
         } catch {
-            return .failed(course.failure ?? SocketError(system: error))
+            return .failed(lifecycle.failure ?? SocketError(system: error))
         }
     }
 
-    /// The error of a peer that is gone while nothing is read from it.
+    /// The error of a peer that is gone, while nothing is read.
     private mutating func lastError() -> Event? {
-        guard course.isHungUp, course.peerDidEnd else { return nil }
-        let error = (try? owned.descriptor?.takeError()) ?? nil
+        guard lifecycle.isHungUp, lifecycle.peerDidEnd else { return nil }
+        let error = (try? resources.descriptor?.takeError()) ?? nil
         return error.map { .failed(SocketError(system: $0)) }
     }
 
     // MARK: Sending
 
-    /// Sends what the socket takes of the queue; answers whether that made room for more.
+    /// Sends queued bytes.
+    ///
+    /// Returns whether the queue is now as short as the low mark.
     private mutating func flush() -> Bool {
-        guard course.sends else { return false }
+        guard lifecycle.sends else { return false }
         do {
             let sent: Int?
             if let only = queue.only {
-                sent = try owned.descriptor?.send(only)
+                sent = try resources.descriptor?.send(only)
             } else {
-                sent = try owned.descriptor?.send(queue.first(Descriptor.mostPieces))
+                sent = try resources.descriptor?.send(queue.first(Descriptor.maximumPieces))
             }
             guard let sent else { return false }
             let hasRoom = queue.didSend(sent)
@@ -212,63 +216,64 @@ struct StreamState: ~Copyable, Sendable {
         }
     }
 
-    /// Sends at once what the socket takes, and queues the rest.
-    mutating func send(_ bytes: ArraySlice<UInt8>) -> Consequence {
-        guard owned.descriptor != nil, course.accepts else {
-            return Consequence(wasAccepted: false)
+    /// Sends as much as the socket accepts, and queues the rest.
+    mutating func send(_ bytes: ArraySlice<UInt8>) -> FollowUp {
+        guard resources.descriptor != nil, lifecycle.accepts else {
+            return FollowUp(wasAccepted: false)
         }
         var sent = 0
         do {
-            if queue.isEmpty, course.sends, !bytes.isEmpty {
-                sent = try owned.descriptor?.send(bytes) ?? 0
+            if queue.isEmpty, lifecycle.sends, !bytes.isEmpty {
+                sent = try resources.descriptor?.send(bytes) ?? 0
             }
         } catch {
             fail(reason(of: error))
-            return consequence(wasAccepted: false)
+            return followUp(wasAccepted: false)
         }
-        guard sent < bytes.count else { return Consequence() }
+        guard sent < bytes.count else { return FollowUp() }
         if queue.overflows(with: bytes.count - sent) {
-            owned.descriptor?.resetWhenClosed()
+            resources.descriptor?.resetWhenClosed()
             fail(SocketError(.queueOverflow))
-            // The peer lives and may send on: this is not to wait for its end.
-            course.peerDidEnd = true
-            return consequence(wasAccepted: false)
+            // The peer may go on sending: the connection must not wait for its end.
+            lifecycle.peerDidEnd = true
+            return followUp(wasAccepted: false)
         }
         queue.append(bytes.dropFirst(sent))
-        return consequence()
+        return followUp()
     }
 
-    mutating func endSending(closing: Bool) -> Consequence {
-        guard owned.descriptor != nil else { return Consequence(wasAccepted: false) }
-        course.noteEnd(closing: closing)
+    mutating func endSending(closing: Bool) -> FollowUp {
+        guard resources.descriptor != nil else { return FollowUp(wasAccepted: false) }
+        lifecycle.end(closing: closing)
         shutDownIfDue()
-        return consequence()
+        return followUp()
     }
 
-    mutating func setPaused(_ isPaused: Bool) -> Consequence {
-        guard owned.descriptor != nil else { return Consequence(wasAccepted: false) }
-        course.isPaused = isPaused
-        return consequence()
+    mutating func setPaused(_ isPaused: Bool) -> FollowUp {
+        guard resources.descriptor != nil else { return FollowUp(wasAccepted: false) }
+        lifecycle.isPaused = isPaused
+        return followUp()
     }
 
-    private mutating func consequence(wasAccepted: Bool = true) -> Consequence {
-        Consequence(
-            asksAnew: asksAnew(),
-            isReady: keptAttempt == nil && course.isReady(queue),
-            isOver: course.isOver,
+    private mutating func followUp(wasAccepted: Bool = true) -> FollowUp {
+        FollowUp(
+            interestChanged: recordInterest(),
+            isReady: boxedAttempt == nil && lifecycle.isReady(queue),
+            isOver: lifecycle.isOver,
             wasAccepted: wasAccepted
         )
     }
 
     private mutating func shutDownIfDue() {
-        guard course.isToShutDown(queue) else { return }
+        guard lifecycle.shouldShutDown(queue) else { return }
         do throws(UVError) {
-            // Unlike a TCP socket, a Unix socket whose peer is gone can be shut down.
-            if course.closesWhenDrained, let error = try owned.descriptor?.takeError() {
+            // Unlike a TCP socket, a Unix-domain socket whose peer is gone can be shut down without
+            // an error.
+            if lifecycle.closesWhenDrained, let error = try resources.descriptor?.takeError() {
                 throw error
             }
-            try owned.descriptor?.endSending()
-            course.didShutDown()
+            try resources.descriptor?.endSending()
+            lifecycle.didShutDown()
         } catch {
             fail(reason(of: error))
         }
@@ -276,37 +281,37 @@ struct StreamState: ~Copyable, Sendable {
 
     // MARK: Failing
 
-    /// The connection cannot go on; what the peer sent already is still read.
+    /// Makes the connection fail; bytes that were received before are still read.
     private mutating func fail(_ error: SocketError) {
-        course.failure = course.failure ?? error
+        lifecycle.failure = lifecycle.failure ?? error
         attempt = nil
         queue.removeAll()
     }
 
-    /// Why a call that sends was refused.
+    /// The reason why a send failed.
     ///
-    /// `EPIPE` and `ENOTCONN` say only that sending is over. Why, the socket's own error says.
+    /// `EPIPE` and `ENOTCONN` say only that sending has ended; the socket's pending error says why.
     private func reason(of error: UVError) -> SocketError {
         guard error == .brokenPipe || error == .notConnected else {
             return SocketError(system: error)
         }
-        if let cause = (try? owned.descriptor?.takeError()) ?? nil {
+        if let cause = (try? resources.descriptor?.takeError()) ?? nil {
             return SocketError(system: cause)
         }
         return SocketError(system: error == .notConnected ? .connectionReset : error)
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Takes out the socket, to be closed.
+    /// Takes the descriptor, to close it.
     mutating func takeDescriptor() -> Descriptor? {
         resetIfCutShort()
-        return owned.descriptor.take()
+        return resources.descriptor.take()
     }
 
-    /// Sees to it that a peer does not take part of what was sent to it for all.
+    /// Makes closing reset the connection if queued bytes are dropped.
     private func resetIfCutShort() {
-        if !queue.isEmpty { owned.descriptor?.resetWhenClosed() }
+        if !queue.isEmpty { resources.descriptor?.resetWhenClosed() }
     }
 
     deinit { resetIfCutShort() }

@@ -3,20 +3,20 @@ import UVRunLoop
 
 /// Owns one file descriptor and closes it exactly once.
 ///
-/// A loop or an ``EventSet`` that watches the number has to let go of it first.
+/// A loop or an ``EventSet`` that watches the descriptor must stop watching it first.
 struct Descriptor: ~Copyable, Sendable {
     let number: CInt
 
-    /// Takes over a descriptor that nobody else closes.
+    /// Takes ownership of a descriptor.
     init(owning number: CInt) {
         self.number = number
     }
 
     deinit {
-        // Linux frees the number whatever `close` answers, so it is never repeated.
+        // Linux frees the number even if `close` fails, so it must not be retried.
         Glibc.close(number)
     }
 
-    /// Closes it here and now.
+    /// Closes the descriptor now.
     consuming func close() {}
 }

@@ -4,21 +4,21 @@ import UVRunLoop
 
 /// Owns an epoll instance: many descriptors that a loop can watch as one.
 ///
-/// Level-triggered. Its descriptor is readable while one of its own is ready. Remove a descriptor
-/// before you close it.
+/// It is level-triggered. Its descriptor is readable while one of the set is ready. Remove a
+/// descriptor before closing it.
 struct EventSet: ~Copyable, Sendable {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
-    /// What one descriptor has.
+    /// A ready descriptor.
     struct Ready: Equatable, Sendable {
-        /// What the descriptor was added with.
+        /// The tag that the descriptor was added with.
         var tag: UInt64
-        /// `.hangUp` stands for an error too, and comes asked for or not.
+        /// `.hangUp` also means an error, and is reported without being requested.
         var events: Events
     }
 
-    /// The most that one look answers.
-    static let mostPerLook = 64
+    /// The most descriptors that one poll returns.
+    static let maximumPerPoll = 64
 
     let descriptor: Descriptor
 
@@ -34,21 +34,22 @@ struct EventSet: ~Copyable, Sendable {
         try control(cuv_epoll_operation_modify, number, events, tag)
     }
 
-    /// Forgets a descriptor; one that is closed or was never added is forgotten already.
+    /// Removes a descriptor; does nothing if it is closed or was never added.
     func remove(_ number: CInt) {
         _ = cuv_epoll_delete(descriptor.number, number)
     }
 
-    /// Looks, without waiting, which descriptors are ready; those that are left out because there
-    /// are more than asked for come first in the next look.
-    func look(atMost limit: Int = mostPerLook) throws(UVError) -> [Ready] {
-        let limit = min(limit, Self.mostPerLook)
+    /// Returns the ready descriptors, without waiting.
+    ///
+    /// If more are ready than the limit, the others come first in the next poll.
+    func poll(atMost limit: Int = maximumPerPoll) throws(UVError) -> [Ready] {
+        let limit = min(limit, Self.maximumPerPoll)
         return unsafe try withUnsafeTemporaryAllocation(
             of: cuv_tagged_events.self,
-            capacity: Self.mostPerLook
+            capacity: Self.maximumPerPoll
         ) { buffer -> Result<[Ready], UVError> in
-            guard let found = buffer.baseAddress else { return .success([]) }
-            let count = unsafe cuv_epoll_look(descriptor.number, found, CInt(limit))
+            guard let events = buffer.baseAddress else { return .success([]) }
+            let count = unsafe cuv_epoll_look(descriptor.number, events, CInt(limit))
             if count == -EINTR { return .success([]) }
             guard count >= 0 else { return .failure(UVError(rawValue: count)) }
             return unsafe .success(

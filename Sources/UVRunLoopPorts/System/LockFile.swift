@@ -1,24 +1,24 @@
 import Glibc
 import UVRunLoop
 
-/// A file whose lock says that a process lives.
+/// A file whose lock shows that its owner is alive.
 ///
-/// It is a record lock, the one kind that a forked child does not share: the lock ends with the
-/// process that took it, whatever copies of the descriptor live on, and `exec` ends it too. Such a
-/// lock does not keep threads of one process apart, and closing any descriptor of the file gives
-/// it up, so the caller opens a file once at a time.
+/// It is a POSIX record lock, the only kind that a forked child does not share: it ends with the
+/// process that took it, even if copies of the descriptor remain, and at `exec`. Such a lock does
+/// not exclude threads of the same process, and closing any descriptor of the file releases it, so
+/// the caller opens a file only once at a time.
 struct LockFile: ~Copyable, Sendable {
-    /// How opening and locking went.
+    /// The result of locking.
     enum Outcome: ~Copyable {
         case locked(LockFile)
         case heldByAnother
-        /// There is something of another kind, or of another owner, under the name.
+        /// The name belongs to a file of another kind or another owner.
         case notTrusted
     }
 
     private let descriptor: Descriptor
 
-    /// Makes the file if there is none, and locks it without waiting.
+    /// Creates the file if needed, and locks it without waiting.
     static func lock(_ path: String) throws(UVError) -> Outcome {
         while true {
             let descriptor: Descriptor
@@ -32,8 +32,9 @@ struct LockFile: ~Copyable, Sendable {
             else { return .notTrusted }
             if status.permissions != permissions { _ = fchmod(descriptor.number, permissions) }
             guard try takeLock(of: descriptor) else { return .heldByAnother }
-            // Whoever held the lock may have removed the file in the meantime, and another process
-            // have made and locked a new one. Only the lock of the file that has the name counts.
+            // A previous holder may have removed the file before this lock was granted, and another
+            // process may have created and locked a new one. Only a lock on the file that has the
+            // name counts.
             if try FileStatus(ofPath: path)?.identity == status.identity {
                 return .locked(LockFile(descriptor: descriptor))
             }
@@ -46,7 +47,7 @@ struct LockFile: ~Copyable, Sendable {
         do {
             return try openOnce(path)
         } catch UVError.noAccess {
-            // Made a moment ago under a umask that leaves its owner nothing.
+            // The file was just created under a umask that denies its owner access.
             guard let status = try FileStatus(ofPath: path), status.kind == .regular,
                 status.owner == geteuid()
             else { throw .noAccess }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Hosts as text, the way the system writes and reads them; names are not looked up.
+/// Conversions between hosts and their numeric text; names are not resolved.
 enum NumericHost {
-    /// A host as the kernel has it: its bytes in the network's order.
+    /// Parses an IPv4 host into the number of its bytes in network order.
     static func parse(ipv4 text: String) -> UInt32? {
         bytes(of: text, family: AF_INET, count: 4).map(number)
     }
@@ -12,7 +12,7 @@ enum NumericHost {
         return (number(bytes.prefix(8)), number(bytes.suffix(8)))
     }
 
-    /// The number of a network interface, which may be named by it too.
+    /// The index of a network interface, from its number or name.
     static func parse(scope text: String) -> UInt32? {
         if let number = UInt32(text) { return number }
         let index = unsafe if_nametoindex(text)

@@ -1,15 +1,15 @@
 import UVRunLoop
 
 extension UVRunLoop {
-    /// A process and whose it is, by the kernel's word.
+    /// The process and user of a peer, as reported by the kernel.
     ///
-    /// It is what held when the connection was made: the process may have ended since, and its
-    /// number have been given to another.
+    /// They were recorded when the connection was made: the process may have ended since, and its
+    /// id may have been reused.
     ///
     /// > Threading: Any thread.
     public struct PeerCredentials: Hashable, Sendable {
-        /// The process id; 0 for a process that cannot be seen from here, as from inside a
-        /// container.
+        /// The process id; 0 for a process that is not visible here, such as one outside a
+        /// container's namespace.
         public let process: Int32
         /// The effective user id.
         public let user: UInt32

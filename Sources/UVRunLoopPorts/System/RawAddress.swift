@@ -1,23 +1,24 @@
 import Glibc
 import UVRunLoop
 
-/// The families of addresses, by the kernel's numbers.
+/// The kernel's numbers of address families.
 enum AddressFamily {
     static let ipv4 = AF_INET
     static let ipv6 = AF_INET6
     static let unix = AF_UNIX
 }
 
-/// A socket's address in the kernel's own form: a `sockaddr` as bytes.
+/// A socket's address as the bytes of a `sockaddr`.
 struct RawAddress: Hashable, Sendable {
-    /// As many bytes as a Unix socket's path may have; the kernel wants a zero behind it.
+    /// The longest path of a Unix-domain socket in bytes, without the terminating zero.
     static let longestPath = 107
     private static let pathStart = 2
     private static let capacity = 128
 
     private(set) var bytes: [UInt8]
 
-    /// A Unix socket's address; `nil` for a path that is too long, empty, or holds a zero.
+    /// The address of a Unix-domain socket; `nil` for a path that is too long, empty, or contains a
+    /// zero byte.
     init?(unixPath path: String) {
         let path = Array(path.utf8)
         guard !path.isEmpty, path.count <= Self.longestPath, !path.contains(0) else { return nil }
@@ -35,7 +36,7 @@ struct RawAddress: Hashable, Sendable {
         bytes += unsafe withUnsafeBytes(of: scope) { unsafe Array($0) }
     }
 
-    /// An address that a call of the kernel writes.
+    /// An address that a system call writes.
     init(_ call: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> CInt) throws(UVError) {
         var buffer = [UInt8](repeating: 0, count: Self.capacity)
         var length = socklen_t(Self.capacity)
@@ -55,12 +56,12 @@ struct RawAddress: Hashable, Sendable {
     }
     var ipv6Scope: UInt32 { integer(at: 24, as: UInt32.self, isBigEndian: false) }
 
-    /// The path of a Unix socket; empty for one that has none, or an abstract name.
+    /// The path of a Unix-domain socket; empty for an unnamed or abstract one.
     var unixPath: String {
         String(decoding: bytes.dropFirst(Self.pathStart).prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Lends the address to a call of the kernel.
+    /// Passes the address to a system call.
     func lend(to call: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         unsafe bytes.withUnsafeBytes { raw in
             guard let base = raw.baseAddress else { return -1 }
@@ -75,7 +76,7 @@ struct RawAddress: Hashable, Sendable {
         unsafe withUnsafeBytes(of: UInt16(number)) { unsafe Array($0) }
     }
 
-    /// A number of the address; zero where the kernel wrote less.
+    /// An integer of the address; zero if the kernel wrote fewer bytes.
     private func integer<Number: FixedWidthInteger>(
         at offset: Int,
         as type: Number.Type,

@@ -2,23 +2,24 @@ import Glibc
 import Synchronization
 import UVRunLoop
 
-/// The buffers into which ports read: as many as threads read at the same time, and not one for
-/// each connection.
+/// A pooled buffer for reads.
+///
+/// There are as many as threads that read at the same time, not one per connection.
 @safe
 struct ReadBuffer: ~Copyable, Sendable {
-    /// Room for what a fast peer sends in the time of one pass.
+    /// Enough for what a fast peer sends during one pass.
     static let size = 65536
 
     private let address: UInt
-    /// Where the calling thread's search for a spare one begins.
+    /// The slot at which the calling thread starts its search.
     private let home: Int
 
     private init() {
-        home = Spares.home
-        address = Spares.take(from: home) ?? Self.allocate()
+        home = BufferPool.home
+        address = BufferPool.take(from: home) ?? Self.allocate()
     }
 
-    /// Lends a buffer; its contents are garbage before and after.
+    /// Lends a buffer; its contents are undefined.
     static func lend<Result, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -31,7 +32,7 @@ struct ReadBuffer: ~Copyable, Sendable {
     }
 
     deinit {
-        if Spares.keep(address, at: home) { return }
+        if BufferPool.put(address, at: home) { return }
         unsafe UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
     }
 
@@ -42,28 +43,29 @@ struct ReadBuffer: ~Copyable, Sendable {
     }
 }
 
-/// Buffers that nobody reads into.
+/// The unused buffers.
 ///
-/// There is no lock that a forked child could inherit from another thread. Each buffer has a slot.
-/// A thread begins with a slot of its own, where as a rule it finds the buffer that it left there.
-private enum Spares {
-    /// More buffers than these are freed: a crowd of threads that read at once is the exception.
+/// The pool is lock-free, so a forked child inherits no lock that another thread holds. It consists
+/// of slots for one buffer each. A thread's search starts at a slot of its own, where it usually
+/// finds the buffer it returned last.
+private enum BufferPool {
+    /// The most buffers kept; more threads than this rarely read at once.
     private static let count = 16
-    /// Slots lie a cache line apart, so that threads do not slow each other down.
+    /// One slot per cache line, to avoid false sharing.
     private static let distance = 8
     /// Addresses; 0 for an empty slot.
     private static let slots = InlineArray<128, Atomic<UInt>> { _ in Atomic(0) }
 
-    /// The slot of the calling thread, which others may have too.
+    /// The first slot of the calling thread; threads may share one.
     static var home: Int {
-        // The upper bits of the product depend on all those in which threads' addresses differ.
+        // The upper bits of the product depend on all bits in which the threads' addresses differ.
         Int(UInt(pthread_self()) &* 0x9E37_79B9_7F4A_7C15 >> 60)
     }
 
     static func take(from home: Int) -> UInt? {
         for slot in home..<home + count {
             let index = slot % count * distance
-            // Reading costs other threads nothing, an exchange takes the cache line from them.
+            // A load leaves the cache line shared; an exchange takes it from other threads.
             guard slots[index].load(ordering: .relaxed) != 0 else { continue }
             let address = slots[index].exchange(0, ordering: .acquiring)
             if address != 0 { return address }
@@ -71,17 +73,17 @@ private enum Spares {
         return nil
     }
 
-    /// Keeps a buffer for later; `false` when there are enough.
-    static func keep(_ address: UInt, at home: Int) -> Bool {
+    /// Returns a buffer to the pool; `false` if the pool is full.
+    static func put(_ address: UInt, at home: Int) -> Bool {
         for slot in home..<home + count {
             let index = slot % count * distance
             guard slots[index].load(ordering: .relaxed) == 0 else { continue }
-            let (isKept, _) = slots[index].compareExchange(
+            let (isStored, _) = slots[index].compareExchange(
                 expected: 0,
                 desired: address,
                 ordering: .releasing
             )
-            if isKept { return true }
+            if isStored { return true }
         }
         return false
     }

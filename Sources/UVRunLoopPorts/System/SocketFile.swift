@@ -1,15 +1,15 @@
 import Glibc
 import UVRunLoop
 
-/// The file that a Unix-domain listener made, and whether it is still there.
+/// The file of a Unix-domain listener, which removes it at the end.
 struct SocketFile: ~Copyable, Sendable {
     private let path: String
     private let identity: FileIdentity
     private let process: pid_t
 
-    /// Binds and listens at a path, and remembers the file that this makes.
+    /// Binds and listens at a path, and records the file's identity.
     ///
-    /// A socket of this user's that nobody listens at gives way where that is asked for.
+    /// With `replacesStale`, a socket of this user at which nobody listens is replaced.
     static func listen(
         _ socket: borrowing Descriptor,
         at path: String,
@@ -17,8 +17,8 @@ struct SocketFile: ~Copyable, Sendable {
         replacesStale: Bool
     ) throws(UVError) -> SocketFile {
         guard let address = RawAddress(unixPath: path) else { throw .invalidArgument }
-        // Between `bind` and `listen` a socket looks like one that nobody listens at, and two who
-        // clear a stale one away must not clear away each other's: all of it is one step.
+        // Between `bind` and `listen` a socket refuses connections like a stale one. The lock keeps
+        // two processes that replace a stale socket from removing each other's.
         let lock = DirectoryLock(of: path)
         do {
             try socket.bind(to: address)
@@ -34,14 +34,14 @@ struct SocketFile: ~Copyable, Sendable {
         return file
     }
 
-    /// The file goes with its listener: unless it is somebody else's by now, or this is a forked
-    /// child, whose parent still listens.
+    /// Removes the file, unless another process has replaced it, or this is a forked child, whose
+    /// parent still listens.
     deinit {
         guard process == Process.id, let status = try? FileStatus(ofPath: path) else { return }
         if status.identity == identity { try? Files.remove(path) }
     }
 
-    /// Whether a path is a socket of this user's at which nobody listens.
+    /// Whether a path is a socket of this user at which nobody listens.
     private static func isStale(_ path: String, _ address: RawAddress) throws(UVError) -> Bool {
         guard let status = try FileStatus(ofPath: path), status.kind == .socket,
             status.owner == Process.user
@@ -55,23 +55,23 @@ struct SocketFile: ~Copyable, Sendable {
     }
 }
 
-/// A lock on a directory, for as long as a listener takes to come up in it.
+/// An advisory lock on a directory, held while a listener starts.
 ///
-/// It keeps nobody from using the directory: it is among those who ask for it.
+/// It affects only processes that take it, and no other use of the directory.
 private struct DirectoryLock: ~Copyable {
-    private static let mostTries = 100
+    private static let maximumAttempts = 100
     private static let pause: UInt32 = 1_000
 
     private var directory: Descriptor?
 
-    /// Takes the lock, or goes without where the directory cannot be opened, or somebody sits on
-    /// the lock.
+    /// Takes the lock, or proceeds without it if the directory cannot be opened or another process
+    /// holds it too long.
     init(of path: String) {
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let number = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0 else { return }
         directory = Descriptor(owning: number)
-        for _ in 0..<Self.mostTries {
+        for _ in 0..<Self.maximumAttempts {
             if flock(number, LOCK_EX | LOCK_NB) == 0 { return }
             usleep(Self.pause)
         }

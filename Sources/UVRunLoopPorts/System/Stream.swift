@@ -2,27 +2,29 @@ internal import CUVSupport
 import Glibc
 import UVRunLoop
 
-/// The calls that make and connect stream sockets.
+/// System calls for stream sockets.
 ///
-/// Every socket made here is non-blocking and closed on `exec`.
+/// All sockets made here are non-blocking and close-on-exec.
 enum Stream {
-    /// What `socket` is asked for.
+    /// The type argument of `socket`.
     static let kind =
         CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
 
     static func socket(family: CInt) throws(UVError) -> Descriptor {
         Descriptor(owning: try completing { Glibc.socket(family, kind, 0) })
     }
+
+    static func unixSocket() throws(UVError) -> Descriptor { try socket(family: AF_UNIX) }
 }
 
-/// How a call to connect went.
+/// The result of `connect`.
 enum ConnectProgress {
     case done
-    /// The socket becomes writable when the outcome is known: see ``Descriptor/takeError()``.
-    case underway
-    /// The listener's line is full, and the kernel will not tell when there is room: try again
-    /// later. Unix-domain sockets only.
-    case lineIsFull
+    /// The socket becomes writable when the result is known: see ``Descriptor/takeError()``.
+    case inProgress
+    /// The listener's backlog is full, and no event reports when there is room, so connecting is
+    /// retried. Unix-domain sockets only.
+    case backlogFull
 }
 
 extension Descriptor {
@@ -37,7 +39,7 @@ extension Descriptor {
         }
     }
 
-    /// The next connection of a listener's line; `nil` when nobody waits.
+    /// The next pending connection; `nil` if there is none.
     func accept() throws(UVError) -> Descriptor? {
         while true {
             let status = cuv_accept(number)
@@ -50,33 +52,33 @@ extension Descriptor {
     func connect(to address: RawAddress) throws(UVError) -> ConnectProgress {
         if unsafe address.lend(to: { unsafe Glibc.connect(number, $0, $1) }) == 0 { return .done }
         switch errno {
-        // Interrupted, it goes on all the same; called again, it would answer EALREADY.
-        case EINPROGRESS, EINTR: return .underway
-        case EAGAIN: return .lineIsFull
+        // An interrupted connect goes on in the kernel; calling it again would fail with EALREADY.
+        case EINPROGRESS, EINTR: return .inProgress
+        case EAGAIN: return .backlogFull
         case let code: throw UVError(rawValue: -code)
         }
     }
 
-    /// Sends no more; what was sent already still arrives.
+    /// Shuts down the sending side; bytes already sent still arrive.
     func endSending() throws(UVError) {
         guard shutdown(number, CInt(SHUT_WR)) == 0 else { throw UVError(rawValue: -errno) }
     }
 
-    /// Has the connection reset when the socket is closed, so that the peer does not take what it
-    /// has for all there was.
+    /// Makes `close` reset the connection, so that the peer does not mistake partial data for all of
+    /// it.
     ///
-    /// Without effect on Unix-domain sockets: the kernel resets those that are closed with unread
-    /// input, and no others.
+    /// It has no effect on Unix-domain sockets: the kernel resets only those that are closed with
+    /// unread input.
     func resetWhenClosed() {
         var option = linger(l_onoff: 1, l_linger: 0)
         let length = socklen_t(MemoryLayout<linger>.size)
-        // An open socket always has this option.
+        // This cannot fail for an open socket.
         _ = unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &option, length)
     }
 
     // MARK: Options
 
-    /// Takes the error that waits at the socket, such as a connection's outcome; `nil` for none.
+    /// Takes the socket's pending error, such as the result of connecting; `nil` if there is none.
     func takeError() throws(UVError) -> UVError? {
         var code: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
@@ -86,17 +88,17 @@ extension Descriptor {
         return code == 0 ? nil : UVError(rawValue: -code)
     }
 
-    /// Sends small pieces of TCP at once instead of waiting for more of them.
+    /// Disables Nagle's algorithm, so that small TCP writes are sent at once.
     func setNoDelay(_ isOn: Bool) throws(UVError) {
         try set(TCP_NODELAY, of: CInt(IPPROTO_TCP), to: isOn)
     }
 
-    /// Lets a TCP listener have the port of one that was closed a moment ago.
+    /// Lets a TCP listener bind to the port of a recently closed one.
     func setReuseAddress(_ isOn: Bool) throws(UVError) {
         try set(SO_REUSEADDR, of: SOL_SOCKET, to: isOn)
     }
 
-    /// Keeps an IPv6 listener's hands off the IPv4 port of the same number.
+    /// Restricts an IPv6 listener to IPv6 clients, and leaves the IPv4 port free.
     func setIPv6Only(_ isOn: Bool) throws(UVError) {
         try set(IPV6_V6ONLY, of: CInt(IPPROTO_IPV6), to: isOn)
     }
@@ -109,7 +111,7 @@ extension Descriptor {
         }
     }
 
-    // MARK: Who
+    // MARK: Addresses and credentials
 
     func localAddress() throws(UVError) -> RawAddress {
         try unsafe RawAddress { unsafe getsockname(number, $0, &$1) }
@@ -119,10 +121,10 @@ extension Descriptor {
         try unsafe RawAddress { unsafe getpeername(number, $0, &$1) }
     }
 
-    /// Who is at the other end of a Unix-domain connection, by the kernel's word.
+    /// The credentials of a Unix-domain connection's peer, as reported by the kernel.
     ///
-    /// For the side that connected that is who called `listen`. It is what held at that moment: the
-    /// process may have ended since, and its id have been given to another.
+    /// The connecting side gets those of the process that called `listen`, as of that call: the
+    /// process may have ended since, and its id may have been reused.
     func peerCredentials() throws(UVError) -> PeerCredentials {
         var credentials = cuv_credentials()
         try accepted(unsafe cuv_peer_credentials(number, &credentials))

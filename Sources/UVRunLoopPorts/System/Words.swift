@@ -1,5 +1,5 @@
 extension RawSpan {
-    /// The three little-endian numbers that begin somewhere.
+    /// Three consecutive little-endian numbers, from an offset.
     @inline(__always)
     func words(at offset: Int) -> (UInt64, UInt64, UInt64) {
         (
@@ -10,27 +10,27 @@ extension RawSpan {
 
     @inline(__always)
     private func littleEndianNumber(at offset: Int) -> UInt64 {
-        // Where it lies is checked, and any bytes make a number.
+        // The offset is bounds-checked, and any bytes are a valid number.
         unsafe UInt64(
             littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
         )
     }
 
-    /// The bytes of a range; traps when they are not all there.
+    /// Copies a range of bytes; traps if it is out of bounds.
     @inline(__always)
     func copy(_ range: Range<Int>) -> [UInt8] {
         guard !range.isEmpty else { return [] }
         return unsafe extracting(range).withUnsafeBytes { unsafe [UInt8]($0) }
     }
 
-    /// Appends the bytes of a range.
+    /// Appends a range of bytes to an array.
     func append(_ range: Range<Int>, to array: inout [UInt8]) {
         unsafe extracting(range).withUnsafeBytes { unsafe array.append(contentsOf: $0) }
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// Lends the bytes as they lie in memory.
+    /// Lends the bytes without copying.
     func lendBytes<Result, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -38,14 +38,14 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// The bytes of three numbers, each with the byte of least weight first, and what follows them.
+/// The little-endian bytes of three numbers, followed by two slices.
 struct WordsAndPieces: ~Copyable {
     let words: (UInt64, UInt64, UInt64)
     let pieces: (ArraySlice<UInt8>, ArraySlice<UInt8>)
 
     var count: Int { MemoryLayout<UInt64>.size * 3 + pieces.0.count + pieces.1.count }
 
-    /// Lends the bytes in one piece of memory, which costs less than an array does.
+    /// Lends the bytes in contiguous stack memory, which is cheaper than an array.
     borrowing func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {

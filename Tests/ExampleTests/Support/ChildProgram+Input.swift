@@ -2,10 +2,9 @@ import Glibc
 import TestSupport
 
 extension ChildProgram {
-    /// Waits until the kernel watches its standard input for a loop that sleeps.
+    /// Waits until the child's loop sleeps and its epoll set has standard input.
     ///
-    /// Asking the kernel once is not enough, because libuv adds a descriptor for a moment to try
-    /// it out.
+    /// One check is not enough, because libuv adds a descriptor briefly to test it.
     func waitUntilItReads() {
         var sightings = 0
         for _ in 0..<12_000 where sightings < 5 {

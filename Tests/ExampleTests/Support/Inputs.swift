@@ -1,9 +1,9 @@
 import Glibc
 import TestSupport
 
-/// A terminal, of which the test has the other side.
+/// A pseudoterminal, whose other side the test has.
 final class Terminal {
-    /// What a shell and the programs it starts have open.
+    /// The side that a shell and its programs have open.
     let descriptor: CInt
     private let keyboard: CInt
 
@@ -24,8 +24,7 @@ final class Terminal {
     }
 }
 
-/// A pipe that no process of another test gets to hold, not even for a moment, because it is
-/// opened by its name.
+/// A named pipe, so that no process of another test can inherit a descriptor of it.
 final class NamedPipe {
     let readEnd: CInt
     private var writeEnd: CInt
@@ -48,7 +47,7 @@ final class NamedPipe {
         writeEnd = -1
     }
 
-    /// Waits until all that was written has been read.
+    /// Waits until everything written has been read.
     func waitUntilTaken() {
         var unread: CInt = 0
         for _ in 0..<60_000 where ioctl(readEnd, UInt(FIONREAD), &unread) == 0 && unread > 0 {
@@ -62,7 +61,7 @@ final class NamedPipe {
     }
 }
 
-/// A file that goes away with the test.
+/// A temporary file, removed with the object.
 final class TemporaryFile {
     let descriptor: CInt
     private let folder = TemporaryFolder()

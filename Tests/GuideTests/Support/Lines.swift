@@ -3,7 +3,7 @@ import Testing
 
 @testable import Guide
 
-/// What a listing notes from its start to its end.
+/// The log of a whole listing.
 func lines(of number: String) throws -> [String] {
     let listing = try #require(Listing.numbered(number))
     let log = Log()
@@ -11,14 +11,14 @@ func lines(of number: String) throws -> [String] {
     return log.lines
 }
 
-/// What a routine notes on a thread of its own.
+/// The log of a routine, run on its own thread.
 func lines(_ routine: @escaping @Sendable (Log) throws -> Void) throws -> [String] {
     let log = Log()
     try Listing("", "", routine).run(log)
     return log.lines
 }
 
-/// What a routine notes when the clock of its loop stands still but for sleeps.
+/// The log of a routine whose loop has a virtual clock, which advances only in sleeps.
 func linesInVirtualTime(_ routine: (Log) throws -> Void) rethrows -> [String] {
     let log = Log()
     try withLoop(.manual) { _, _ in try routine(log) }

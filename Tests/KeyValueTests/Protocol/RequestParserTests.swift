@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// The commands in some bytes, and what ended them.
+    /// The commands in some bytes, and the error that ended them.
     private func outcome(of pieces: [ArraySlice<UInt8>]) -> [[String]] {
         var parser = RequestParser()
         var found: [[String]] = []
@@ -137,7 +137,7 @@ import Testing
         return found
     }
 
-    /// As `allRequests`, but keeps what was found before an error.
+    /// As `allRequests`, but keeps the commands before an error.
     private func allRequestsOrError(
         of parser: inout RequestParser,
         before found: inout [[String]]

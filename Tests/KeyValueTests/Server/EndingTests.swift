@@ -55,7 +55,7 @@ import Testing
         guard case .error(let text) = try client.ask("SAVE") else { throw Lost() }
         #expect(text.hasPrefix("ERR cannot write"))
         #expect(try client.ask("SET", "key", "value") == .ok)
-        // Nor does it end then, for the keys would be lost.
+        // It does not end then either, because the keys would be lost.
         guard case .error = try client.ask("SHUTDOWN") else { throw Lost() }
         #expect(try client.ask("GET", "key") == .text("value"))
         #expect(try server.connect().ask("GET", "key") == .text("value"))
@@ -80,11 +80,11 @@ import Testing
         let value = String(repeating: "v", count: 1 << 20)
         #expect(try idle.ask("SET", "large", value) == .ok)
         #expect(try client.ask("SET", "key", "value") == .ok)
-        // More than the kernel holds, so that the server has some of it left.
+        // More than the kernel buffers, so that a part stays in the server.
         client.send((0..<20).flatMap { _ in encoded(["GET", "large"]) })
         #expect(try idle.ask("PING") == .pong)
         server.program.signal(signal)
-        // However many were carried out before the signal, none is cut short.
+        // However many commands were executed before the signal, no reply is truncated.
         var replies = 0
         while let reply = try client.nextReply() {
             #expect(reply == .text(value))
@@ -145,6 +145,6 @@ import Testing
         #expect(try client.ask("GET", "n") == .text("2"))
     }
 
-    /// A reply is not what it has to be.
+    /// Thrown for an unexpected reply.
     private struct Lost: Error {}
 }

@@ -22,7 +22,7 @@ import Testing
         for number in numbers { #expect(try client.nextReply() == .text("\(number)")) }
     }
 
-    /// What a client may ask for that alone would take minutes or hours.
+    /// Patterns that alone would take minutes or hours.
     enum SlowPattern: CaseIterable {
         case longText, longClass, manyWildcards
 
@@ -46,7 +46,7 @@ import Testing
             #expect(try client.nextReply() == .error("ERR matching this pattern takes too long"))
         }
         #expect(try other.ask("PING") == .pong)
-        // What people ask for is not refused, though the key is long.
+        // Common patterns are not refused, even for a long key.
         for pattern in ["*", "a*", "*aaa*", "*a?[abc]*", "a*a"] {
             #expect(try client.ask("KEYS", pattern) == .array([.text(key)]))
         }

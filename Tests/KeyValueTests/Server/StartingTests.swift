@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyValue
 
-/// What the server finds in its directory when it starts, and who else may be there.
+/// The state of the directory when a server starts, and other servers in it.
 @Suite(.timeLimit(.minutes(15))) struct StartingTests {
     @Test func whatKilledServersLeftUnfinishedIsRemoved() throws {
         let folder = TemporaryFolder()

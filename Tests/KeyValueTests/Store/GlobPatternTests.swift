@@ -34,7 +34,7 @@ import Testing
         #expect(budget.isSpent)
     }
 
-    /// However many keys there are.
+    /// Whatever the number of keys.
     @Test func ordinaryPatternsAreNeverGivenUp() {
         for pattern in ["user:*", "*:name", "*e?:[a-n]*", "nobody"] {
             var budget = GlobPattern.Budget()

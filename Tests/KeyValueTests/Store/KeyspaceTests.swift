@@ -14,7 +14,7 @@ import Testing
         var keyspace = Keyspace()
         var model: [String: String] = [:]
         for step in 0..<60_000 {
-            // The number of keys swells and shrinks, so that the index grows and closes gaps.
+            // The number of keys grows and shrinks, so that the index grows and closes gaps.
             let wantsMore = step / 10_000 % 2 == 0
             let key = "key:\(Int.random(in: 0..<5000, using: &random))"
             if Int.random(in: 0..<10, using: &random) < (wantsMore ? 8 : 3) {
@@ -102,7 +102,7 @@ import Testing
             cursor = keyspace.scan(from: cursor, slots: 10, at: now) {
                 seen[$0.key, default: 0] += 1
             }
-            // Meanwhile others come and go, and the index grows.
+            // Meanwhile other keys are added and removed, and the index grows.
             for _ in 0..<20 {
                 let number = Int.random(in: 0..<20_000, using: &random)
                 keyspace.set(bytes("comes:\(number)"), to: bytes(""), at: now)

@@ -3,11 +3,11 @@ import TestSupport
 
 @testable import KeyValue
 
-/// A client that waits for its replies, but not for ever.
+/// A client that waits for its replies, with a limit.
 final class TestClient {
     private let socket: CInt
     private var parser = ReplyParser()
-    /// Runs for as long as somebody talks to it.
+    /// Retained, so that the server runs as long as it has a client.
     private let program: ChildProgram
 
     init(_ program: ChildProgram, port: UInt16) throws {
@@ -35,7 +35,7 @@ final class TestClient {
 
     deinit { close(socket) }
 
-    /// Sends bytes, all of them.
+    /// Sends all bytes.
     func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -49,16 +49,16 @@ final class TestClient {
 
     func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Says that nothing more comes.
+    /// Shuts down the sending side.
     func endSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// The next reply; `nil` when there is none any more, or it takes too long.
+    /// The next reply; `nil` at the end or after the limit.
     func nextReply() throws -> ReplyValue? {
         while true {
             if let reply = try parser.next() { return reply }
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             let count = recv(socket, &buffer, buffer.count, 0)
-            // A socket with a limit is never read on by itself after a signal.
+            // With a receive limit, a read is not restarted after a signal.
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return nil }
             parser.append(Array(buffer[..<count]))
@@ -71,7 +71,9 @@ final class TestClient {
         return try nextReply()
     }
 
-    /// Asks again and again until the reply is the wanted one; answers whether it came.
+    /// Repeats a command until it gets the expected reply.
+    ///
+    /// Returns whether it did.
     func awaitReply(_ reply: ReplyValue, to words: String...) throws -> Bool {
         for _ in 0..<3000 {
             send(encoded(words))

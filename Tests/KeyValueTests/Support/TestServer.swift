@@ -5,7 +5,7 @@ func keyValue(_ arguments: [String], in folder: TemporaryFolder? = nil) throws -
     try ChildProgram("KeyValue", arguments, in: folder)
 }
 
-/// A server that was started for a test, at a port of its own.
+/// A server started for one test, at its own port.
 struct TestServer {
     let program: ChildProgram
     let port: UInt16

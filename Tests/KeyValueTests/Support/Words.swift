@@ -1,16 +1,16 @@
 @testable import KeyValue
 
-/// Bytes of a text, as arguments come.
+/// The bytes of a text, as an argument.
 func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
 
-/// A command as client libraries send it.
+/// A command as client libraries encode it.
 func encoded(_ words: [String]) -> [UInt8] {
     var text = "*\(words.count)\r\n"
     for word in words { text += "$\(word.utf8.count)\r\n\(word)\r\n" }
     return Array(text.utf8)
 }
 
-/// The words of every whole command that a parser has.
+/// The words of every complete command in a parser.
 func allRequests(of parser: inout RequestParser) throws -> [[String]] {
     var requests: [[String]] = []
     while let request = try parser.next() {
@@ -19,7 +19,7 @@ func allRequests(of parser: inout RequestParser) throws -> [[String]] {
     return requests
 }
 
-/// An interpreter with a clock that stands still until it is set.
+/// An interpreter with a clock that the test sets.
 struct Talker {
     var interpreter = Interpreter(facts: Facts())
 
@@ -27,10 +27,10 @@ struct Talker {
         interpreter.now = WallTime(milliseconds: milliseconds)
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     mutating func wait(milliseconds: Int) { interpreter.now.milliseconds += milliseconds }
 
-    /// The reply to a command that is given as a line, as text.
+    /// The reply, as text, to a command given as a line.
     mutating func say(_ line: String) throws -> String {
         var parser = RequestParser()
         try parser.append(Array("\(line)\n".utf8))

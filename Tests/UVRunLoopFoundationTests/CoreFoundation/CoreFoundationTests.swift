@@ -55,7 +55,7 @@ import UVRunLoopFoundation
         }
     }
 
-    /// There is no second object to ask for: the functions take the loop itself.
+    /// There is no separate object: the functions take the loop itself.
     @Test func callsOfBothKindsMixOnOneLoop() {
         withLoop { loop in
             let log = EventLog()

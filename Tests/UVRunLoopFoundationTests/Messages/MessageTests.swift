@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UVRunLoopFoundation
 
-/// Messages to targets, sent in a later pass and taken back.
+/// Messages to targets, sent in a later pass, and their cancellation.
 @Suite(.timeLimit(.minutes(15))) struct MessageTests {
     private final class Worker {
         let log: EventLog

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UVRunLoopFoundation
 
-/// The scheduler types, used through a protocol of Combine's shape.
+/// The scheduler types, used through a protocol like Combine's.
 @Suite(.timeLimit(.minutes(15))) struct SchedulerTests {
     typealias Time = UVRunLoop.SchedulerTimeType
 
@@ -111,7 +111,7 @@ private final class Ending {
     var series: UVRunLoop.ScheduledAction?
 }
 
-// MARK: What a Combine-shaped library has
+// MARK: The protocols of a Combine-like library
 
 private protocol IntervalConvertible {
     static func seconds(_ value: Int) -> Self

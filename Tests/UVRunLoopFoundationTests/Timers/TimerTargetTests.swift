@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UVRunLoopFoundation
 
-/// Timers that send a target a message, and what they carry.
+/// Timers with a target and an action, and their user info.
 @Suite(.timeLimit(.minutes(15))) struct TimerTargetTests {
     typealias Timer = UVRunLoop.Timer
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Processes that need a directory for names at the same time, and others who are in their way.
+/// Processes that choose a directory for names at the same time, with other users who interfere.
 @Suite(.timeLimit(.minutes(15))) struct DirectoryChoiceTests {
     @Test func processesThatBeginTogetherChooseOneDirectory() async {
         await #expect(processExitsWith: .success) {
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// The other user makes and removes the plain name all the time.
+    /// The other user makes and removes the plain name continually.
     @Test(.enabled(if: geteuid() == 0))
     func processesChooseOneDirectoryWhateverAnotherUserDoesMeanwhile() async {
         await #expect(processExitsWith: .success) {
@@ -35,7 +35,7 @@ import Testing
                 #expect(Set(paths).count == 1, "\(paths)")
                 kill(other, SIGKILL)
                 _ = awaitEnd(of: other)
-                // Nobody thinks otherwise when the way is clear again.
+                // The choice is the same once the plain name is free again.
                 if paths.first != place.plainPath { rmdir(place.plainPath) }
                 #expect(choicesOfManyProcesses(in: place.place, user: place.user) == paths)
             }
@@ -82,7 +82,7 @@ private struct SharedPlace {
     var plainPath: String { "\(place.path)/uvrunloop-\(user)" }
 }
 
-/// The directories that processes choose which begin at the same moment.
+/// The directories chosen by processes that start at the same moment.
 private func choicesOfManyProcesses(in place: Place, user: uid_t = geteuid()) -> [String] {
     let (go, told) = (Pipe(), Pipe())
     let children = (0..<6).map { _ in

@@ -3,9 +3,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// No peer's talk keeps others from their turn, or a sender from its limits.
+/// A peer that sends constantly neither starves others nor defeats a sender's limits.
 @Suite(.timeLimit(.minutes(15))) struct FairTurnTests {
-    /// The peer has one message there whenever the port looks, never two and never none.
+    /// The peer always has exactly one unread message when the port reads.
     @Test func onePeerThatAlwaysHasAMessageDoesNotKeepOthersOut() throws {
         let (place, log) = (Place(), EventLog())
         try onAnotherThread {

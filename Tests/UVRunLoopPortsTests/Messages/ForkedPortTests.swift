@@ -3,20 +3,21 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// A process that forks: each test runs in a process of its own, so that little else goes on in it.
+/// Forking processes: each test runs in its own process, so that no other threads interfere.
 @Suite(.timeLimit(.minutes(15))) struct ForkedPortTests {
     @Test func aForkedChildHasNoneOfItsParentsPorts() async {
         await #expect(processExitsWith: .success) { forkAndLookForPorts() }
     }
 
-    /// What the threads have locked at the moment of a fork stays locked in the child.
+    /// A lock that another thread holds at the moment of a fork stays held in the child.
     ///
-    /// The sanitizer's own locks are inherited held.
+    /// The sanitizer's own locks are inherited while held.
     @Test(.enabled(if: !isUnderThreadSanitizer))
     func aChildOfAProcessWhoseThreadsMakePortsMakesItsOwn() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
-            // The child's way, once in this process: what is made at first use is made.
+            // Run the child's steps once in the parent, so that lazy initialisation is done before
+            // the fork.
             #expect(usePorts(in: place) == 0)
             let end = Signal()
             let threads = (0..<3).map { _ in
@@ -49,18 +50,18 @@ private func lookForPortsInAChild() throws {
         let isTaken = (try? place.local("mine") { _, _ in nil }) == nil
         guard let own = try? place.remote() else { return 2 }
         let isOwn = own !== remote
-        // Letting the parent's port go must not end the parent's connection.
+        // Releasing the inherited port must not end the parent's connection.
         remote = nil
         return isTaken && isOwn ? 0 : 1
     }
     let isAlive = mine.isValid
     let reply = try remote?.request([2])
     server.stop()
-    // No `exit` here, which would leave the place behind.
+    // Not `exit`, which would skip the removal of the directory.
     precondition(status == 0 && isAlive && reply == [2], "The two share a port.")
 }
 
-/// Makes, looks up and ends ports of all kinds; 0 when all went well.
+/// Makes, looks up and invalidates ports of all kinds; 0 on success.
 private func usePorts(in place: Place) -> CInt {
     do {
         let name = PortName.unguessable().text

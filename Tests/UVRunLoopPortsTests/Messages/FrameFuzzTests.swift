@@ -3,9 +3,9 @@ import Testing
 
 @testable import UVRunLoopPorts
 
-/// Hostile inputs for the parser: many of them, and the same ones in every run.
+/// Many malformed inputs for the parser, the same ones in every run.
 @Suite(.timeLimit(.minutes(15))) struct FrameFuzzTests {
-    /// `UVRUNLOOP_FUZZ_CASES` asks for more, `UVRUNLOOP_FUZZ_SEED` for others.
+    /// `UVRUNLOOP_FUZZ_CASES` sets their number, `UVRUNLOOP_FUZZ_SEED` the seed.
     @Test func noInputBreaksTheParser() {
         let cases = number("UVRUNLOOP_FUZZ_CASES") ?? 20_000
         let seed = number("UVRUNLOOP_FUZZ_SEED") ?? 1

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoopPorts
 
-/// Frames on the wire: their bytes, and what is refused.
+/// Encoded frames, and frames that are refused.
 @Suite(.timeLimit(.minutes(15))) struct FrameTests {
     @Test func aFrameHasTheDocumentedBytes() {
         let frame = Frame.request(0x0102, 0x0A0B_0C0D, [7, 8], replyName: [0x61])

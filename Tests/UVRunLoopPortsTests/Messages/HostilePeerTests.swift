@@ -4,9 +4,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Peers without manners: each costs its own connection and nothing else.
+/// Misbehaving peers: each loses its own connection, without another effect.
 @Suite(.timeLimit(.minutes(15))) struct HostilePeerTests {
-    /// Runs a body against a server, and sees that the server is well afterwards.
+    /// Runs a body against a server, then checks that the server still works.
     private func withServer(
         limits: MessagePort.Limits = .init(),
         acceptPeer: MessagePort.PeerPolicy? = nil,
@@ -83,7 +83,7 @@ import Testing
             slow.write(Array(bytes.prefix(30)))
             let quick = try place.rawSocket()
             quick.write(Frame.message(2, []).head())
-            // One that is idle between frames is left alone.
+            // A connection that is idle between frames is kept.
             #expect(slow.read() == [])
             usleep(100_000)
             quick.write(Frame.request(1, 3, []).head())
@@ -102,7 +102,7 @@ import Testing
                 let reply = try place.remote().request([7])
                 #expect(reply == [7])
             }
-            // While a reply waits, no more is read; in the end the connection goes.
+            // While a reply is pending, no request is read; in the end the connection times out.
             var count: UInt64 = 2
             while peer.write(Frame.request(count, 0, sampleBytes(2 << 20)).head()), count < 50 {
                 count += 1
@@ -127,7 +127,7 @@ import Testing
             do {
                 let peer = try place.rawSocket()
                 for id in 0..<200 {
-                    // Replies find nobody, and that must not cost what follows.
+                    // The replies cannot be delivered; later requests must not be affected.
                     let number = UInt64(id) + 1
                     peer.write(Frame.request(number, Int32(id), sampleBytes(300)).head())
                 }
@@ -153,7 +153,7 @@ import Testing
                     let remote = try place.remote()
                     #expect(throws: MessagePortError.tooManyConnections) { try remote.request() }
                 }
-                // An optimised build would let the three go after their last use.
+                // An optimised build would release the three after their last use.
                 withExtendedLifetime(peers) {}
             }
             for _ in 0..<1_000 {
@@ -192,7 +192,7 @@ import Testing
     @Test func aServerThatSendsNonsenseCostsThePortItself() throws {
         let place = Place()
         let listener = try place.rawListener()
-        let answers: [([UInt8], MessagePortError)] = [
+        let results: [([UInt8], MessagePortError)] = [
             (sampleBytes(24), .malformedFrame),
             (Frame.message(1, []).head(), .malformedFrame),
             (Frame.reply(1, sampleBytes(2_000)).head(), .messageTooLarge),
@@ -200,13 +200,13 @@ import Testing
             (Array(Frame.reply(1, sampleBytes(100)).head().prefix(50)), .becameInvalid),
         ]
         let thread = startThread {
-            for (bytes, _) in answers {
+            for (bytes, _) in results {
                 guard let peer = try? listener.accept(), peer.readFrame() != nil else { return }
                 peer.write(bytes)
             }
         }
         try onAnotherThread {
-            for (_, error) in answers {
+            for (_, error) in results {
                 let remote = try place.remote(replyLimit: 1_000)
                 #expect(throws: error) { try remote.request() }
                 #expect(!remote.isValid)

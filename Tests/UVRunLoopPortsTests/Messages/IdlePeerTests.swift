@@ -4,9 +4,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Peers that are connected and say nothing.
+/// Connected peers that send nothing.
 @Suite(.timeLimit(.minutes(15))) struct IdlePeerTests {
-    /// Tries several times: on a busy machine the test itself may be silent for too long.
+    /// Tries several times: on a busy machine the test itself may be idle for too long.
     private func expectOnce(_ holds: () throws -> Bool) throws {
         for _ in 0..<20 where try holds() { return }
         Issue.record("It never held.")
@@ -70,7 +70,7 @@ import Testing
         server.stop()
     }
 
-    /// The time that a message may take is another limit.
+    /// An incomplete message is subject to the frame time limit instead.
     @Test func whoIsInTheMiddleOfAMessageIsNotSilent() throws {
         let place = Place()
         let server = try PortServer(place, limits: Self.limits) { _, message in message.data }
@@ -85,7 +85,7 @@ import Testing
         server.stop()
     }
 
-    /// A port whose loop did not run may find messages only after the limit.
+    /// A port whose loop did not run may read messages only after the limit.
     @Test func aPeerWhoseMessageWasNotReadIsNotSilent() throws {
         let place = Place()
         let listener = try place.rawListener()
@@ -93,13 +93,13 @@ import Testing
         let socket = try listener.accept().socket
         let credentials = try socket.descriptor.peerCredentials()
         var connection = Connection(socket, credentials, Self.limits)
-        let late = try #require(connection.date)
-        let answers = [connection.isOverdue(at: late - 1), connection.isOverdue(at: late)]
-        #expect(answers == [false, true])
+        let late = try #require(connection.deadline)
+        let results = [connection.isOverdue(at: late - 1), connection.isOverdue(at: late)]
+        #expect(results == [false, true])
         peer.write(Frame.message(1, []).head())
         let isOverdue = connection.isOverdue(at: late)
         #expect(!isOverdue)
-        #expect(connection.date == late + 1_000_000_000)
+        #expect(connection.deadline == late + 1_000_000_000)
         withExtendedLifetime(peer) {}
     }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Messages and replies between two threads: what a port does when all is well.
+/// Messages and replies between two threads, without errors.
 @Suite(.timeLimit(.minutes(15))) struct MessagePortTests {
     @Test func aRequestReachesTheHandlerOnceAndGetsItsReply() throws {
         let (place, log) = (Place(), EventLog())

@@ -4,10 +4,10 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Ports between processes, which end when it suits nobody.
+/// Ports between processes that end at inconvenient times.
 ///
-/// Each test has a process of its own to fork from, and forks before it starts a thread: what
-/// another thread has locked at that moment would stay locked in the child.
+/// Each test has its own process to fork from, and forks before it starts a thread: a lock that
+/// another thread holds at a fork stays held in the child.
 @Suite(.timeLimit(.minutes(15))) struct MessageProcessTests {
     @Test func aPeerThatIsKilledAtAnyByteOfAFrameDeliversNoPartOfIt() async {
         await #expect(processExitsWith: .success) {
@@ -137,7 +137,7 @@ import Testing
                 log.note("\(message.id)")
                 return []
             }
-            // As careless as it gets: everybody may enter and connect.
+            // Permissions as open as possible: any user may enter and connect.
             chmod(place.path, 0o755)
             chmod(place.namesPath, 0o755)
             chmod(files.socket, 0o777)
@@ -170,7 +170,8 @@ import Testing
             chmod(place.namesPath, 0o700)
             chmod(place.path, 0o700)
             #expect(throws: MessagePortError.fileNotTrusted(files.socket)) { try place.remote() }
-            // Were the file made to look right, the kernel's word on the listener would still count.
+            // Even if the file were made to look right, the listener's kernel credentials would be
+            // checked.
             chown(files.socket, 0, 0)
             #expect(throws: MessagePortError.peerNotPermitted) { try place.remote() }
             kill(child, SIGKILL)
@@ -225,7 +226,7 @@ import Testing
             let place = Place()
             let pipe = Pipe()
             let child = startChild {
-                // The server's process has no descriptor left when this one connects.
+                // The server's process has no descriptors left when this one connects.
                 pipe.readWaiting()
                 guard let remote = try? place.remote() else { return 1 }
                 let reply = try? remote.request([7])
@@ -257,7 +258,7 @@ private func serve(
     return 0
 }
 
-/// Connects as soon as somebody serves the port.
+/// Connects as soon as the port is served.
 private func connect(_ place: Place) throws -> Remote {
     for _ in 0..<30_000 {
         if let remote = try? place.remote() { return remote }
@@ -269,7 +270,7 @@ private func connect(_ place: Place) throws -> Remote {
 /// Sends bytes with two descriptors attached.
 private func sendWithDescriptors(_ bytes: [UInt8], _ socket: CInt) {
     var bytes = bytes
-    // A control message by hand: its length, level and type, and then the descriptors.
+    // A control message: its length, level and type, then the descriptors.
     var control: [UInt64] = [24, UInt64(SCM_RIGHTS) << 32 | UInt64(SOL_SOCKET), 0 | 1 << 32]
     let count = bytes.count
     bytes.withUnsafeMutableBytes { data in

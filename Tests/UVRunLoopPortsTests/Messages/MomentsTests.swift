@@ -3,11 +3,11 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Limits of time as moments of the monotonic clock.
+/// Durations as times of the monotonic clock.
 @Suite(.timeLimit(.minutes(15))) struct MomentsTests {
     @Test func aLimitIsCountedFromNowAndNeverCutShort() {
         let before = monotonicNow()
-        // A billionth of a nanosecond is more than none.
+        // Any fraction of a nanosecond is rounded up.
         let date = (Duration.seconds(5) + Duration(secondsComponent: 0, attosecondsComponent: 1))
             .fromNow
         #expect(date >= before + 5_000_000_001)

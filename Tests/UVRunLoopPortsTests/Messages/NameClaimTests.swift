@@ -4,9 +4,10 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Who owns a name.
+/// The ownership of names.
 ///
-/// What forks has a process of its own, so that no other test's children inherit its pipes.
+/// Tests that fork run in their own process, so that children of other tests do not inherit their
+/// pipes.
 @Suite(.timeLimit(.minutes(15))) struct NameClaimTests {
     @Test func aNameHasOneOwnerInAProcess() throws {
         let place = Place()
@@ -69,7 +70,7 @@ import Testing
             let place = Place()
             let files = try portFiles(in: place)
             let end = Pipe()
-            // The owner forks a child that lives on, and is killed.
+            // The owner forks a child that goes on, and is killed.
             let owner = startChild {
                 guard let claim = try? NameClaim(files), let socket = try? claim.listen(backlog: 1)
                 else { return 1 }
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    /// The owner has ended but its parent has not asked how; a child of its still has the listener.
+    /// The owner is a zombie; its child still has the listener.
     @Test func aZombieWithALiveChildDoesNotHoldItsName() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
@@ -195,7 +196,7 @@ import Testing
                         go.awaitEnd()
                         guard let claim = try? NameClaim(files) else { return 1 }
                         guard let socket = try? claim.listen(backlog: 1) else { return 2 }
-                        // The winner keeps the name until all have tried, and then leaves it stale.
+                        // The winner keeps the name until all have tried, then leaves it stale.
                         end.awaitEnd()
                         kill(getpid(), SIGKILL)
                         return CInt(socket.number)
@@ -203,7 +204,7 @@ import Testing
                 }
                 go.closeWriteEnd()
                 var left = children
-                // The losers end on their own; the last one is the winner.
+                // The losers exit by themselves; the last process is the winner.
                 let statuses = (1..<children.count).map { _ in awaitFirstEnd(of: &left) }
                 end.closeWriteEnd()
                 #expect(statuses.allSatisfy { $0 == 1 }, "round \(round): \(statuses)")
@@ -217,7 +218,7 @@ private func portFiles(in place: Place, _ name: String = "name") throws -> PortF
     try place.directory().files(of: PortName(name))
 }
 
-/// 0 when the name could be had, 1 when somebody has it.
+/// 0 if the name could be claimed, 1 if it is taken.
 private func claimAnew(_ files: PortFiles) -> CInt {
     do throws(MessagePortError) {
         let claim = try NameClaim(files)

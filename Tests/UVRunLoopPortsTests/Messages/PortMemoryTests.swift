@@ -4,9 +4,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// What a local port keeps for all of its peers together.
+/// The memory that a local port uses for all of its peers together.
 @Suite(.timeLimit(.minutes(15))) struct PortMemoryTests {
-    /// Limits under which six parts of 150,000 bytes fit, and not a seventh.
+    /// Limits that permit six parts of 150,000 bytes but not seven.
     private static var limits: MessagePort.Limits {
         var limits = MessagePort.Limits()
         limits.maximumMessageSize = 200_000
@@ -14,10 +14,10 @@ import Testing
         return limits
     }
 
-    /// The beginning of a message of which the rest never comes.
+    /// An incomplete message.
     private static let part = Array(Frame.message(1, sampleBytes(200_000)).head().prefix(150_000))
 
-    /// Runs the calling thread's loop while a port of it has other than so many connections.
+    /// Runs the calling thread's loop until a port has this many connections.
     private func run(_ port: Local, untilConnections count: Int) {
         for _ in 0..<3_000 where port.connectionCount != count {
             UVRunLoop.current.run(mode: .default, for: .milliseconds(10))
@@ -25,7 +25,7 @@ import Testing
         #expect(port.connectionCount == count)
     }
 
-    /// Runs the calling thread's loop until a peer was told that its connection ends.
+    /// Runs the calling thread's loop until a peer is told that its connection ends.
     private func awaitEnd(ofOneOf peers: [RawPeer], _ port: Local) {
         while !peers.contains(where: { $0.socket.descriptor.unreadByteCount > 0 }) {
             UVRunLoop.current.run(mode: .default, for: .milliseconds(10))
@@ -42,7 +42,7 @@ import Testing
             for _ in 0..<16 {
                 let peer = try place.rawSocket()
                 peer.write(Frame.request(1, 0, []).head())
-                // The beginning of the reply has come.
+                // The beginning of the reply has arrived.
                 while peer.socket.descriptor.unreadByteCount == 0 {
                     UVRunLoop.current.run(mode: .default, for: .milliseconds(10))
                 }
@@ -68,7 +68,7 @@ import Testing
             }
             for writer in writers { writer.join() }
             run(port, untilConnections: 6)
-            // Small ones are not those that make it too much.
+            // Small connections are not the ones that are closed.
             let small = try place.rawSocket()
             small.write(Frame.request(1, 7, []).head())
             run(port, untilConnections: 7)
@@ -89,7 +89,7 @@ import Testing
             let port = try place.local(limits: Self.limits) { _, _ in nil }
             UVRunLoop.current.add(port, forMode: .default)
             let errors = EventLog()
-            // Eight messages, of which none comes whole while the others are there.
+            // Eight messages, none of which can complete while the others are pending.
             let gate = Signal()
             let threads = (0..<8).map { _ in
                 startThread {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// What ends in the middle is not counted any more.
+    /// An incomplete message is no longer counted once its connection ends.
     @Test func whatIsGoneTakesNoRoom() throws {
         let place = Place()
         try onAnotherThread {
@@ -178,7 +178,7 @@ import Testing
 }
 
 extension RawPeer {
-    /// How much of what was written the other side has not read.
+    /// The number of written bytes that the other side has not read.
     fileprivate var unsentByteCount: Int {
         var count: CInt = 0
         _ = ioctl(socket.descriptor.number, UInt(TIOCOUTQ), &count)

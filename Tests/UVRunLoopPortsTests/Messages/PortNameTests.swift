@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Names, and the directory that they are in.
+/// Names, and the directory of their files.
 @Suite(.timeLimit(.minutes(15))) struct PortNameTests {
     @Test(arguments: [
         ("com.example.Main-1_x", "com.example.Main-1_x"), ("a/b", "a%2Fb"), ("a%2Fb", "a%252Fb"),
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func namesOfDifferentBytesDiffer() throws {
-        // As strings these two are equal.
+        // As strings the two are equal.
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         #expect(composed == decomposed)
         #expect(try PortName(composed) != PortName(decomposed))
@@ -51,7 +51,7 @@ import Testing
         #expect(directory.path == place.namesPath)
         #expect(try FileStatus(ofPath: directory.path)?.permissions == 0o700)
         #expect(try place.directory() == directory)
-        // Nothing is left of how it was made.
+        // No temporary files are left.
         #expect(TemporaryFolder.entries(of: place.path) == ["uvrunloop-\(geteuid())"])
         #expect(place.entries == [])
     }

@@ -4,9 +4,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Where names are: processes of one user find each other, whatever their surroundings.
+/// The location of names: processes of a user find each other, whatever their environment.
 ///
-/// Each test has a process of its own, and forks processes that differ.
+/// Each test has its own process, and forks processes that differ.
 @Suite(.timeLimit(.minutes(15))) struct PortPlaceTests {
     @Test func processesOfDifferentEnvironmentsShareNames() async {
         await #expect(processExitsWith: .success) {
@@ -94,7 +94,7 @@ import Testing
                     return findOwner(of: name)
                 }
                 #expect(status == 0)
-                // The other user clears the way again: the owner is still found.
+                // The other user removes the plain name again: the owner is still found.
                 if unlink(path) != 0 { rmdir(path) }
                 let later = inChild {
                     become(user)
@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// A process that has a name until it is ended.
+/// A process that owns a name until it is killed.
 private struct LiveOwner {
     let process: pid_t
 
@@ -130,7 +130,7 @@ private struct LiveOwner {
                 return 1
             }
         }
-        // It is also over when the process ends.
+        // EOF also occurs when the process ends.
         told.closeWriteEnd()
         told.readWaiting()
     }
@@ -141,7 +141,7 @@ private struct LiveOwner {
     }
 }
 
-/// 0 when somebody serves the name, and this process cannot have it.
+/// 0 if the name is served and this process cannot claim it.
 private func findOwner(of name: String) -> CInt {
     do {
         let remote = try UVRunLoop.MessagePort.remote(named: name)
@@ -158,7 +158,7 @@ private func findOwner(of name: String) -> CInt {
     }
 }
 
-/// Whether the process's user has no port of the name.
+/// Whether the process's user has no port with the name.
 private func isFree(_ name: String) -> Bool {
     do {
         _ = try UVRunLoop.MessagePort.remote(named: name)
@@ -168,12 +168,12 @@ private func isFree(_ name: String) -> Bool {
     }
 }
 
-/// The number of a user whom nobody is.
+/// An unused user id for root, else this process's own.
 private func freeUser() -> uid_t {
     geteuid() == 0 ? 2_000_000 + uid_t(getpid()) : geteuid()
 }
 
-/// Removes what processes of a user left.
+/// Removes files that a user's processes left.
 private func removePlaces(of user: uid_t) {
     guard geteuid() == 0 else { return }
     for name in TemporaryFolder.entries(of: "/tmp") where name.hasPrefix("uvrunloop-\(user)") {

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Several callers in one process that each look up one name: none notices the others.
+/// Several callers in one process that each look up a name: none affects the others.
 @Suite(.timeLimit(.minutes(15))) struct RemoteHandleTests {
     @Test func everyLookUpGivesAPortOfItsOwn() throws {
         let place = Place()
@@ -98,7 +98,7 @@ import Testing
         #expect(log.entries.sorted() == ["first", "second"])
     }
 
-    /// A message that is cut off costs the port that sent it, and no other.
+    /// A partly sent message invalidates the port that sent it, and no other.
     @Test func aMessageThatIsCutOffCostsItsOwnPortOnly() throws {
         let place = Place()
         let listener = try place.rawListener()

@@ -4,16 +4,17 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// What killed processes leave of ports without names, and who clears it away.
+/// The removal of files that killed processes leave of their unnamed ports.
 ///
-/// What forks has a process of its own, so that no other test's children inherit its pipes.
+/// Tests that fork run in their own process, so that children of other tests do not inherit their
+/// pipes.
 @Suite(.timeLimit(.minutes(15))) struct ReplySweepTests {
     @Test func filesOfUnnamedPortsOfAKilledProcessGoWithTheNextUnnamedPort() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
             #expect(awaitEnd(of: startMakerThatIsKilled(place, count: 3)) == -SIGKILL)
             #expect(place.entries.count == 8)
-            // One that was killed before it listened.
+            // A process that was killed before it listened.
             let unfinished = try portFiles(in: place, .unguessable())
             makeFile(unfinished.lock)
             makeSocket(unfinished.socket)
@@ -31,10 +32,10 @@ import Testing
             let other = try LiveMaker(place)
             let port = try place.unnamed()
             #expect(place.entries.count == 4)
-            // Neither port's name can be had: both locks hold.
+            // Neither port's name can be claimed: both locks are held.
             #expect(inChild { isHeld(other.name, place) && isHeld(port.name, place) ? 0 : 1 } == 0)
             #expect(try place.remote(other.name).peer.process == other.process)
-            // The lock's file may be gone, as when somebody cleared the directory by age.
+            // The lock file may be missing, as after a cleanup by age.
             unlink(place.namesPath + "/\(other.name).lock")
             #expect(ReplySweep.sweep(try place.directory()) == 0)
             #expect(try place.remote(other.name).peer.process == other.process)
@@ -49,7 +50,7 @@ import Testing
             let before = place.entries
             #expect(ReplySweep.sweep(try place.directory()) == 0)
             #expect(place.entries == before)
-            // To close a file is to unlock it, for all of the process.
+            // Closing any descriptor of the file would release the process's lock.
             for port in ports {
                 #expect(inChild { isHeld(port.name, place) ? 0 : 1 } == 0)
             }
@@ -98,10 +99,10 @@ import Testing
     }
 
     @Test func onlySoMuchIsClearedAtATimeUntilLittleIsLeft() async {
-        // In a process that has not been at another place which had the same number.
+        // In a process that has not swept another directory with the same inode number.
         await #expect(processExitsWith: .success) {
             let place = Place()
-            let most = ReplySweep.mostNames
+            let most = ReplySweep.maximumNames
             let count = most * 2 + most / 4
             for _ in 0..<count { makeFile(try portFiles(in: place, .unguessable()).lock) }
             var left: [Int] = []
@@ -110,7 +111,7 @@ import Testing
                 left.append(place.entries.count)
             }
             #expect(left == [count - most, count - 2 * most, 0, 0])
-            // It has come to its end, and costs nothing any more.
+            // The directory is clean: no further sweep is made.
             makeFile(try portFiles(in: place, .unguessable()).lock)
             try place.unnamed().invalidate()
             #expect(place.entries.count == 1)
@@ -139,7 +140,7 @@ import Testing
         var names = [free, taken]
         let port = try place.unnamed { names.removeLast() }
         #expect(port.name == free.text)
-        // Not for ever, though.
+        // The number of attempts is limited.
         #expect(throws: MessagePortError.nameTaken) { try place.unnamed { taken } }
         sweeper.release()
     }
@@ -164,7 +165,7 @@ import Testing
             go.closeWriteEnd()
             let statuses = makers.map { awaitEnd(of: $0) }
             #expect(statuses == [-SIGKILL, 0, 0, 0])
-            // They are killed at any moment of a sweep.
+            // The processes are killed at any point of a sweep.
             for sweeper in sweepers { kill(sweeper, SIGKILL) }
             for sweeper in sweepers { #expect(awaitEnd(of: sweeper) == -SIGKILL) }
             _ = ReplySweep.sweep(try place.directory())
@@ -193,7 +194,7 @@ import Testing
 }
 
 extension Place {
-    /// A port without a name.
+    /// An unnamed port.
     fileprivate func unnamed(
         name: () -> PortName = PortName.unguessable
     ) throws -> Local {
@@ -208,7 +209,7 @@ extension Place {
     }
 }
 
-/// A process that has a port without a name until it is ended.
+/// A process that owns an unnamed port until it is killed.
 private struct LiveMaker {
     let process: pid_t
     let name: String
@@ -230,18 +231,18 @@ private struct LiveMaker {
     }
 }
 
-/// A process that makes ports without names, and one with a name, and is killed.
+/// A process that makes unnamed ports and a named one, and is killed.
 private func startMakerThatIsKilled(_ place: Place, count: Int) -> pid_t {
     startChild {
         guard let named = try? place.local("named", { _, _ in nil }) else { return 1 }
         let ports = (0..<count).compactMap { _ in try? place.unnamed() }
         guard ports.count == count, named.isValid else { return 2 }
-        // Killed with its ports, which an optimiser would let go of before.
+        // Killed while it has its ports, which an optimiser would release earlier.
         return withExtendedLifetime((named, ports)) { kill(getpid(), SIGKILL) }
     }
 }
 
-/// Makes ports, each of which is to be there until it is let go; 0 when all were.
+/// Makes ports, each of which has to be reachable until it is released; 0 if all were.
 private func makeManyPorts(in place: Place, isKilled: Bool) -> CInt {
     for number in 0..<300 {
         do {
@@ -258,7 +259,7 @@ private func makeManyPorts(in place: Place, isKilled: Bool) -> CInt {
     return 0
 }
 
-/// Whether somebody who wants the name does not get it.
+/// Whether the name cannot be claimed.
 private func isHeld(_ name: String, _ place: Place) -> Bool {
     do {
         _ = try NameClaim(portFiles(in: place, PortName(name)))
@@ -274,7 +275,7 @@ private func portFiles(in place: Place, _ name: PortName) throws -> PortFiles {
 
 private func makeFile(_ path: String) { close(open(path, O_CREAT | O_RDWR, 0o600)) }
 
-/// Makes a socket that nobody listens at.
+/// Makes a socket without a listener.
 private func makeSocket(_ path: String) {
     guard let address = RawAddress(unixPath: path) else { return }
     let socket = try? Stream.unixSocket()

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// What happens while a sender waits: its loop runs, and only so long.
+/// The run of the loop while a sender waits.
 @Suite(.timeLimit(.minutes(15))) struct ReplyWaitTests {
     @Test func theLoopServesTheReplyModeAndNoOther() throws {
         let (place, log, served) = (Place(), EventLog(), Signal())
@@ -66,7 +66,7 @@ import Testing
         #expect(log.entries.sorted() == ["[1]", "[2]", "[3]"])
     }
 
-    /// The outer wait's reply comes first, and is read by the inner wait.
+    /// The outer wait's reply arrives first, and is read by the inner wait.
     @Test func aReplyThatComesDuringANestedWaitEndsTheOuterOne() throws {
         let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
@@ -199,7 +199,7 @@ import Testing
         try onAnotherThread {
             let remote = try place.remote(replyLimit: 500)
             #expect(try remote.request(sampleBytes(1_000), id: 500)?.count == 500)
-            // The handler's reply goes beyond the port's own limit; the connection stays.
+            // The handler's reply exceeds the port's own limit; the connection stays.
             #expect(throws: MessagePortError.messageTooLarge) { try remote.request(id: 1_001) }
             #expect(remote.isValid)
             #expect(throws: MessagePortError.messageTooLarge) { try remote.request(id: 501) }

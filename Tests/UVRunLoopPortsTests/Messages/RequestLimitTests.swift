@@ -3,9 +3,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// How long a sender waits until its message is out, and for the reply.
+/// The send limit and the receive limit.
 @Suite(.timeLimit(.minutes(15))) struct RequestLimitTests {
-    /// Each request has a limit of zero for what it is not to wait for.
+    /// Each request has a limit of zero for the other wait.
     @Test func aRequestHasALimitForSendingAndAnotherForTheReply() throws {
         let (place, log, gaveUp) = (Place(), EventLog(), Signal())
         let listener = try place.rawListener("deaf")
@@ -54,7 +54,7 @@ import Testing
                     try remote.send(data: data, sendLimit: .milliseconds(30), replyMode: mode)
                 }
                 #expect(start.duration(to: .now) >= .milliseconds(30))
-                // A part of it is out, and nothing may follow.
+                // A part was sent, so nothing may follow.
                 #expect(!remote.isValid)
                 #expect(told.entries == ["invalid"])
                 #expect(throws: MessagePortError.isInvalid) { try remote.sendOneWay([]) }
@@ -75,7 +75,7 @@ import Testing
                 count += 1
             }
         }
-        // What fitted in part broke the port; else it goes on when there is room again.
+        // If a part was sent, the port is invalid; otherwise it works again once there is room.
         guard remote.isValid else { return }
         for id in 0..<count { #expect(peer.readFrame()?.id == Int32(id)) }
         try remote.sendOneWay([1], 77)

@@ -6,7 +6,7 @@ import Testing
 
 /// A thread that is told to stop while it waits for a reply.
 @Suite(.timeLimit(.minutes(15))) struct StoppedWaitTests {
-    /// Longer than the suite may take.
+    /// Longer than any of these tests takes.
     private static let long = Duration.seconds(600)
 
     @Test func stoppingAtOnceEndsAWaitForAReply() throws {
@@ -39,14 +39,14 @@ import Testing
             }
         }
         let peer = try listener.accept()
-        // It has begun.
+        // The wait has begun.
         #expect(peer.read(24).count == 24)
         thread.stop(afterQueuedWork: false)
         thread.join()
         #expect(log.entries == ["threadStopped"])
     }
 
-    /// The first stop lets the send go on, which runs no loop any more; the second one ends it.
+    /// The first stop lets the send go on without running the loop; the second one ends it.
     @Test func aSecondStopEndsAWaitThatTheFirstOneLeftAlone() throws {
         let (place, log) = (Place(), EventLog())
         let listener = try place.rawListener()
@@ -116,7 +116,7 @@ import Testing
         #expect(log.entries.sorted() == ["served 1", "served 3", "threadStopped"])
     }
 
-    /// The inner wait belongs to another peer than the outer one.
+    /// The inner wait is for another peer than the outer one.
     @Test func stoppingAtOnceEndsNestedWaits() throws {
         let (place, log, isWaiting) = (Place(), EventLog(), Signal())
         let (outer, inner) = (try place.rawListener("outer"), try place.rawListener("inner"))

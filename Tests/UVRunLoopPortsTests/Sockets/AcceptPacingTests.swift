@@ -3,7 +3,7 @@ import UVRunLoop
 
 @testable import UVRunLoopPorts
 
-/// When a listener accepts, without a listener.
+/// The decision when a listener accepts, without a socket.
 @Suite(.timeLimit(.minutes(15))) struct AcceptPacingTests {
     @Test func aListenerAcceptsAtFirst() {
         let pacing = AcceptPacing()
@@ -26,7 +26,7 @@ import UVRunLoop
         pacing.didRunShort(at: now)
         #expect(!pacing.isAccepting)
         #expect(pacing.retry == now + .milliseconds(100))
-        // Still short: the pause is counted anew.
+        // Still short of resources: the pause restarts.
         pacing.resume()
         pacing.didRunShort(at: now + .milliseconds(130))
         #expect(pacing.retry == now + .milliseconds(230))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoopPorts
 
-/// What waits to be sent, without a socket.
+/// The send queue, without a socket.
 @Suite(.timeLimit(.minutes(15))) struct OutputQueueTests {
     @Test func bytesComeOutInTheOrderInWhichTheyWentIn() {
         var queue = OutputQueue()

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Addresses as text and as the kernel has them.
+/// Addresses as text and as `sockaddr`.
 @Suite(.timeLimit(.minutes(15))) struct SocketAddressTests {
     @Test(arguments: [
         ("127.0.0.1", "127.0.0.1:80"), ("0.0.0.0", "0.0.0.0:80"), ("::1", "[::1]:80"),

@@ -4,9 +4,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// How connections come about, and how they do not.
+/// Connecting, and its failures.
 @Suite(.timeLimit(.minutes(15))) struct SocketConnectTests {
-    /// Every kind of address that this machine has; one of each.
+    /// One of each kind of address that this machine supports.
     private static func addresses(in place: Place) -> [SocketAddress] {
         let all: [SocketAddress] = [
             .ipv4Loopback(port: 0), .ipv6Loopback(port: 0), .unix(place.path + "/socket"),
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// The port of a listener that is gone.
+    /// The port of a listener that was closed.
     private func freePort() throws -> SocketAddress {
         let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in }
         defer { listener.invalidate() }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// Fills a listener's line, so that the next client has to wait.
+    /// Fills a listener's backlog, so that the next client has to wait.
     private func fillLine(of address: SocketAddress) throws -> [Peer] {
         try (0..<4).map { _ in
             let socket = try UVRunLoopPorts.Stream.socket(family: address.family)
@@ -189,7 +189,7 @@ import Testing
             let listener = try SocketPort(listeningAt: path, options: options) { _, _ in }
             let crowd = try fillLine(of: path)
             let other = UVRunLoop.Mode("other")
-            // On a busy machine a short limit may be over before the port is in the other mode.
+            // On a busy machine a short limit may pass before the port is in the other mode.
             for limit in [40, 400, 4_000] {
                 let log = EventLog()
                 let client = try SocketPort(connectingTo: path, limit: .milliseconds(limit)) {

@@ -3,9 +3,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Connections that are ended before they are up.
+/// Connections that are ended before they are established.
 @Suite(.timeLimit(.minutes(15))) struct SocketEarlyEndTests {
-    /// How a connection is ended at once after it was made.
+    /// How a connection is ended right after it was made.
     enum Ending: CaseIterable, Sendable {
         case endSending, invalidateWhenDrained
     }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Under the thread sanitizer a connection lasts longer than the test waits for it.
+    /// Under the thread sanitizer a connection takes longer than the test's limit.
     @Test(.enabled(if: !isUnderThreadSanitizer))
     func ofHundredsEndedEarlyUnderLoadNoneIsLeft() async {
         await #expect(processExitsWith: .success) {
@@ -76,8 +76,8 @@ import Testing
     }
 }
 
-/// Opens connections, ends each at once, and expects both of its sides to become invalid and
-/// nothing to stay open, while other threads keep every core busy.
+/// Opens connections, ends each at once, and expects that both sides become invalid and no
+/// descriptor stays open, while other threads keep every core busy.
 private func endEarly(_ count: Int) throws {
     let place = Place()
     let isDone = Guarded(false)

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// How connections end.
+/// The ends of connections.
 @Suite(.timeLimit(.minutes(15))) struct SocketEndTests {
     private func withConnection(
         at address: SocketAddress = .ipv4Loopback(port: 0),
@@ -137,7 +137,7 @@ import Testing
         } _: { loop, port, peer in
             peer.close()
             loop.run { log.count == 1 }
-            // The first is answered with a reset, what follows with an error.
+            // The first send is answered with a reset, later ones fail.
             for _ in 0..<100 where port.send([1]) { usleep(1000) }
             loop.run { log.count == 2 }
             #expect(log.entries.first == "ended")

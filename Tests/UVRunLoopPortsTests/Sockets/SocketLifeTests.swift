@@ -3,15 +3,15 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Each state of a connection against everything that can happen to it, over TCP and Unix sockets.
+/// Every action in every state of a connection, over TCP and Unix-domain sockets.
 ///
-/// The table is the one of the article about ports, cell by cell.
+/// It checks each cell of the table in the article about ports.
 @Suite(.timeLimit(.minutes(15))) struct SocketLifeTests {
     private typealias State = ConnectionStory.State
     private typealias Action = ConnectionStory.Action
     private typealias Story = ConnectionStory
 
-    /// All but one have sent "hello" at once, and no peer has read it when something happens.
+    /// In all but one, "hello" was sent at once, and the peer has not read it.
     private static let tcp: [State: [Action: Story]] = [
         .connectingWithNothingQueued: [
             .send: Story("C", isValid: true, peer: "! end"),
@@ -38,7 +38,7 @@ import Testing
     ]
 
     private static let unix: [State: [Action: Story]] = [
-        // Nobody is there to reset a connection that waits for room in the listener's queue.
+        // No peer exists that could reset a connection which waits for the listener's backlog.
         .connectingWithNothingQueued: [
             .send: Story("C", isValid: true, peer: "! end"),
             .endSending: Story("CE", peer: " end"),
@@ -64,7 +64,7 @@ import Testing
         .open: open,
         .halfClosedByUs: halfClosedByUs,
         .halfClosedByPeer: halfClosedByPeer(reset: Story("CER")),
-        // Nothing can tell the peer of a Unix socket.
+        // The peer of a Unix-domain socket cannot be told.
         .draining: draining(cutOff: "part end"),
         .failed: failed,
         .invalid: invalid,
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    // MARK: Nobody listens
+    // MARK: Without a listener
 
     @Test(arguments: [ConnectionStory.Action.send, .endSending, .invalidateWhenDrained])
     func aConnectionThatIsRefusedFailsWhateverWasAskedOfIt(

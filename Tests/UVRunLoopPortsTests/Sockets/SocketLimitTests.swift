@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// What a listener does when it may accept no more.
+/// A listener that may accept no more connections.
 @Suite(.timeLimit(.minutes(15))) struct SocketLimitTests {
     @Test func aFullListenerAcceptsWhenAConnectionCloses() throws {
         try withLoop { loop in
@@ -98,7 +98,7 @@ private func runOutOfDescriptors() throws {
     try withLoop { loop in
         let server = try Server(loop)
         let peers = try (0..<3).map { _ in try Peer(connectingTo: server.address) }
-        // The first run opens what libuv needs.
+        // The first run opens libuv's own descriptors.
         loop.run { server.connections.count == 3 }
         let waiting = try (0..<2).map { _ in try Peer(connectingTo: server.address) }
         let table = FullTable()
@@ -110,7 +110,7 @@ private func runOutOfDescriptors() throws {
         precondition(threadProcessorTime() - start < 100_000_000, "It spins.")
         precondition(observer.count <= 20, "\(observer.count) sleeps.")
 
-        // Room that we make is used at once; room that others make, in a while.
+        // Room that this process makes is used at once; room that others make, after a pause.
         server.connections[0].invalidate()
         precondition(loop.run { server.connections.count == 4 }, "Not at once.")
         table.leave(1)
@@ -122,7 +122,7 @@ private func runOutOfDescriptors() throws {
     }
 }
 
-/// Counts how often a loop sleeps.
+/// Counts the sleeps of a loop.
 private final class CountingObserver {
     private(set) var count = 0
 
@@ -159,7 +159,7 @@ private func comeAndGo() throws {
     for _ in 0..<5 { try round() }
     precondition(openDescriptorCount() == before, "Descriptors stay open.")
 
-    // A thread that ends closes what is in its loop.
+    // A thread that ends closes the ports in its loop.
     let thread = startUncheckedThread {
         let loop = UVRunLoop.current
         guard let server = try? Server(loop), let peer = try? Peer(connectingTo: server.address)

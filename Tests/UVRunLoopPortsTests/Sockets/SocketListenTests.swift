@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Where listeners listen, and what they leave behind.
+/// Addresses of listeners, and their socket files.
 @Suite(.timeLimit(.minutes(15))) struct SocketListenTests {
     private typealias SocketError = UVRunLoop.SocketError
 
@@ -79,7 +79,7 @@ import Testing
         #expect(!exists(path))
     }
 
-    /// Leaves a socket behind at which nobody listens.
+    /// Leaves a socket file without a listener.
     private func makeStale(_ path: String) throws {
         let socket = try UVRunLoopPorts.Stream.socket(family: AF_UNIX)
         try socket.bind(to: try SocketAddress.unix(path).raw)

@@ -103,7 +103,7 @@ import Testing
             peers[150].write("busy")
             loop.run { server.log.count == 1 }
             #expect(server.log.entries == ["received busy"])
-            // An optimised build would let the others go, and so hang up, after their last use.
+            // An optimised build would release the others, and so hang up, after their last use.
             withExtendedLifetime(peers) {}
             server.close()
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Connections that are cut off: by the peer, and by us.
+/// Connections that are reset, by the peer or by this side.
 @Suite(.timeLimit(.minutes(15))) struct SocketResetTests {
     /// What notices the peer's reset first.
     enum Notice: CaseIterable, Sendable {
@@ -28,7 +28,7 @@ import Testing
 
     /// Has the peer write and then reset the connection.
     private func reset(_ peer: Peer, after port: SocketPort) {
-        // What the peer has not read has a Unix socket reset the connection when it is closed.
+        // A Unix-domain socket that is closed with unread input resets the connection.
         port.send("unread".utf8)
         peer.write("truncated")
         peer.reset()
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What keeps a port from reading, so that it cannot find the hang-up that way.
+    /// What keeps a port from reading, so that a read cannot find the hang-up.
     enum Silence: CaseIterable, Sendable {
         case paused, draining
     }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    // MARK: Our reset
+    // MARK: Resets by this side
 
     @Test func aQueueThatOverflowsResetsTheConnection() throws {
         try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, _ in

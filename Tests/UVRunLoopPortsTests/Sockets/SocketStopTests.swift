@@ -4,9 +4,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Threads that are told to stop while connections of theirs are being drained.
+/// Threads that are told to stop while their connections are being drained.
 @Suite(.timeLimit(.minutes(15))) struct SocketStopTests {
-    /// A connection of a thread's, which has queued more than the kernel takes.
+    /// A connection of a thread, with more queued than the kernel accepts.
     private struct Sending {
         let thread: UVRunLoop.Thread
         let port: SocketPort
@@ -28,7 +28,7 @@ import Testing
             port.send(bytes)
         }
 
-        /// Reads all that comes, slowly at first.
+        /// Reads to the end, slowly at first.
         func startReading(_ body: @escaping ([UInt8], Peer.End) -> Void) -> RunningThread {
             let peer = peer
             return startUncheckedThread {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// How the port is told that no more comes.
+    /// How the port is told to end sending.
     enum Ending: CaseIterable, Sendable {
         case endSending, invalidateWhenDrained
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// Bytes in both directions, and what slows them down.
+/// Bytes in both directions, and flow control.
 @Suite(.timeLimit(.minutes(15))) struct SocketTransferTests {
     /// A loop's port and the other end of its connection.
     private func withConnection(
@@ -84,7 +84,7 @@ import Testing
                 peer.endSending()
             }
             let reader = Reader(peer, count: count) { bytes in echoed.withLock { $0 = bytes } }
-            // Never more than the mark and one read.
+            // At most the mark and one read.
             loop.run {
                 #expect(port.queuedBytes <= 200_000 + 65_536)
                 return !port.isValid

@@ -3,21 +3,21 @@ import Glibc
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// What is seen of a connection, from both sides, when something happens to it.
+/// What both sides of a connection observe when something happens to it.
 struct ConnectionStory: Equatable, CustomStringConvertible, Sendable {
-    /// How far the connection has come.
+    /// The state of the connection.
     enum State: Sendable {
-        /// TCP: the kernel is connecting. Unix: the listener's queue is full.
+        /// TCP: the kernel is connecting. Unix: the listener's backlog is full.
         case connecting
         case connectingWithNothingQueued
-        /// The kernel has connected, and the handler has not been told.
+        /// The kernel has connected; the handler was not called yet.
         case connected
         case open
         case halfClosedByUs
         case halfClosedByPeer
-        /// `invalidateWhenDrained()` was called while much was queued.
+        /// `invalidateWhenDrained()` was called with many queued bytes.
         case draining
-        /// A send has met the peer's reset, and the handler has not been told.
+        /// A send has failed because of the peer's reset; the handler was not called yet.
         case failed
         case invalid
 
@@ -51,11 +51,11 @@ struct ConnectionStory: Equatable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// The events in order, a letter each: Connected, Ended, failed by a Reset or a Broken pipe.
+    /// The events in order, one letter each: Connected, Ended, failed by a Reset or a Broken pipe.
     var events: String
-    /// Whether the port was valid when nothing more happened.
+    /// Whether the port was valid after all events.
     var isValid = false
-    /// What the peer read, and how that ended; empty when it did not read.
+    /// What the peer read, and how its input ended; empty if it did not read.
     var peer: String
 
     init(_ events: String, isValid: Bool = false, peer: String = "") {
@@ -66,7 +66,7 @@ struct ConnectionStory: Equatable, CustomStringConvertible, Sendable {
 
     var description: String { "\(events) \(isValid ? "valid" : "invalid") [\(peer)]" }
 
-    /// The letter of an event; empty for those that depend on how much the kernel takes at once.
+    /// The letter of an event; empty for those that depend on how much the kernel accepts at once.
     static func letter(of event: SocketPort.Event) -> String {
         switch event {
         case .connected: "C"
@@ -79,10 +79,10 @@ struct ConnectionStory: Equatable, CustomStringConvertible, Sendable {
     }
 }
 
-/// One connection: a port that has sent "hello", and a peer with plain calls that has not read it.
+/// A port that has sent "hello", and a peer with plain system calls that has not read it.
 final class ConnectionSubject {
     private let listener: PlainListener
-    /// Fills the queue of a listener that has room for one client only.
+    /// Fills the backlog of a listener that has room for one client.
     private var crowd: [Peer] = []
     private let events = EventLog()
     private var peer: Peer?
@@ -93,7 +93,7 @@ final class ConnectionSubject {
         if isFull { crowd = [try Peer(connectingTo: listener.address)] }
     }
 
-    /// Brings the port to a state, has something happen to it, and sees how it ends.
+    /// Brings the port to a state, performs an action, and records the result.
     func story(
         of action: ConnectionStory.Action,
         in state: ConnectionStory.State,
@@ -165,7 +165,7 @@ final class ConnectionSubject {
         return accepted
     }
 
-    /// Runs the loop until all that is expected has happened, and a moment longer.
+    /// Runs the loop until all expected events have occurred, and a little longer.
     private func settle(_ port: SocketPort, _ loop: UVRunLoop, _ expected: ConnectionStory) {
         run(loop) {
             let isSent = !port.isValid || port.queuedBytes == 0
@@ -175,7 +175,7 @@ final class ConnectionSubject {
         loop.run(for: .milliseconds(2))
     }
 
-    /// Runs the loop until a condition holds, which sources that handle nothing may bring about.
+    /// Runs the loop until a condition holds; sources that handle nothing may make it true.
     private func run(_ loop: UVRunLoop, until condition: () -> Bool) {
         let end = UVRunLoop.Instant.now + .seconds(10)
         while !condition(), .now < end {
@@ -183,7 +183,7 @@ final class ConnectionSubject {
         }
     }
 
-    /// Has the peer read to the end and close then, on a thread of its own.
+    /// Has the peer read to the end and then close, on another thread.
     private func startReading(into log: EventLog) -> RunningThread {
         startUncheckedThread { [self] in
             let peer = acceptedPeer()

@@ -3,7 +3,7 @@ import TestSupport
 @testable import UVRunLoopPorts
 
 extension FrameKind {
-    /// The side that may be sent it.
+    /// The side that may receive it.
     var receiver: FrameSide { FrameSide.local.mayReceive(self) ? .local : .remote }
 }
 
@@ -18,8 +18,8 @@ extension Frame {
     ]
 }
 
-/// Makes inputs that are nearly right, cuts them anywhere, and compares the parser with a plain
-/// one that has all the bytes at once.
+/// Makes nearly valid inputs, splits them at random, and compares the parser with a simple one that
+/// gets all bytes at once.
 enum FrameFuzz {
     struct Report: Equatable {
         var frames = 0
@@ -27,7 +27,7 @@ enum FrameFuzz {
         var failures: [String] = []
     }
 
-    /// What came of one input.
+    /// The result for one input.
     private struct Outcome: Equatable {
         var frames: [Frame] = []
         var error: FrameError?
@@ -77,7 +77,7 @@ enum FrameFuzz {
         }
         let number = random.next() | 1
         let id = Int32(truncatingIfNeeded: random.next())
-        // Now and then one that this side must not be sent.
+        // Occasionally a kind that this side must not be sent.
         let mine = Int.random(in: 0..<20, using: &random) > 0
         let isOdd = Bool.random(using: &random)
         if mine == (side == .local) {
@@ -88,7 +88,7 @@ enum FrameFuzz {
         return isOdd ? .reply(number, hasData ? data : nil) : .refusal(.messageTooLarge, of: number)
     }
 
-    /// Lies about the length of the first frame.
+    /// Corrupts the length of the first frame.
     private static func swapLength(of bytes: inout [UInt8], _ random: inout SeededGenerator) {
         guard bytes.count >= FrameHeader.size else { return }
         let lengths: [UInt32] = [0, 1, 299, 300, 301, 1 << 16, 1 << 31, .max]
@@ -107,7 +107,7 @@ enum FrameFuzz {
         }
     }
 
-    // MARK: Two ways to parse
+    // MARK: Two parsers
 
     private static func parseInPieces(
         _ bytes: [UInt8],
@@ -137,7 +137,7 @@ enum FrameFuzz {
         return outcome
     }
 
-    /// The rules once more, for bytes that are all there.
+    /// A second implementation of the rules, for complete input.
     private static func parseWhole(_ bytes: [UInt8], _ side: FrameSide) -> Outcome {
         var outcome = Outcome()
         var start = 0

@@ -1,5 +1,5 @@
 import Glibc
-// Every suite that uses what is in this folder uses that, too.
+// Every suite that uses this folder uses it too.
 @_exported import TestSupport
 import Testing
 
@@ -16,7 +16,7 @@ extension UVRunLoop.Mode {
 }
 
 extension Place {
-    /// A local port of this place.
+    /// A local port in this directory.
     func local(
         _ name: String = "port",
         limits: MessagePort.Limits = .init(),
@@ -46,13 +46,13 @@ extension Place {
         )
     }
 
-    /// A connection without any manners.
+    /// A connection without the library's client side.
     func rawSocket(_ name: String = "port") throws -> RawPeer {
         let files = try directory().files(of: PortName(name))
-        return RawPeer(try Dialling.connect(to: files).socket)
+        return RawPeer(try PortConnector.connect(to: files).socket)
     }
 
-    /// Listens under a name, without any manners.
+    /// Listens under a name, without the library's server side.
     func rawListener(_ name: String = "port") throws -> RawListener {
         let claim = try NameClaim(directory().files(of: PortName(name)))
         return RawListener(claim: claim, socket: SharedSocket(try claim.listen(backlog: 16)))
@@ -90,13 +90,13 @@ struct RawListener {
     }
 }
 
-/// One end of a connection, byte by byte.
+/// One end of a connection, for raw bytes.
 struct RawPeer {
     let socket: SharedSocket
 
     init(_ socket: SharedSocket) { self.socket = socket }
 
-    /// Sends all of it, and waits for room; `false` when the other side is gone.
+    /// Sends all bytes, waiting for room; `false` if the other side is gone.
     @discardableResult
     func write(_ bytes: [UInt8]) -> Bool {
         var start = 0
@@ -115,7 +115,7 @@ struct RawPeer {
         return true
     }
 
-    /// Reads until the other side closes, or so many bytes are there.
+    /// Reads until the other side closes, or this many bytes have arrived.
     func read(_ count: Int = .max) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -127,7 +127,7 @@ struct RawPeer {
         return bytes
     }
 
-    /// The frame that comes next; `nil` when the other side closes first.
+    /// The next frame; `nil` if the other side closes first.
     func readFrame() -> Frame? {
         var head = read(24)
         guard head.count == 24 else { return nil }
@@ -145,7 +145,7 @@ final class PortServer: Sendable {
     private let loop = Guarded<UVRunLoop?>(nil)
     private let thread = Guarded<RunningThread?>(nil)
 
-    /// Starts with the port that a body makes on the server's thread.
+    /// Starts the server with the port that `make` returns, called on its thread.
     init(_ make: @escaping @Sendable () throws -> Local) throws {
         let ready = Signal()
         let failure = Guarded<(any Error)?>(nil)
@@ -180,7 +180,7 @@ final class PortServer: Sendable {
         }
     }
 
-    /// Answers with each request's number, but to those below a number not until told.
+    /// Replies with each request's number, to those below `number` only after `told`.
     convenience init(_ place: Place, answeringBelow number: Int32, after told: Signal) throws {
         try self.init(place) { _, message in
             if message.id < number { told.wait() }
@@ -192,7 +192,7 @@ final class PortServer: Sendable {
         loop.withLock { $0 }?.perform(block)
     }
 
-    /// Ends the loop and waits for its thread.
+    /// Stops the loop and waits for its thread.
     func stop() {
         guard let thread = thread.withLock({ $0.take() }) else { return }
         let loop = loop.withLock { $0 }

@@ -4,13 +4,13 @@ import TestSupport
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// A directory of a test's own, removed with all it holds.
+/// A temporary directory of one test, removed with its contents.
 final class Place: Sendable {
     private let folder = TemporaryFolder()
 
     var path: String { folder.path }
 
-    /// The directory of names in this place.
+    /// The directory of names in it.
     func directory() throws(MessagePortError) -> PortDirectory {
         try PortDirectory(in: surroundings)
     }
@@ -19,13 +19,13 @@ final class Place: Sendable {
         PortDirectory.Surroundings(temporaryDirectory: path, user: geteuid())
     }
 
-    /// Where the names in this place are.
+    /// Where the names are stored.
     var namesPath: String { "\(path)/uvrunloop-\(geteuid())" }
 
     var entries: [String] { TemporaryFolder.entries(of: namesPath) }
 }
 
-/// Makes the process another user's; root's processes alone can, and others stay what they are.
+/// Changes the process's user, which only root may do; without it, nothing changes.
 func become(_ user: uid_t) {
     guard geteuid() == 0 else { return }
     precondition(setgid(user) == 0 && setuid(user) == 0, "The process cannot change its user.")

@@ -3,12 +3,12 @@ import Glibc
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// A listening socket with plain blocking calls.
+/// A listening socket with blocking system calls.
 final class PlainListener {
     let address: SocketAddress
     private var number: CInt
 
-    /// Listens with room for so many clients that wait, and one more, which the system adds.
+    /// Listens with a backlog of this many clients, and one more that the system adds.
     init(at address: SocketAddress, backlog: CInt = 128) throws {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let number = socket(address.family, kind, 0)
@@ -20,7 +20,7 @@ final class PlainListener {
         self.address = SocketAddress(bound) ?? address
     }
 
-    /// The next client's connection, which is waited for.
+    /// Accepts the next client, waiting for it.
     func accept() -> Peer { Peer(owning: Glibc.accept(number, nil, nil)) }
 
     func close() {
@@ -32,16 +32,16 @@ final class PlainListener {
 }
 
 extension Peer {
-    /// How the other side's direction came to its end.
+    /// How the other side's output ended.
     enum End: String {
-        /// It said that no more comes.
+        /// It shut down its sending side.
         case end
         case reset
-        /// Nothing came for the length of the receive limit.
+        /// Nothing arrived within the receive limit.
         case silence
     }
 
-    /// Reads all that comes.
+    /// Reads until the end.
     func readAll() -> (bytes: [UInt8], end: End) {
         var all: [UInt8] = []
         while let bytes = read() {

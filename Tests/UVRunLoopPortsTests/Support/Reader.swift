@@ -1,4 +1,4 @@
-/// Reads from a peer on a thread of its own: so many bytes, or to the end.
+/// Reads from a peer on another thread: a number of bytes, or to the end.
 struct Reader {
     private let thread: RunningThread
 

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Bytes that show when one is lost or moved.
+/// Bytes that reveal lost or reordered ones.
 func sampleBytes(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + block.count)
@@ -9,7 +9,7 @@ func sampleBytes(_ count: Int) -> [UInt8] {
     return bytes
 }
 
-/// Its length divides no buffer's.
+/// A length that is no multiple of a buffer's.
 private let block = {
     var random = SeededGenerator(seed: 1)
     return (0..<8_191).map { _ in random.byte() }

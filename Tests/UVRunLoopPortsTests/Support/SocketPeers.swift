@@ -7,7 +7,9 @@ typealias SocketPort = UVRunLoop.SocketPort
 typealias SocketAddress = UVRunLoop.SocketAddress
 
 extension UVRunLoop {
-    /// Runs source by source until a condition holds; answers whether it does.
+    /// Runs the loop one source at a time until a condition holds.
+    ///
+    /// Returns whether it does.
     @discardableResult
     func run(mode: Mode = .default, untilTrue condition: () -> Bool) -> Bool {
         let end = Instant.now + .seconds(30)
@@ -22,14 +24,14 @@ extension UVRunLoop {
 extension EventLog {
     func note(_ event: SocketPort.Event) { note(event.text) }
 
-    /// Keeps bytes as one stream, and notes every other event.
+    /// Collects received bytes as one stream, and logs every other event.
     func gather(_ event: SocketPort.Event) {
         if case .received(let bytes) = event { gather(bytes) } else { note(event) }
     }
 }
 
 extension SocketPort.Event {
-    /// The event in a word, and what it brought.
+    /// The event's name, and its value.
     var text: String {
         switch self {
         case .connected: "connected"
@@ -87,7 +89,7 @@ final class Server {
     }
 }
 
-/// The other side of a connection, with plain blocking calls.
+/// The other side of a connection, with blocking system calls.
 final class Peer {
     private(set) var number: CInt
 
@@ -100,7 +102,7 @@ final class Peer {
         }
     }
 
-    /// Connects at once, which the kernel does for a listener's line.
+    /// Connects; the kernel does so at once if the listener's backlog has room.
     convenience init(connectingTo address: SocketAddress) throws {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let number = socket(address.family, kind, 0)
@@ -123,7 +125,7 @@ final class Peer {
         }
     }
 
-    /// What one read brings: empty at the end, `nil` for an error.
+    /// The result of one read: empty at the end, `nil` for an error.
     func read(_ count: Int = 65536) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let length = Glibc.read(number, &bytes, count)
@@ -140,7 +142,7 @@ final class Peer {
 
     func endSending() { shutdown(number, CInt(SHUT_WR)) }
 
-    /// Has the kernel send a reset instead of an end.
+    /// Makes the kernel send a reset instead of an end.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout<linger>.size)

@@ -4,10 +4,10 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// The buffers that all ports read into.
+/// The buffers shared by all ports.
 @Suite(.timeLimit(.minutes(15))) struct ReadBufferTests {
     @Test func buffersThatAreLentAtTheSameTimeAreDifferent() {
-        // More than are kept for later.
+        // More than the pool keeps.
         #expect(Set(addresses(lending: 40)).count == 40)
         #expect(Set(addresses(lending: 40)).count == 40)
     }
@@ -41,14 +41,14 @@ import Testing
         #expect(damaged.withLock { $0 } == 0)
     }
 
-    /// The sanitizer's own locks are inherited held.
+    /// The sanitizer's own locks are inherited while held.
     @Test(.enabled(if: !isUnderThreadSanitizer))
     func aChildForkedWhileThreadsReadCanRead() async {
         await #expect(processExitsWith: .success) { forkWhileThreadsRead(100) }
     }
 }
 
-/// Where buffers lie, of which each is lent while the one before is.
+/// The addresses of buffers that are lent at the same time.
 private func addresses(lending count: Int) -> [UInt] {
     guard count > 0 else { return [] }
     return ReadBuffer.lend { buffer in
@@ -57,8 +57,7 @@ private func addresses(lending count: Int) -> [UInt] {
 }
 
 private func forkWhileThreadsRead(_ count: Int) {
-    // What the Swift runtime makes on first use it makes under locks of its own, which a child
-    // would inherit.
+    // The Swift runtime initialises lazily under its own locks, which a child could inherit.
     _ = addresses(lending: 20)
     let isDone = Guarded(false)
     let threads = (0..<4).map { _ in
@@ -70,7 +69,7 @@ private func forkWhileThreadsRead(_ count: Int) {
     }
     for number in 0..<count {
         let status = inChild(endingAfter: 10) {
-            // More than are kept, so that every slot is looked at.
+            // More than the pool keeps, so that every slot is tried.
             addresses(lending: 20).count == 20 ? 0 : 1
         }
         precondition(status == 0, "Child \(number) ended with \(status).")

@@ -1,15 +1,17 @@
 import UVRunLoop
 import UVRunLoopPorts
 
-/// A client for one command, for machines that have no other.
+/// A built-in client that sends one command.
 final class Client {
     private let loop = UVRunLoop.current
     private var parser = ReplyParser()
     private var reply: ReplyValue?
 
-    /// Sends a command and shows its reply; answers the status with which to end.
+    /// Sends a command and prints its reply.
     ///
-    /// An error goes to standard error, with status 1. So does a server that cannot be reached.
+    /// Returns the program's exit status.
+    ///
+    /// Errors are printed to standard error, with status 1; so is a connection that fails.
     static func send(_ words: [String], _ options: Options) -> CInt {
         let client = Client()
         do {
@@ -21,7 +23,7 @@ final class Client {
                 say(reply.text)
                 return 0
             case nil:
-                // As after QUIT and SHUTDOWN, which may have no reply.
+                // QUIT and SHUTDOWN may have no reply.
                 return 0
             }
         } catch {
@@ -52,7 +54,7 @@ final class Client {
             do throws(ReplyParser.Malformed) {
                 reply = try parser.next()
             } catch {
-                fail("what answers there is no server of this kind")
+                fail("the peer does not speak this protocol")
             }
             if reply != nil { loop.stop() }
         case .failed(let error):
@@ -71,7 +73,7 @@ final class Client {
 }
 
 extension Options {
-    /// Where the client finds the server.
+    /// The address at which the client finds the server.
     fileprivate func addressOfServer() throws(UVRunLoop.SocketError) -> UVRunLoop.SocketAddress {
         if let socketPath { return try UVRunLoop.SocketAddress(unixPath: socketPath) }
         return try UVRunLoop.SocketAddress(host: addresses.first ?? "127.0.0.1", port: port)

@@ -1,4 +1,4 @@
-/// A reply as a client understands it.
+/// A reply, as parsed by the client.
 indirect enum ReplyValue: Equatable {
     case status(String)
     case error(String)
@@ -7,7 +7,7 @@ indirect enum ReplyValue: Equatable {
     case null
     case array([ReplyValue])
 
-    /// What a person reads: one line for each part.
+    /// The reply as text, one line for each part.
     var text: String {
         switch self {
         case .status(let text), .error(let text): text
@@ -19,16 +19,16 @@ indirect enum ReplyValue: Equatable {
     }
 }
 
-/// Reads replies: for the built-in client, which gets few of them.
+/// Parses replies for the built-in client.
 struct ReplyParser {
-    /// The bytes are no reply.
+    /// The bytes are not a valid reply.
     struct Malformed: Error {}
 
     private var bytes: [UInt8] = []
 
     mutating func append(_ more: [UInt8]) { bytes += more }
 
-    /// The next reply, or `nil` until it has come as a whole.
+    /// The next reply, or `nil` until it is complete.
     mutating func next() throws(Malformed) -> ReplyValue? {
         var place = 0
         guard let value = try read(&place) else { return nil }

@@ -1,5 +1,5 @@
 extension Command {
-    /// Everything that this server understands.
+    /// All commands of this server.
     static let all = strings + keys + connections + administration
 
     private static let strings = [

@@ -1,8 +1,8 @@
-/// A command: its name, how many words it takes, and what carries it out.
+/// A command: its name, its arity, and its implementation.
 struct Command {
     typealias Body = @Sendable (inout Interpreter, Request) throws -> Void
 
-    /// What clients that ask want to know about a command.
+    /// The flags that COMMAND reports.
     struct Traits: OptionSet {
         let rawValue: Int
 
@@ -12,7 +12,7 @@ struct Command {
         static let admin = Traits(rawValue: 8)
     }
 
-    /// Which words are keys: the first, the last (-1 is the last word), and the distance.
+    /// Which arguments are keys: the first, the last (-1 is the last argument), and the step.
     enum Keys {
         case none
         case one
@@ -31,13 +31,15 @@ struct Command {
 
     let name: String
 
-    /// The number of words, the name included; negative when there may be more.
+    /// The number of words including the name; negative if it is a minimum.
     let arity: Int
 
     let traits: Traits
     let keys: Keys
     let summary: String
-    /// Carries it out; what it throws is a `CommandError`.
+    /// Executes the command.
+    ///
+    /// It throws a `CommandError`.
     let body: Body
 
     init(
@@ -56,6 +58,6 @@ struct Command {
         self.body = body
     }
 
-    /// Whether a request may have so many words.
+    /// Whether a request may have this number of words.
     func accepts(_ words: Int) -> Bool { arity >= 0 ? words == arity : words >= -arity }
 }

@@ -1,4 +1,4 @@
-/// What was wrong with a command; its connection goes on.
+/// An error of one command; the connection stays open.
 enum CommandError: Error {
     case unknownCommand(Request)
     case wordCount(of: String)
@@ -20,7 +20,9 @@ enum CommandError: Error {
     case clientName
     case pattern
 
-    /// The text that the client reads: clients compare it, so it is what Redis says.
+    /// The error text.
+    ///
+    /// Clients compare it, so it is Redis's.
     var text: String {
         switch self {
         case .unknownCommand(let request): Self.unknownCommand(request)
@@ -50,7 +52,7 @@ enum CommandError: Error {
         }
     }
 
-    /// Quotes the beginning of what was sent, so that a person sees the misspelling.
+    /// Quotes the beginning of the request, so that a misspelling can be seen.
     private static func unknownCommand(_ request: Request) -> String {
         var arguments = ""
         for word in 1..<request.count where arguments.utf8.count < 128 {

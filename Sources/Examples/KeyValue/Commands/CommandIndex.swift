@@ -1,4 +1,4 @@
-/// Finds commands by name, whatever its case, without making a string.
+/// Finds commands by name, case-insensitively and without making a string.
 struct CommandIndex {
     private var commands: [UInt128: Command] = [:]
 
@@ -10,7 +10,7 @@ struct CommandIndex {
 
     subscript(name: ArraySlice<UInt8>) -> Command? { Self.pack(name).flatMap { commands[$0] } }
 
-    /// Up to sixteen letters as one number; no name is longer.
+    /// Up to sixteen letters packed into one number; no name is longer.
     private static func pack(_ name: ArraySlice<UInt8>) -> UInt128? {
         guard name.count <= 16 else { return nil }
         var packed: UInt128 = 0

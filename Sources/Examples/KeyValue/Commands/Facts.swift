@@ -1,9 +1,9 @@
-/// What the server knows about itself: for INFO and CONFIG GET.
+/// The server's state as INFO and CONFIG GET report it.
 struct Facts {
-    /// The version of Redis whose replies these are; client libraries look at it.
+    /// The version of Redis whose replies are reproduced; client libraries check it.
     static let compatibleVersion = "7.0.0"
 
-    // What does not change.
+    // Fixed values.
     var processID = 0
     var port = 0
     var address = ""
@@ -14,7 +14,7 @@ struct Facts {
     var outputLimit = 256 << 20
     var start = WallTime(milliseconds: 0)
 
-    // What the server counts.
+    // Counters.
     var clients = 0
     var waitingClients = 0
     var connectionsReceived = 0
@@ -25,10 +25,10 @@ struct Facts {
     var isSaving = false
     var lastSave = WallTime(milliseconds: 0)
     var lastSaveFailed = false
-    /// Measures how much memory the process occupies.
+    /// Measures the process's resident memory.
     var residentBytes: @Sendable () -> Int = { 0 }
 
-    /// The settings in the order of their names, as CONFIG GET shows them.
+    /// The settings, sorted by name, as CONFIG GET reports them.
     var settings: [(name: String, value: String)] {
         let limits = RequestParser.Limits()
         return [

@@ -1,4 +1,4 @@
-// COMMAND: what clients ask in order to learn the commands.
+// COMMAND: describes the commands to clients.
 
 extension Interpreter {
     mutating func aboutCommands(_ request: Request) throws(CommandError) {
@@ -31,7 +31,7 @@ extension Interpreter {
         }
     }
 
-    /// The commands whose names follow, or all when none does.
+    /// The commands that are named, or all of them if none is.
     private func named(in request: Request) -> [Command?] {
         if request.count == 2 { return Command.all }
         return (2..<request.count).map { word in
@@ -40,7 +40,7 @@ extension Interpreter {
         }
     }
 
-    /// Name, arity, flags, places of the keys, and four things that no command here has.
+    /// Name, arity, flags, key positions, and four fields that no command here uses.
     private mutating func describe(_ command: Command) {
         reply.array(10)
         reply.bulk(command.name)
@@ -67,7 +67,7 @@ extension Interpreter {
 }
 
 extension Command.Traits {
-    /// The words that Redis has for them.
+    /// Redis's names of the flags.
     var names: [String] {
         let all: [(Self, String)] = [
             (.reads, "readonly"), (.writes, "write"), (.fast, "fast"), (.admin, "admin"),

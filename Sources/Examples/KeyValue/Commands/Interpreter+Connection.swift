@@ -21,7 +21,7 @@ extension Interpreter {
         reply.ok()
     }
 
-    /// There is no password, so anyone may be the default user and nobody anyone else.
+    /// No password is set, so any client may be the default user, and there is no other.
     mutating func authenticate(_ request: Request) throws(CommandError) {
         switch request.count {
         case 2: throw .noPassword
@@ -35,9 +35,9 @@ extension Interpreter {
         guard request[word].elementsEqual("default".utf8) else { throw .wrongPassword }
     }
 
-    /// Tells what the server is, and has replies written in the version that the client asks for.
+    /// Describes the server, and selects the protocol version that the client requests.
     ///
-    /// Of the third version there are its null and its map; nothing else in it differs here.
+    /// Of version 3 only null and map replies are used; nothing else in it differs here.
     mutating func hello(_ request: Request) throws(CommandError) {
         var wanted = client.version
         if request.count > 1 {
@@ -115,7 +115,7 @@ extension Interpreter {
         client.name = Array(request[word])
     }
 
-    /// Checks how many words a subcommand has.
+    /// Checks the number of words of a subcommand.
     func check(
         _ request: Request,
         words: Int,

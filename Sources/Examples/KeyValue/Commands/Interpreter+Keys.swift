@@ -1,4 +1,4 @@
-// Commands about keys: removing, expiring, walking.
+// Commands about keys: deletion, expiry, iteration.
 
 extension Interpreter {
     mutating func remove(_ request: Request) {
@@ -66,7 +66,7 @@ extension Interpreter {
         reply.integer(1)
     }
 
-    // MARK: Walking
+    // MARK: Iteration
 
     mutating func matchingKeys(_ request: Request) throws(CommandError) {
         let pattern = GlobPattern(request[1])
@@ -83,7 +83,8 @@ extension Interpreter {
         guard let start = request[1].decimalInteger, start >= 0 else { throw .cursor }
         let options = try ScanOptions(request)
 
-        // Empty slots count little, as in Redis, so that a sparse keyspace is not walked for ever.
+        // Empty slots count too, at a low rate as in Redis, so that a sparse keyspace does not make
+        // one SCAN take arbitrarily long.
         var budget = GlobPattern.Budget()
         var keys: [[UInt8]] = []
         var seen = 0
@@ -108,7 +109,7 @@ extension Interpreter {
     }
 }
 
-/// What may follow the time in `EXPIRE key seconds …`.
+/// The options after the time in `EXPIRE key seconds …`.
 struct ExpiryCondition {
     private var needsNone = false
     private var needsOne = false
@@ -133,7 +134,7 @@ struct ExpiryCondition {
         if needsLater, needsSooner { throw .expiryComparison }
     }
 
-    /// Whether a date may take the place of another; never is later than every date.
+    /// Whether a date may replace another; never is later than every date.
     func allows(_ date: WallTime, insteadOf old: WallTime) -> Bool {
         if needsNone, old != .never { return false }
         if needsOne, old == .never { return false }
@@ -143,7 +144,7 @@ struct ExpiryCondition {
     }
 }
 
-/// What may follow the cursor in `SCAN cursor …`.
+/// The options after the cursor in `SCAN cursor …`.
 struct ScanOptions {
     private(set) var count = 10
     private var pattern: GlobPattern?

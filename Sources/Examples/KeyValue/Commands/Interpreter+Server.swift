@@ -1,4 +1,4 @@
-// Commands about the server: settings, facts, saving, ending.
+// Commands about the server: settings, INFO, saving, shutdown.
 
 extension Interpreter {
     mutating func save(_ request: Request) { effect = .save }

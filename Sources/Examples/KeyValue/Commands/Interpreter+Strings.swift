@@ -11,7 +11,7 @@ extension Interpreter {
     mutating func getSeveral(_ request: Request) {
         reply.array(request.count - 1)
         for word in 1..<request.count {
-            // One value asked for many times may be more than there is memory.
+            // One value requested many times may exceed the available memory.
             guard reply.bytes.count <= facts.outputLimit else { return effect = .drop }
             if let slot = keyspace.slot(of: request[word], at: now) {
                 reply.bulk(keyspace.value(of: slot))
@@ -105,7 +105,7 @@ extension Interpreter {
         try add(-amount, to: request[1])
     }
 
-    /// Adds to a number that is stored as its digits; a key that is not there counts as 0.
+    /// Adds to a number that is stored as its digits; a missing key counts as 0.
     private mutating func add(
         _ amount: Int,
         to key: ArraySlice<UInt8>

@@ -1,16 +1,16 @@
-/// What commands act on, and how one is carried out.
+/// Executes commands against a keyspace.
 ///
-/// It knows no socket, no clock and no file: it is told the time, writes replies into memory and
-/// answers what only the server can do. The server keeps its facts up to date.
+/// It uses no socket, clock or file: it is given the time, writes replies into a buffer and returns
+/// what only the server can do. The server keeps `facts` up to date.
 struct Interpreter {
     var keyspace = Keyspace()
     var facts: Facts
 
-    /// What a client has told about itself.
+    /// What a client has declared about itself.
     struct Client {
         let number: Int
         var name: [UInt8] = []
-        /// The version of the protocol that it has asked for, 2 or 3.
+        /// The protocol version that it selected, 2 or 3.
         var version = 2
     }
 
@@ -18,31 +18,31 @@ struct Interpreter {
     enum Effect: Equatable {
         /// Nothing: the reply is complete.
         case none
-        /// End the connection when the replies are sent.
+        /// Close the connection once the replies are sent.
         case close
-        /// End the connection at once: its client would get more than it may.
+        /// Close the connection at once: the client exceeded its output limit.
         case drop
-        /// Write a snapshot, and reply then.
+        /// Write a snapshot, then reply.
         case save
-        /// End the server, with or without a snapshot first; `nil` leaves that to the server.
+        /// Shut down, with or without a final snapshot; `nil` leaves that to the server.
         case shutDown(saving: Bool?)
     }
 
-    // What the command at hand has: the server lends both for as long as one client has its turn.
+    // The state of the current command: the server lends both while one client is served.
     var reply = Reply()
     var client = Client(number: 0)
 
-    /// The time, as the server last said.
+    /// The current time, as set by the server.
     var now = WallTime(milliseconds: 0)
 
-    /// What the command at hand asks of the server.
+    /// What the current command requests from the server.
     var effect = Effect.none
 
     private var commands = CommandIndex(Command.all)
 
     init(facts: Facts) { self.facts = facts }
 
-    /// Carries out one command and writes its reply behind the earlier ones.
+    /// Executes one command and appends its reply.
     mutating func run(_ request: Request) -> Effect {
         facts.commandsProcessed += 1
         effect = .none
@@ -61,7 +61,8 @@ struct Interpreter {
         return effect
     }
 
-    /// Whether a browser was made to talk to us: then nothing that follows is carried out.
+    /// Whether the request is HTTP, as from a browser that was tricked into sending it; nothing
+    /// after it is executed.
     private func isForWebServer(_ request: Request) -> Bool {
         request.isWord(0, "POST") || request.isWord(0, "HOST:")
     }

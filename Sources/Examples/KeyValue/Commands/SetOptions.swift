@@ -1,6 +1,6 @@
-/// What may follow the value in `SET key value …`.
+/// The options after the value in `SET key value …`.
 struct SetOptions {
-    /// What has to be true of the key before.
+    /// A condition on the key's previous state.
     enum Condition {
         case isThere
         case isNew
@@ -8,7 +8,7 @@ struct SetOptions {
 
     var condition: Condition?
     var returnsOldValue = false
-    /// The new date of expiry, or `nil` to keep the old one.
+    /// The new expiry date, or `nil` to keep the old one.
     var expiry: WallTime? = .never
 
     init(_ request: Request, at now: WallTime) throws(CommandError) {
@@ -36,7 +36,7 @@ struct SetOptions {
         }
     }
 
-    /// How an option counts time, and whether from now on.
+    /// The unit of an option's time, and whether it is relative to now.
     private static func clock(
         of request: Request,
         _ word: Int
@@ -63,12 +63,12 @@ struct SetOptions {
     }
 }
 
-/// A unit in which commands count time.
+/// A unit of time in commands.
 enum TimeUnit: Int {
     case milliseconds = 1
     case seconds = 1000
 
-    /// A date so many units after another, or `nil` when no number can hold it.
+    /// The date that many units after another, or `nil` on overflow.
     func date(_ count: Int, after start: WallTime) -> WallTime? {
         let (distance, isTooFar) = count.multipliedReportingOverflow(by: rawValue)
         let (sum, isTooLate) = start.milliseconds.addingReportingOverflow(distance)

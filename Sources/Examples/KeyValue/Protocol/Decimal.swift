@@ -1,16 +1,16 @@
-// Whole numbers as the protocol writes them: digits, perhaps a minus, nothing else.
+// Whole numbers in the protocol's format: digits, optionally after a minus sign.
 
 extension ArraySlice<UInt8> {
-    /// The number that these bytes spell, or `nil` when they spell none or one too large.
+    /// Parses a number; `nil` if the bytes are not one or it overflows.
     ///
-    /// As strict as Redis: no plus, no blanks, no leading zeros, and no minus zero.
+    /// As strict as Redis: no plus sign, blanks, leading zeros or minus zero.
     var decimalInteger: Int? {
         let isNegative = first == UInt8(ascii: "-")
         let digits = isNegative ? dropFirst() : self
         guard let leading = digits.first, digits.count <= 19 else { return nil }
         if leading == UInt8(ascii: "0") { return count == 1 ? 0 : nil }
 
-        // Counted downwards, because the lowest number has no positive twin.
+        // Accumulated as a negative number, because the minimum has no positive counterpart.
         var value = 0
         for byte in digits {
             let digit = Int(byte) - Int(UInt8(ascii: "0"))
@@ -26,7 +26,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension [UInt8] {
-    /// Adds a number's digits, without a string in between.
+    /// Appends a number's digits without making a string.
     mutating func append(decimal value: Int) {
         if value < 0 { append(UInt8(ascii: "-")) }
         var rest = value.magnitude
@@ -53,7 +53,7 @@ extension [UInt8] {
 }
 
 extension Int {
-    /// The digits of this number as bytes, which is how numbers are stored.
+    /// The number's digits as bytes, which is how numbers are stored.
     var decimalBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(decimal: self)

@@ -1,11 +1,13 @@
-/// The words of a command that was typed as a line, with quotes as in a shell.
+/// Splits a command typed as one line into words, with shell-like quotes.
 ///
-/// Words are unescaped where they are: they only get shorter, so they need no memory of their own.
+/// Words are unescaped in place: they only get shorter.
 enum InlineWords {
-    /// Adds the places of a line's words; answers `false` when a quote is not closed.
+    /// Appends the ranges of a line's words.
     ///
-    /// In double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xFF` are the bytes that they stand for;
-    /// in single quotes only `\'` is special.
+    /// Returns `false` if a quote is not closed.
+    ///
+    /// In double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xFF` are escapes; in single quotes only
+    /// `\'` is.
     static func split(
         _ line: Range<Int>,
         of bytes: inout [UInt8],
@@ -42,7 +44,7 @@ enum InlineWords {
         return true
     }
 
-    /// Reads up to the closing quote, after which a blank or the line's end has to come.
+    /// Reads up to the closing quote, which a blank or the end of the line has to follow.
     private static func readQuoted(
         _ quote: UInt8,
         _ bytes: inout [UInt8],
@@ -63,7 +65,7 @@ enum InlineWords {
         return false
     }
 
-    /// What a backslash and the bytes behind it stand for; steps over those bytes.
+    /// Decodes an escape after a backslash and advances past it.
     private static func unescape(
         _ bytes: [UInt8],
         _ quote: UInt8,

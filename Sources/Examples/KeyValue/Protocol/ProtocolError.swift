@@ -1,4 +1,4 @@
-/// Why a client's bytes are no command; the connection ends after it was told.
+/// A violation of the protocol; the connection is closed after the error is sent.
 enum ProtocolError: Error, Equatable {
     case headerTooLong
     case wordHeaderTooLong
@@ -9,7 +9,7 @@ enum ProtocolError: Error, Equatable {
     case unbalancedQuotes
     case queryTooLong
 
-    /// What the client reads, in the words that clients know from Redis.
+    /// The error text, with Redis's wording.
     var text: String {
         switch self {
         case .headerTooLong: "ERR Protocol error: too big mbulk count string"
@@ -24,7 +24,7 @@ enum ProtocolError: Error, Equatable {
         }
     }
 
-    /// A byte that may be sent inside a reply of one line.
+    /// A byte that is allowed inside a one-line reply.
     private static func printable(_ byte: UInt8) -> Character {
         32..<127 ~= byte ? Character(Unicode.Scalar(byte)) : " "
     }

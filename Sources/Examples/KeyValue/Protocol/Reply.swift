@@ -1,13 +1,13 @@
-/// What a client is going to read: replies, one after the other, as bytes of the protocol.
+/// Encodes replies into one buffer.
 struct Reply {
     private(set) var bytes: [UInt8] = []
 
-    /// Forgets the bytes but keeps their memory, unless one large reply made that large.
+    /// Removes the bytes but keeps the capacity, unless one large reply made it large.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10)
     }
 
-    /// A short word that says that it went well, such as `OK`.
+    /// A short status, such as `OK`.
     mutating func status(_ word: String) {
         bytes.append(UInt8(ascii: "+"))
         bytes.append(contentsOf: word.utf8)
@@ -17,10 +17,10 @@ struct Reply {
     /// `OK`.
     mutating func ok() { bytes.append(contentsOf: Self.okLine) }
 
-    /// What went wrong; the text starts with a word in upper case that programs look at.
+    /// An error; the text starts with a word in upper case that clients compare.
     mutating func error(_ text: String) {
         bytes.append(UInt8(ascii: "-"))
-        // A line's end inside would begin a reply of its own.
+        // A line break would begin another reply.
         for byte in text.utf8 {
             bytes.append(byte == 10 || byte == 13 ? UInt8(ascii: " ") : byte)
         }
@@ -37,7 +37,7 @@ struct Reply {
         endLine()
     }
 
-    /// Any bytes, here some of a request.
+    /// Any bytes, from a request.
     mutating func bulk(_ value: ArraySlice<UInt8>) {
         header(UInt8(ascii: "$"), value.count)
         bytes.append(contentsOf: value)
@@ -51,15 +51,15 @@ struct Reply {
         endLine()
     }
 
-    /// Nothing: there is no such key.
+    /// The reply for a missing key.
     mutating func null(version: Int) {
         bytes.append(contentsOf: version == 3 ? Self.thirdNullLine : Self.nullLine)
     }
 
-    /// Announces so many replies that belong together.
+    /// Begins an array of replies.
     mutating func array(_ count: Int) { header(UInt8(ascii: "*"), count) }
 
-    /// Announces so many pairs of replies: a map since version 3, a flat array before.
+    /// Begins a map: a map in version 3, a flat array in version 2.
     mutating func map(_ count: Int, version: Int) {
         if version == 3 { header(UInt8(ascii: "%"), count) } else { array(count * 2) }
     }

@@ -1,15 +1,15 @@
-/// One command with its arguments, as places in the bytes that the client sent.
+/// One command with its arguments, as ranges of the received bytes.
 struct Request {
-    /// What the places below refer to; it may hold bytes of other commands too.
+    /// The buffer that the ranges refer to; it may hold other commands too.
     let bytes: [UInt8]
 
-    /// Where each word is: the command's name first, then its arguments.
+    /// The range of each word: the command's name first, then its arguments.
     let words: [Range<Int>]
 
-    /// How many words there are, the name included.
+    /// The number of words, the name included.
     var count: Int { words.count }
 
-    /// One word; the name has number 0.
+    /// One word; the name has index 0.
     subscript(word: Int) -> ArraySlice<UInt8> { bytes[words[word]] }
 
     /// A word as text, for messages.
@@ -21,7 +21,7 @@ struct Request {
         return value
     }
 
-    /// Whether a word is this one, whatever its case; `name` is in upper case.
+    /// Whether a word equals `name`, case-insensitively; `name` is in upper case.
     func isWord(_ word: Int, _ name: StaticString) -> Bool {
         let letters = self[word]
         guard letters.count == name.utf8CodeUnitCount else { return false }
@@ -30,12 +30,12 @@ struct Request {
 }
 
 extension UInt8 {
-    /// The same letter in upper case, if this is one.
+    /// The letter in upper case; other bytes unchanged.
     var asciiUppercased: UInt8 {
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= self ? self & 0xDF : self
     }
 
-    /// The same letter in lower case, if this is one.
+    /// The letter in lower case; other bytes unchanged.
     var asciiLowercased: UInt8 {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
     }

@@ -1,10 +1,10 @@
-/// Finds commands in what a client sends, however the bytes were cut into pieces.
+/// Parses commands from a stream of bytes, however it is split.
 ///
-/// Each byte is looked at once: an unfinished command is gone on with where it stopped, so a client
-/// that dribbles costs no more than one that does not. What is announced but has not arrived takes
-/// no memory. A client without an unfinished command holds no buffer.
+/// Each byte is examined once: parsing resumes where it stopped, so a client that sends byte by
+/// byte costs no more than another. Announced lengths allocate nothing before the bytes arrive. A
+/// client without an unfinished command holds no buffer.
 struct RequestParser {
-    /// What a client may ask for, as in Redis.
+    /// The limits of a request, as in Redis.
     struct Limits {
         /// The most bytes of one word.
         var word = 512 << 20
@@ -19,28 +19,30 @@ struct RequestParser {
     let limits: Limits
 
     private var input: [UInt8] = []
-    /// Where the command begins that is being read.
+    /// The start of the command that is being parsed.
     private var start = 0
-    /// The first byte that nobody has made sense of.
+    /// The first byte that is not parsed.
     private var position = 0
-    /// The first byte in which no end of line was looked for.
+    /// The first byte in which no line break was searched for.
     private var searched = 0
-    /// The words of the command so far.
+    /// The words of the current command so far.
     private var words: [Range<Int>] = []
-    /// How many more words were announced; 0 between commands.
+    /// The number of words still to come; 0 between commands.
     private var missingWords = 0
-    /// How long the next word is, once that is known.
+    /// The length of the next word, once known.
     private var wordLength: Int?
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Whether bytes wait here: of an unfinished command, or of commands not asked for yet.
+    /// Whether unparsed bytes are buffered: of an unfinished command, or of commands not requested
+    /// yet.
     var hasInput: Bool { position < input.count || missingWords > 0 }
 
-    /// Takes what the client sent.
+    /// Adds received bytes.
     mutating func append(_ bytes: [UInt8]) throws(ProtocolError) {
         if start == input.count {
-            // The usual case: nothing is unfinished, and the client's bytes are used as they are.
+            // The usual case: nothing is unfinished, and the received bytes are used without
+            // copying.
             move(by: start)
             input = bytes
             return
@@ -53,7 +55,7 @@ struct RequestParser {
         input.append(contentsOf: bytes)
     }
 
-    /// The next whole command, or `nil` until more bytes have come.
+    /// The next complete command, or `nil` until more bytes have arrived.
     mutating func next() throws(ProtocolError) -> Request? {
         while position < input.count {
             if missingWords == 0 {
@@ -72,13 +74,13 @@ struct RequestParser {
         return nil
     }
 
-    /// Lets go of a buffer in which everything is used up.
+    /// Releases a buffer that is used up.
     private mutating func forgetInput() {
         input = []
         (start, position, searched) = (0, 0, 0)
     }
 
-    /// Everything lies that much further ahead now.
+    /// Shifts all positions after bytes were removed.
     private mutating func move(by distance: Int) {
         position -= distance
         searched = max(searched - distance, 0)
@@ -91,9 +93,9 @@ struct RequestParser {
 
     // MARK: The parts of a command
 
-    /// Reads `*3`, which announces words, or a whole command that is written as a line.
+    /// Parses `*3`, which announces words, or a whole command that is written as a line.
     ///
-    /// Answers `false` when its end has not come.
+    /// Returns `false` if it is incomplete.
     private mutating func readHeader() throws(ProtocolError) -> Bool {
         guard input[position] == UInt8(ascii: "*") else { return try readInlineCommand() }
         guard let line = takeLine(endingWith: UInt8(ascii: "\r")) else {
@@ -107,7 +109,7 @@ struct RequestParser {
         return true
     }
 
-    /// Reads `$5` and then the five bytes that it announces.
+    /// Parses `$5` and the five bytes that it announces.
     private mutating func readWord() throws(ProtocolError) -> Bool {
         if wordLength == nil { wordLength = try readWordLength() }
         guard let length = wordLength else { return false }
@@ -133,7 +135,7 @@ struct RequestParser {
         return length
     }
 
-    /// Reads a command that a person typed: words with blanks between them.
+    /// Parses an inline command: words separated by blanks.
     private mutating func readInlineCommand() throws(ProtocolError) -> Bool {
         guard let line = takeLine(endingWith: UInt8(ascii: "\n")) else {
             if input.count - position > limits.line { throw .inlineTooLong }
@@ -143,9 +145,9 @@ struct RequestParser {
         return true
     }
 
-    /// Steps over a line, if its end has come, and answers where it is.
+    /// Advances past a line, if it is complete, and returns its range.
     ///
-    /// A line that ends with `\r` has one byte more, which nobody looks at, as in Redis.
+    /// A line that ends with `\r` has one more byte, which is not checked, as in Redis.
     private mutating func takeLine(endingWith end: UInt8) -> Range<Int>? {
         let tail = end == UInt8(ascii: "\r") ? 1 : 0
         var place = max(searched, position)

@@ -1,19 +1,19 @@
 import UVRunLoop
 import UVRunLoopPorts
 
-/// One client: its socket, what it has sent, and what it is to read.
+/// One client: its socket, its unparsed input and its unsent replies.
 final class Connection {
-    /// How far the conversation has come.
+    /// The state of the conversation.
     enum State {
-        /// Commands are carried out as they come.
+        /// Commands are executed as they arrive.
         case open
-        /// It has asked for a snapshot and gets no further reply before that one.
+        /// It waits for a snapshot and gets no further reply before that one.
         case awaitingSave
-        /// It gets what is written so far, and then no more.
+        /// Buffered replies are sent, then no more.
         case ending
     }
 
-    /// Replies are sent on beyond this size, without waiting for the others.
+    /// Replies beyond this size are sent at once, not at the end of the pass.
     static let replySize = 64 << 10
 
     let port: UVRunLoop.SocketPort
@@ -21,9 +21,9 @@ final class Connection {
     var client: Interpreter.Client
     var reply = Reply()
     var state = State.open
-    /// Whether the server has it in its list of those with replies to send.
+    /// Whether the server's list of clients with unsent replies has it.
     var isListed = false
-    /// Whether it has sent its last command.
+    /// Whether its last command has been received.
     var hasEnded = false
     /// Whether it reads too slowly for more replies to be written.
     private(set) var isBackedUp = false
@@ -36,10 +36,10 @@ final class Connection {
         port.lowMark = 256 << 10
     }
 
-    /// Whether its next command may be carried out.
+    /// Whether its next command may be executed.
     var mayRun: Bool { state == .open && !isBackedUp }
 
-    /// Sends what is written; a client that does not keep up with reading is not read from.
+    /// Sends buffered replies; input from a client that does not read them is paused.
     func send(_ reply: inout Reply) {
         guard !reply.bytes.isEmpty else { return }
         port.send(reply.bytes)
@@ -49,26 +49,26 @@ final class Connection {
         port.pauseReading()
     }
 
-    /// It has read enough of what was sent.
+    /// The send queue is short enough again.
     func didDrain() {
         isBackedUp = false
         resumeReading()
     }
 
-    /// Holds its commands back until its snapshot is written.
+    /// Holds back its commands until its snapshot is written.
     func awaitSave() {
         state = .awaitingSave
         port.pauseReading()
     }
 
-    /// Its snapshot is written, or is not going to be.
+    /// Its snapshot was written, or failed.
     func didSave() {
         guard state == .awaitingSave else { return }
         state = .open
         resumeReading()
     }
 
-    /// Reads on, if nothing stands against it.
+    /// Resumes reading, unless another condition still prevents it.
     func resumeReading() {
         if state != .awaitingSave, !isBackedUp { port.resumeReading() }
     }

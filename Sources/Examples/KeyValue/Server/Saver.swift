@@ -1,37 +1,38 @@
 import UVRunLoop
 
-/// Writes snapshots on a thread of its own, which waits for them in its run loop.
+/// Writes snapshots on its own thread, which waits for them in its run loop.
 ///
-/// The server's loop and the thread's talk through two ports: the snapshot goes one way, and how it
-/// went comes back. The thread is started for the first snapshot.
+/// The two loops communicate through two ports: one carries the snapshot, the other the result. The
+/// thread is started for the first snapshot.
 final class Saver {
     private static let writeSnapshot: Int32 = 1
 
     private let file: SnapshotFile
-    /// Where the thread's answers arrive, on the server's loop.
-    private let answers: UVRunLoop.Port
-    /// Where snapshots are sent to, on the thread's loop.
+    /// Receives the thread's results, on the server's loop.
+    private let results: UVRunLoop.Port
+    /// Receives snapshots, on the thread's loop.
     private var orders: UVRunLoop.Port?
     private var thread: UVRunLoop.Thread?
     private var hasClaim = false
 
-    /// The handler is called on this thread's loop after each snapshot, with what was wrong.
+    /// The handler is called on this thread's loop after each snapshot, with the error if there was
+    /// one.
     init(_ file: SnapshotFile, handler: @escaping (FileError?) -> Void) {
         self.file = file
-        answers = UVRunLoop.Port { _, message in
+        results = UVRunLoop.Port { _, message in
             handler(message.value(as: FileError.self))
         }
-        UVRunLoop.current.add(answers, forMode: .default)
+        UVRunLoop.current.add(results, forMode: .default)
     }
 
-    /// Makes this server the only one that saves in its directory.
+    /// Locks the directory, so that no other server saves in it.
     func claim() throws(FileError) {
         guard !hasClaim else { return }
         try file.claim()
         hasClaim = true
     }
 
-    /// Sends a snapshot to be written; the handler is told when that is done.
+    /// Starts writing a snapshot; the handler is called when it is done.
     func save(_ snapshot: Snapshot) {
         do throws(FileError) {
             try claim()
@@ -39,12 +40,12 @@ final class Saver {
             let message = UVRunLoop.PortMessage(
                 id: Self.writeSnapshot,
                 components: [.value(snapshot)],
-                replyPort: answers
+                replyPort: results
             )
-            // There is one snapshot at a time, so there is room for it.
+            // There is one snapshot at a time, so the port has room for it.
             _ = orders.send(message, limit: .zero)
         } catch {
-            _ = answers.send(UVRunLoop.PortMessage(components: [.value(error)]), limit: .zero)
+            _ = results.send(UVRunLoop.PortMessage(components: [.value(error)]), limit: .zero)
         }
     }
 
@@ -65,21 +66,21 @@ final class Saver {
         return orders
     }
 
-    /// The thread's part.
+    /// Runs on the thread: writes one snapshot.
     private static func carryOut(_ message: UVRunLoop.PortMessage, _ file: SnapshotFile) {
         guard let snapshot = message.value(as: Snapshot.self) else { return }
-        var answer = UVRunLoop.PortMessage(id: message.id)
+        var result = UVRunLoop.PortMessage(id: message.id)
         do throws(FileError) {
             try file.write(snapshot)
         } catch {
-            answer.components = [.value(error)]
+            result.components = [.value(error)]
         }
-        _ = message.replyPort?.send(answer)
+        _ = message.replyPort?.send(result)
     }
 
-    /// Lets the thread end, and waits for that.
+    /// Ends the thread and waits for it.
     func stop() {
-        answers.invalidate()
+        results.invalidate()
         thread?.stop()
         thread?.join()
         (thread, orders) = (nil, nil)

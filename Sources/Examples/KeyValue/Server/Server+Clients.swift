@@ -1,7 +1,7 @@
 import UVRunLoop
 import UVRunLoopPorts
 
-// What clients send, and what they get.
+// Requests and replies.
 
 extension Server {
     /// A port-based source was served: a client's socket.
@@ -28,7 +28,7 @@ extension Server {
     }
 
     private func receive(_ bytes: [UInt8], from connection: Connection) {
-        // One who is told why it is refused is read to its end, or the reason might not arrive.
+        // A client that is refused is read to its end; closing earlier could drop the error reply.
         guard connection.state != .ending else { return }
         do throws(ProtocolError) {
             try connection.parser.append(bytes)
@@ -38,12 +38,13 @@ extension Server {
         runCommands(of: connection)
         if phase != .serving { connection.port.pauseReading() }
 
-        // As long as clients send without waiting for replies, the loop does not wait either.
+        // While clients send without waiting for replies, the loop does not sleep and the observer
+        // does not fire.
         readsSinceFlush += 1
         if readsSinceFlush >= 256 { flush() }
     }
 
-    /// Carries out what has arrived whole, as far as the client may go on.
+    /// Executes the complete commands, as far as the client's state permits.
     func runCommands(of connection: Connection) {
         guard phase == .serving else { return }
         interpreter.now = .now
@@ -85,7 +86,7 @@ extension Server {
 
     // MARK: Replies
 
-    /// The interpreter writes behind what this client is to read already.
+    /// Lends the interpreter the reply buffer that holds this client's earlier replies.
     private func lend(to connection: Connection) {
         if !connection.isListed, let spare = spareReplies.popLast() { connection.reply = spare }
         swap(&interpreter.reply, &connection.reply)
@@ -102,20 +103,21 @@ extension Server {
         }
     }
 
-    /// Writes a reply that does not come from a command at hand.
+    /// Writes a reply that does not belong to a current command.
     func reply(to connection: Connection, _ body: (inout Reply) -> Void) {
         body(&connection.reply)
         list(connection)
     }
 
-    /// Has a client looked after when replies are sent.
+    /// Adds a client to those with unsent replies.
     private func list(_ connection: Connection) {
         guard !connection.isListed else { return }
         connection.isListed = true
         listed.append(connection)
     }
 
-    /// Step 6 of a pass: nothing more can be read now, so the replies leave, one write per client.
+    /// Step 6 of a pass: no more can be read now, so the replies are sent, with one write per
+    /// client.
     func flush() {
         readsSinceFlush = 0
         for connection in listed {
@@ -129,19 +131,19 @@ extension Server {
         armExpiry()
     }
 
-    /// Keeps memory for the next who has replies.
+    /// Keeps a reply buffer for reuse.
     private func giveUp(_ reply: inout Reply) {
         if spareReplies.count < 256 { spareReplies.append(reply) }
         reply = Reply()
     }
 
-    /// Tells a client what is wrong with what it sends, and ends the conversation.
+    /// Sends a protocol error and ends the conversation.
     private func refuse(_ connection: Connection, _ error: ProtocolError) {
         reply(to: connection) { $0.error(error.text) }
         end(connection)
     }
 
-    /// Ends a conversation when all replies are sent.
+    /// Ends a conversation once all replies are sent.
     func end(_ connection: Connection) {
         guard connection.state != .ending else { return }
         connection.state = .ending

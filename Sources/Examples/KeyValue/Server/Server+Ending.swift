@@ -2,21 +2,21 @@ import Glibc
 import UVRunLoop
 import UVRunLoopPorts
 
-// How clients leave, and how the server ends.
+// How clients disconnect, and how the server shuts down.
 
 extension Server {
-    /// How long a client may take to leave after its last reply.
+    /// How long a client may stay connected after its last reply.
     private static let patience = Duration.seconds(30)
-    /// How long that is when the server ends.
+    /// The same when the server shuts down.
     private static let lastPatience = Duration.seconds(5)
     private static let sweepInterval = Duration.milliseconds(20)
 
     // MARK: Clients
 
-    /// Sends a client no more than it has been sent, and waits until it leaves.
+    /// Sends a client its remaining replies and waits until it disconnects.
     ///
-    /// To close at once would be quicker, but where a client has sent more than was read, the
-    /// system then drops the last replies.
+    /// Closing at once would be quicker, but the system resets a connection with unread input,
+    /// which may drop the last replies.
     func letLeave(_ connection: Connection) {
         connection.port.endSending()
         guard connection.port.isValid else { return forget(connection) }
@@ -25,7 +25,7 @@ extension Server {
         leaving.append((connection, loop.now + limit))
     }
 
-    /// Forgets a client for good.
+    /// Removes a client.
     func forget(_ connection: Connection) {
         connection.state = .ending
         connection.port.invalidate()
@@ -34,12 +34,12 @@ extension Server {
         endIfAllHaveLeft()
     }
 
-    /// Ends the loop's run once the last client of a server that ends has left, however it did.
+    /// Stops the loop once the last client of a server that shuts down has disconnected.
     private func endIfAllHaveLeft() {
         if phase == .draining, connections.isEmpty { loop.stop() }
     }
 
-    /// Closes the sockets of those who had time enough.
+    /// Closes the sockets of clients whose time is up.
     func sweepLeaving() {
         leaving.removeAll { connection, deadline in
             let hasLeft = !connection.port.isValid
@@ -54,12 +54,13 @@ extension Server {
 
     // MARK: The server
 
-    /// Ends the server at the first signal in good order, and at the second at once.
+    /// Shuts down in good order at the first signal, and at once at the second.
     func watchSignals() {
         for number in [SIGTERM, SIGINT] {
             do {
                 let source = try UVRunLoop.SignalSource(number) { [unowned self] _, count in
-                    // Also if the server went on after the first one, because a save had failed.
+                    // A first signal whose save failed left the server running; this one still ends
+                    // it.
                     if phase != .serving || hasSignal || count > 1 { exit(128 + number) }
                     hasSignal = true
                     stop(saving: options.directory != nil, for: nil)
@@ -72,11 +73,11 @@ extension Server {
         }
     }
 
-    /// Ends the server, after a last snapshot if that is wanted.
+    /// Shuts down, after a final snapshot if requested.
     func stop(saving: Bool, for connection: Connection?) {
         guard phase == .serving else { return }
         if !saving, savers.isEmpty { return drain() }
-        // From here on no command is carried out: what it did would be in no snapshot.
+        // No command is executed from here on: its effect would be missing from the snapshot.
         phase = .saving
         for listener in listeners { loop.remove(listener, forMode: .default) }
         if saving {
@@ -86,7 +87,9 @@ extension Server {
         }
     }
 
-    /// The last snapshot is written; if it could not be, the keys are only here, so we go on.
+    /// The final snapshot was written.
+    ///
+    /// If it failed, the keys exist only in memory, so the server goes on.
     func goOnEnding(_ connection: Connection?, _ failure: FileError?) {
         if failure == nil { return drain() }
         complain("goes on, because the keys are not saved")
@@ -103,7 +106,7 @@ extension Server {
         }
     }
 
-    /// Sends what was written, and ends the loop's run when it is sent.
+    /// Sends the buffered replies, and stops the loop once they are sent.
     func drain() {
         guard phase != .draining else { return }
         phase = .draining

@@ -2,7 +2,7 @@ import Glibc
 import UVRunLoop
 import UVRunLoopPorts
 
-// Where clients find the server.
+// Listeners and their settings.
 
 extension Server {
     /// Opens the listeners; ends the program if one cannot be opened.
@@ -59,12 +59,12 @@ extension Server {
         )
         connections[lastNumber] = connection
         interpreter.facts.clients = connections.count
-        // The port, the connection and this keep one another, until the port is invalid.
+        // The port, the connection and this closure retain each other until the port is invalid.
         port.setHandler { [self] _, event in handle(event, of: connection) }
         loop.add(port, forMode: .default)
     }
 
-    /// What does not change while the server runs.
+    /// The facts that do not change while the server runs.
     static func facts(_ options: Options, _ file: SnapshotFile) -> Facts {
         var facts = Facts()
         facts.processID = Int(getpid())
@@ -80,9 +80,9 @@ extension Server {
         return facts
     }
 
-    /// As many clients as were asked for, or as the system has descriptors for.
+    /// As many clients as requested, or as there are descriptors for.
     private static func mostClients(_ wanted: Int) -> Int {
-        // Besides clients: listeners, the loops, files, and the three that every program has.
+        // Descriptors besides clients: listeners, the loops, files, and the three standard ones.
         let others = 64
         let descriptors = allowDescriptors(wanted.addingReportingOverflow(others).partialValue)
         guard descriptors < wanted + others else { return wanted }

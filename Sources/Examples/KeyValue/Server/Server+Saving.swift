@@ -1,22 +1,22 @@
 import UVRunLoop
 
-/// Who wants a snapshot, and what follows from it.
+/// Who requested a snapshot, and what follows it.
 enum SaveReason {
-    /// A client that is told when it is written.
+    /// A client that gets a reply when it is written.
     case client(Connection)
-    /// The server is to end afterwards; the client is the one who said so.
+    /// The server shuts down afterwards; this client requested it.
     case end(Connection?)
-    /// The server is to end afterwards, however that went.
+    /// The server shuts down afterwards, whatever the result.
     case endAnyway
 }
 
 // Snapshots.
 
 extension Server {
-    /// Writes a snapshot of what is here now.
+    /// Writes a snapshot of the current keys.
     ///
-    /// One that is under way may lack what was written since it began, so those who come meanwhile
-    /// share the next one.
+    /// One that is in progress may lack later writes, so requests that arrive meanwhile share the
+    /// next one.
     func save(for reason: SaveReason) {
         guard savers.isEmpty else {
             nextSavers.append(reason)
@@ -31,7 +31,7 @@ extension Server {
         saver.save(interpreter.keyspace.snapshot(at: .now))
     }
 
-    /// The port for answers was served: a snapshot is written, or could not be.
+    /// The result port was served: a snapshot was written, or failed.
     func didSave(failure: FileError?) {
         let told = savers
         savers = nextSavers
@@ -54,7 +54,7 @@ extension Server {
     }
 
     private func tell(_ connection: Connection, _ failure: FileError?) {
-        // It may have been ended meanwhile: then nobody waits.
+        // The client may have disconnected meanwhile.
         guard connection.state == .awaitingSave else { return }
         connection.didSave()
         reply(to: connection) { reply in

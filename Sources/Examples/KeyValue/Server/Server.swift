@@ -1,17 +1,17 @@
 import UVRunLoop
 import UVRunLoopPorts
 
-/// The server: everything that runs on the one loop.
+/// The server: everything that runs on its one loop.
 ///
-/// It is made and used on the loop's thread only, so nothing here needs a lock. What it waits for
-/// are sources of the loop, all in the default mode: the listeners and the clients' sockets, the
-/// signals that end it, and the port at which snapshots are reported done. Keys expire by one
-/// timer, and replies leave from an observer, when all that could be read has been.
+/// It is made and used on the loop's thread only, so it needs no lock. Its sources are all in the
+/// default mode: the listeners and the clients' sockets, the signals that end it, and the port that
+/// receives the results of snapshots. One timer expires keys, and an observer sends the replies
+/// once all available input has been read.
 final class Server {
-    /// Whether commands are carried out.
+    /// Whether commands are executed.
     enum Phase {
         case serving
-        /// The last snapshot is being written: nothing may change any more.
+        /// The final snapshot is being written: nothing may change any more.
         case saving
         /// The last replies are being sent.
         case draining
@@ -29,28 +29,28 @@ final class Server {
     var lastNumber = 0
 
     // Replies.
-    /// Those with replies to send.
+    /// Clients with unsent replies.
     var listed: [Connection] = []
-    /// How often something was read since replies were sent.
+    /// How often input was read since replies were last sent.
     var readsSinceFlush = 0
-    /// Memory for replies, lent to those who have some to send.
+    /// Reply buffers for reuse.
     var spareReplies: [Reply] = []
 
     // Saving.
     private(set) lazy var saver = Saver(file) { [unowned self] in didSave(failure: $0) }
-    /// Who is told when the snapshot is written that is under way.
+    /// The requests that the snapshot in progress serves.
     var savers: [SaveReason] = []
-    /// Who needs a snapshot that is begun after that one.
+    /// The requests that the next snapshot will serve.
     var nextSavers: [SaveReason] = []
 
     // Ending.
     var signals: [UVRunLoop.SignalSource] = []
-    /// Whether a signal has asked for the end.
+    /// Whether a signal has requested shutdown.
     var hasSignal = false
-    /// Those who have got their last reply and have not left, and until when they may stay.
+    /// Clients that have been sent their last reply and are still connected, with their deadlines.
     var leaving: [(connection: Connection, deadline: UVRunLoop.Instant)] = []
 
-    /// The soonest expiry for which the timer is set.
+    /// The earliest expiry date, which the timer is set to.
     var armedExpiry: WallTime?
     private(set) lazy var expiryTimer = UVRunLoop.Timer(
         after: Self.never,
@@ -64,7 +64,7 @@ final class Server {
         handler: { _ in self.sweepLeaving() }
     )
 
-    /// The interval of timers that are set by hand each time.
+    /// An interval for timers whose date is set each time.
     static let never = Duration.seconds(1_000_000_000)
 
     init(_ options: Options) {
@@ -73,7 +73,7 @@ final class Server {
         interpreter = Interpreter(facts: Self.facts(options, file))
     }
 
-    /// Serves until somebody ends it.
+    /// Serves until shutdown.
     func run() {
         load()
         listen()
@@ -101,7 +101,7 @@ final class Server {
 
     // MARK: Expiry
 
-    /// Sets the one timer for the key that expires first.
+    /// Sets the timer to the earliest expiry date.
     func armExpiry() {
         let soonest = interpreter.keyspace.soonestExpiry
         guard soonest != armedExpiry else { return }
@@ -115,7 +115,7 @@ final class Server {
         expiryTimer.nextFireDate = loop.now + .milliseconds(min(max(distance, 0), limit))
     }
 
-    /// Removes what has expired: not too much at a time, so that clients do not wait for it.
+    /// Removes expired keys, a limited number at a time, so that clients are not delayed.
     private func removeExpired() {
         interpreter.keyspace.removeExpired(at: .now, limit: 1000)
         armedExpiry = nil

@@ -1,24 +1,24 @@
-/// All keys as they were at one moment; any thread may have it.
+/// All keys at one moment, for use on any thread.
 struct Snapshot: Sendable {
-    /// The keyspace's pages, shared with it until either changes.
+    /// The keyspace's pages, shared copy-on-write.
     let pages: [[Keyspace.Entry?]]
 
-    /// The moment.
+    /// The time at which it was taken.
     let date: WallTime
 
-    /// What a snapshot file begins with; the digit is the version of the format.
+    /// The file signature; the digit is the version of the format.
     static let signature = Array("KeyValue snapshot 1\n".utf8)
 
-    /// The marks in front of a key and in front of the file's last words.
+    /// The marks before a key and before the trailer.
     enum Mark {
         static let entry: UInt8 = 1
         static let end: UInt8 = 0
     }
 }
 
-/// Notices changed bytes: FNV-1a with 64 bits.
+/// A 64-bit FNV-1a checksum.
 ///
-/// It keeps out accidents, not forgers.
+/// It detects accidental changes, not deliberate ones.
 struct Checksum {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,11 +1,11 @@
-/// Why a file is no snapshot.
+/// Why a file is not a valid snapshot.
 enum SnapshotError: Error {
     case notASnapshot
     case otherVersion
     case cutShort
     case damaged
 
-    /// The reason, to be put behind a file's name.
+    /// The reason, to follow a file's name.
     var reason: String {
         switch self {
         case .notASnapshot: "it is no snapshot"
@@ -16,9 +16,9 @@ enum SnapshotError: Error {
     }
 }
 
-/// Reads a snapshot file, in pieces of any size.
+/// Decodes a snapshot file, in pieces of any size.
 ///
-/// The keys must not be used before `finish` has returned: only then is the checksum known to fit.
+/// The keys must not be used before `finish` has returned: only then is the checksum verified.
 struct SnapshotDecoder {
     private var bytes: [UInt8] = []
     private var position = 0
@@ -27,14 +27,14 @@ struct SnapshotDecoder {
     private var hasSignature = false
     private var hasEnd = false
 
-    /// Takes the next piece of the file.
+    /// Adds the next piece of the file.
     mutating func append(_ piece: ArraySlice<UInt8>) {
         bytes.removeSubrange(..<position)
         position = 0
         bytes.append(contentsOf: piece)
     }
 
-    /// The next key, or `nil` until more of the file has come.
+    /// The next key, or `nil` until more of the file is added.
     mutating func next() throws(SnapshotError) -> Keyspace.Entry? {
         if !hasSignature, try !readSignature() { return nil }
         guard !hasEnd, let mark = bytes[position...].first else { return nil }
@@ -45,7 +45,7 @@ struct SnapshotDecoder {
         }
     }
 
-    /// Checks that the file ended where its last words said.
+    /// Checks that the file ended after its trailer.
     func finish() throws(SnapshotError) {
         guard hasEnd else { throw hasSignature || bytes.isEmpty ? .cutShort : .notASnapshot }
         guard position == bytes.count else { throw .damaged }
@@ -54,7 +54,7 @@ struct SnapshotDecoder {
     private mutating func readSignature() throws(SnapshotError) -> Bool {
         let signature = Snapshot.signature
         let known = bytes.prefix(signature.count)
-        // The version is the last word of the line; the name in front of it never changes.
+        // The version is the last word of the line; the name before it never changes.
         let name = signature.count - 2
         guard known.prefix(name) == signature.prefix(min(name, known.count)) else {
             throw .notASnapshot
@@ -97,13 +97,13 @@ struct SnapshotDecoder {
         return nil
     }
 
-    /// Steps over bytes and counts them into the checksum.
+    /// Advances past bytes and adds them to the checksum.
     private mutating func take(_ count: Int) {
         checksum.add(bytes[position..<position + count])
         position += count
     }
 
-    /// A number that begins so many bytes further on.
+    /// The number at an offset.
     private func number(at offset: Int, width: Int) -> UInt64 {
         bytes[position + offset..<position + offset + width].reversed().reduce(0) {
             $0 << 8 | UInt64($1)

@@ -1,9 +1,9 @@
-/// Turns a snapshot into the bytes of a file, piece by piece.
+/// Encodes a snapshot as a file, piece by piece.
 ///
-/// A file is the signature, then for each key a mark of 1, its date of expiry (8 bytes, milliseconds
+/// A file is the signature; then for each key a mark of 1, its expiry date (8 bytes, milliseconds
 /// since 1970, the largest number for never), the lengths of key and value (4 bytes each) and both;
-/// at last a mark of 0, the number of keys and the checksum of everything before it (8 bytes each).
-/// Numbers begin with their lowest byte.
+/// finally a mark of 0, the number of keys and the checksum of everything before it (8 bytes each).
+/// Numbers are little-endian.
 struct SnapshotEncoder {
     private let snapshot: Snapshot
     private var bytes: [UInt8] = Snapshot.signature
@@ -48,7 +48,7 @@ struct SnapshotEncoder {
 }
 
 extension [UInt8] {
-    /// Adds a number's bytes, the lowest first.
+    /// Appends a number in little-endian order.
     fileprivate mutating func append(littleEndian value: some FixedWidthInteger) {
         for shift in stride(from: 0, to: value.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: value >> shift))

@@ -1,4 +1,4 @@
-/// Which slots are to expire, the soonest first: a heap that also knows where each slot is in it.
+/// A binary heap of slots by expiry date, with each slot's index in the heap.
 struct ExpiryQueue {
     private struct Element {
         var date: WallTime
@@ -6,12 +6,12 @@ struct ExpiryQueue {
     }
 
     private var heap: [Element] = []
-    /// The place of each slot in the heap, or -1; it grows with the highest slot that ever expired.
+    /// Each slot's index in the heap, or -1; it grows to the highest slot that ever had a date.
     private var places: [Int32] = []
 
     var count: Int { heap.count }
 
-    /// The slot that expires first, and when.
+    /// The slot that expires first, and its date.
     var first: (slot: Int, date: WallTime)? { heap.first.map { ($0.slot, $0.date) } }
 
     /// Sets the date of a slot, whether or not it had one.
@@ -31,7 +31,7 @@ struct ExpiryQueue {
         if date < old { moveUp(place) } else { moveDown(place) }
     }
 
-    /// Forgets the date of a slot, if it has one.
+    /// Removes the date of a slot, if it has one.
     mutating func remove(_ slot: Int) {
         guard slot < places.count, places[slot] >= 0 else { return }
         let place = Int(places[slot])

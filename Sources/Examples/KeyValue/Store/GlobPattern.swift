@@ -1,11 +1,11 @@
-/// A pattern of the kind that shells use for file names: `*`, `?`, `[a-z]`, `[^a]` and `\`.
+/// A glob pattern: `*`, `?`, `[a-z]`, `[^a]` and `\`.
 ///
-/// It is matched by going back to the last `*` only, so the number of steps grows with the product
-/// of both lengths at worst, never faster. Clients choose both, so the steps are limited.
+/// Matching backtracks to the last `*` only, so the number of steps is at most proportional to the
+/// product of both lengths. Clients choose both, so the steps are limited.
 struct GlobPattern {
-    /// How many steps matching may take: some for each byte of the texts, and some besides.
+    /// A limit on matching steps: a few for each byte of the texts, plus a constant.
     ///
-    /// A pattern as people write it takes one or two steps a byte.
+    /// Common patterns take one or two steps a byte.
     struct Budget {
         private static let stepsPerByte = 8
         private(set) var steps = 1 << 22
@@ -22,12 +22,12 @@ struct GlobPattern {
 
     init(_ pattern: ArraySlice<UInt8>) { self.pattern = pattern }
 
-    /// Whether the whole text has this pattern; `false` also once the budget is spent.
+    /// Whether the whole text matches; `false` also once the budget is spent.
     func matches(_ text: [UInt8], within budget: inout Budget) -> Bool {
         budget.allow(bytes: text.count)
         var place = pattern.startIndex
         var position = 0
-        /// Where to go on when what follows the last star does not fit.
+        /// Where to resume after the last star on a mismatch.
         var retry: (place: Int, position: Int)?
 
         while !budget.isSpent {
@@ -53,7 +53,7 @@ struct GlobPattern {
         return false
     }
 
-    /// The place behind the part of the pattern that this byte satisfies, or `nil`.
+    /// The index after the pattern element that this byte matches, or `nil`.
     private func step(over byte: UInt8, from place: Int, _ budget: inout Budget) -> Int? {
         budget.spend(1)
         guard place < pattern.endIndex else { return nil }
@@ -69,7 +69,7 @@ struct GlobPattern {
         }
     }
 
-    /// `[…]`: a missing bracket at the pattern's end is taken as given, as in Redis.
+    /// `[…]`: a missing bracket at the pattern's end is implied, as in Redis.
     private func stepThroughClass(
         _ byte: UInt8,
         from start: Int,

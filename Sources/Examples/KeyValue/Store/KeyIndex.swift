@@ -1,14 +1,14 @@
-/// Finds the slot of a key by the key's hash: an open-addressed table that probes in a straight line.
+/// Maps a key's hash to its slot: an open-addressed table with linear probing.
 ///
-/// It knows hashes and slot numbers only; whether a slot holds the key that is looked for is the
-/// caller's to say. Each place keeps its hash, so growing never looks at a key.
+/// It stores hashes and slot numbers only; the caller compares keys. Each entry keeps its hash, so
+/// growing reads no key.
 struct KeyIndex {
-    /// A hash in the upper half and a slot's number plus one in the lower; 0 is a free place.
+    /// A hash in the upper half and the slot's number plus one in the lower; 0 is a free entry.
     private var places: [UInt64] = []
     private var mask = 0
     private(set) var count = 0
 
-    /// The slot with this hash that satisfies the caller.
+    /// The slot with this hash that the caller accepts.
     func slot(hash: UInt32, where isWanted: (Int) -> Bool) -> Int? {
         guard count > 0 else { return nil }
         var place = Int(hash) & mask
@@ -25,13 +25,13 @@ struct KeyIndex {
 
     /// Adds a slot that is not in the table.
     mutating func insert(_ slot: Int, hash: UInt32) {
-        // Three quarters full at most: beyond that, probing gets long.
+        // At most three quarters full: beyond that, probe sequences get long.
         if (count + 1) * 4 > places.count * 3 { grow() }
         put(UInt64(hash) << 32 | UInt64(slot + 1))
         count += 1
     }
 
-    /// Takes a slot out; those behind it close up, so that no mark has to stay.
+    /// Removes a slot and shifts later entries back, so that no tombstone is needed.
     mutating func remove(_ slot: Int, hash: UInt32) {
         let content = UInt64(hash) << 32 | UInt64(slot + 1)
         var gap = Int(hash) & mask
@@ -43,7 +43,7 @@ struct KeyIndex {
             let follower = places[place]
             if follower == 0 { break }
             let home = Int(follower >> 32) & mask
-            // It may move into the gap if that is not before the place where a search for it begins.
+            // An entry may fill the gap if the gap is not before its home index.
             if (place - home) & mask >= (place - gap) & mask {
                 places[gap] = follower
                 gap = place

@@ -1,13 +1,13 @@
-/// All keys with their values and dates of expiry.
+/// All keys with their values and expiry dates.
 ///
-/// A key keeps its slot for as long as it is there, which is what `scan` builds on. Slots lie in
-/// small pages, so that a snapshot can share them: taking one copies no key, and a change made while
-/// a snapshot is held copies the one page that it touches.
+/// A key keeps its slot for its lifetime, which `scan` relies on. Slots are in small pages that a
+/// snapshot shares copy-on-write: taking one copies no key, and a change made while it is held
+/// copies only the page it touches.
 ///
-/// The keyspace is told the time. A key whose date has passed is removed when somebody asks for it,
-/// or by `removeExpired`, whichever comes first; nobody ever sees it.
+/// The keyspace is given the time. An expired key is removed on access or by `removeExpired`,
+/// whichever comes first; it is never visible.
 struct Keyspace {
-    /// A key and what belongs to it.
+    /// A key, its value and its date.
     struct Entry: Sendable {
         let key: [UInt8]
         var value: [UInt8]
@@ -21,21 +21,21 @@ struct Keyspace {
     private var index = KeyIndex()
     private var expiries = ExpiryQueue()
 
-    /// How many keys there are, those included that have expired and that nobody has asked for.
+    /// The number of keys, including expired ones that were not accessed.
     var count: Int { index.count }
 
-    /// How many keys have a date of expiry.
+    /// The number of keys with an expiry date.
     var expiringCount: Int { expiries.count }
 
-    /// When the next key expires.
+    /// The next expiry date.
     var soonestExpiry: WallTime? { expiries.first?.date }
 
-    /// How many keys were removed because their date had come.
+    /// The number of keys removed by expiry.
     private(set) var expiredCount = 0
 
-    // MARK: Finding
+    // MARK: Lookup
 
-    /// The slot of a key, or `nil` when there is no such key.
+    /// The slot of a key, or `nil` if there is none.
     mutating func slot(of key: ArraySlice<UInt8>, at now: WallTime) -> Int? {
         find(key, hash: Self.hash(key), at: now)
     }
@@ -71,16 +71,18 @@ struct Keyspace {
         pages[slot / Self.pageSize][slot % Self.pageSize]?.value ?? []
     }
 
-    /// When a slot's key expires.
+    /// The expiry date of a slot's key.
     func expiry(of slot: Int) -> WallTime {
         pages[slot / Self.pageSize][slot % Self.pageSize]?.expiry ?? .never
     }
 
     // MARK: Changing
 
-    /// Gives a key a value, whether or not it had one, and answers its slot.
+    /// Sets a key's value, whether or not it existed.
     ///
-    /// Without a date of expiry it never expires; `nil` leaves that as it is.
+    /// Returns its slot.
+    ///
+    /// Without `expiry` it never expires; `nil` keeps the previous date.
     @discardableResult
     mutating func set(
         _ key: ArraySlice<UInt8>,
@@ -103,19 +105,19 @@ struct Keyspace {
         return slot
     }
 
-    /// Replaces a value, in the memory of the old one where that fits.
+    /// Replaces a value, in its storage if it fits.
     mutating func setValue(of slot: Int, to value: ArraySlice<UInt8>) {
         pages[slot / Self.pageSize][slot % Self.pageSize]?.value.assign(value)
     }
 
-    /// Adds bytes to a value.
+    /// Appends bytes to a value.
     mutating func append(_ bytes: ArraySlice<UInt8>, toValueOf slot: Int) {
         pages[slot / Self.pageSize][slot % Self.pageSize]?.value.append(contentsOf: bytes)
     }
 
-    /// Sets when a slot's key expires.
+    /// Sets the expiry date of a slot's key.
     mutating func setExpiry(of slot: Int, to expiry: WallTime) {
-        // Most keys never expire: for those, no page is written.
+        // Most keys never expire; for those, no page is written.
         guard expiry != self.expiry(of: slot) else { return }
         pages[slot / Self.pageSize][slot % Self.pageSize]?.expiry = expiry
         if expiry == .never {
@@ -125,7 +127,9 @@ struct Keyspace {
         }
     }
 
-    /// Removes a key; answers whether it was there.
+    /// Removes a key.
+    ///
+    /// Returns whether it existed.
     mutating func remove(_ key: ArraySlice<UInt8>, at now: WallTime) -> Bool {
         let hash = Self.hash(key)
         guard let slot = find(key, hash: hash, at: now) else { return false }
@@ -140,7 +144,7 @@ struct Keyspace {
         expiredCount = expired
     }
 
-    /// Removes keys whose date has come, the oldest dates first, at most so many of them.
+    /// Removes expired keys, oldest first, up to a limit.
     mutating func removeExpired(at now: WallTime, limit: Int) {
         for _ in 0..<limit {
             guard let (slot, date) = expiries.first, date <= now else { return }
@@ -158,7 +162,7 @@ struct Keyspace {
 
     private mutating func takeFreeSlot() -> Int {
         if let slot = freeSlots.popLast() { return slot }
-        // Without free slots every slot before the end is taken.
+        // Without free slots every slot before the end is in use.
         let slot = index.count
         if slot / Self.pageSize == pages.count {
             pages.append(Array(repeating: nil, count: Self.pageSize))
@@ -166,12 +170,14 @@ struct Keyspace {
         return slot
     }
 
-    // MARK: Walking
+    // MARK: Iteration
 
-    /// Shows the keys of some slots, and answers where to go on: 0 when this was the end.
+    /// Visits the keys of some slots.
     ///
-    /// Start with 0 and go on with each answer. A key that is there from the first call to the last
-    /// is shown exactly once, because it never leaves its slot; of the others some are shown.
+    /// Returns the next cursor; 0 at the end.
+    ///
+    /// Start with 0 and continue with each result. A key that exists from the first call to the
+    /// last is visited exactly once, because it never changes its slot; others may be visited.
     func scan(
         from cursor: Int,
         slots limit: Int,
@@ -188,10 +194,10 @@ struct Keyspace {
         return stop == end ? 0 : stop
     }
 
-    /// All that is here now; it shares memory with the keyspace and does not change with it.
+    /// A snapshot of the current keys, shared copy-on-write.
     func snapshot(at now: WallTime) -> Snapshot { Snapshot(pages: pages, date: now) }
 
-    /// A hash that differs from process to process, so that nobody can prepare keys that collide.
+    /// A hash seeded per process, so that collisions cannot be prepared.
     private static func hash(_ key: ArraySlice<UInt8>) -> UInt32 {
         var hasher = Hasher()
         let bytes = key.span
@@ -212,7 +218,7 @@ struct Keyspace {
 }
 
 extension [UInt8] {
-    /// Becomes these bytes, in the same memory unless that is too small or far too large.
+    /// Replaces the bytes, in place unless the storage is too small or far too large.
     fileprivate mutating func assign(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count <= capacity, capacity <= 2 * bytes.count + 64 else {
             self = Array(bytes)

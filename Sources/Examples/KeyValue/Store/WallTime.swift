@@ -1,10 +1,10 @@
-/// A moment of the calendar's clock: milliseconds since 1970, as Redis counts them.
+/// A wall-clock time in milliseconds since 1970, as Redis counts.
 ///
-/// Dates of expiry are kept in it because they have to survive the process.
+/// Expiry dates use it because they survive the process.
 struct WallTime: Hashable, Comparable, Sendable {
     var milliseconds: Int
 
-    /// Later than everything: the date of what never expires.
+    /// Later than every date: for keys that never expire.
     static let never = WallTime(milliseconds: .max)
 
     static func < (one: WallTime, other: WallTime) -> Bool {

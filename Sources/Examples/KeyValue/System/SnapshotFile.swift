@@ -1,31 +1,31 @@
 import Glibc
 
-/// Why a file could not be read or written.
+/// An error of reading or writing a file.
 struct FileError: Error {
-    /// A sentence.
+    /// The message.
     let text: String
 
     init(_ text: String) { self.text = text }
 
-    /// What could not be done, and the system's reason.
+    /// The failed operation, and the system's reason.
     fileprivate init(_ what: String, _ path: String, _ code: CInt = errno) {
         text = "cannot \(what) \(path): \(reason(code))"
     }
 }
 
-/// The file that keeps the keys while no server runs.
+/// The file that stores the keys between runs.
 struct SnapshotFile: Sendable {
     let directory: String
     let name = "keyvalue.snapshot"
 
     var path: String { "\(directory)/\(name)" }
 
-    // MARK: Owning
+    // MARK: Locking
 
-    /// Makes this server the directory's only one, until the process ends.
+    /// Locks the directory until the process ends, so that no other server uses it.
     ///
-    /// The lock is the directory's own, so it leaves no file behind, and the system takes it off a
-    /// process that is killed.
+    /// The directory itself is locked, so no lock file is left behind, and the system releases the
+    /// lock when the process is killed.
     func claim() throws(FileError) {
         let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw FileError("use", directory) }
@@ -39,7 +39,7 @@ struct SnapshotFile: Sendable {
         removeLeftovers()
     }
 
-    /// Removes what servers have not finished because they were killed.
+    /// Removes unfinished files of servers that were killed.
     private func removeLeftovers() {
         guard let folder = opendir(directory) else { return }
         defer { closedir(folder) }
@@ -53,15 +53,15 @@ struct SnapshotFile: Sendable {
         }
     }
 
-    /// What the name of a file ends with that is being written.
+    /// The suffix of a file that is being written.
     private static let unfinished = ".new"
 
     // MARK: Writing
 
-    /// Puts a snapshot in the place of the last one.
+    /// Replaces the last snapshot.
     ///
-    /// Whatever happens meanwhile, there is always one whole file: the new one is written beside
-    /// the old one, and takes its name when it is on the disk.
+    /// A complete file always exists: the new one is written beside the old one, synchronised and
+    /// then renamed.
     func write(_ snapshot: Snapshot) throws(FileError) {
         let temporary = "\(path).\(getpid())\(Self.unfinished)"
         do throws(FileError) {
@@ -90,7 +90,7 @@ struct SnapshotFile: Sendable {
         guard fsync(file) == 0 else { throw FileError("write", path) }
     }
 
-    /// Makes the new name last.
+    /// Makes the rename durable.
     private func synchronizeDirectory() throws(FileError) {
         let file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { throw FileError("open", directory) }
@@ -100,9 +100,9 @@ struct SnapshotFile: Sendable {
 
     // MARK: Reading
 
-    /// The keys of the file; none when there is no file.
+    /// The keys of the file; none if there is no file.
     func read(at now: WallTime) throws(FileError) -> Keyspace {
-        // To open a named pipe would otherwise take until somebody writes to it.
+        // Opening a named pipe would otherwise block until it has a writer.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         if file < 0, errno == ENOENT { return Keyspace() }
         guard file >= 0 else { throw FileError("read", path) }

@@ -1,9 +1,9 @@
 import Glibc
 
-// What the program asks of the system, apart from sockets and files.
+// System calls other than sockets and files.
 
 extension WallTime {
-    /// What the calendar's clock says.
+    /// The current wall-clock time.
     static var now: WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -11,9 +11,9 @@ extension WallTime {
     }
 }
 
-/// Allows the process so many file descriptors, or as many as the system permits it.
+/// Raises the descriptor limit to this number, or as far as the system permits.
 ///
-/// Answers how many those are.
+/// Returns the resulting limit.
 func allowDescriptors(_ count: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
@@ -25,7 +25,7 @@ func allowDescriptors(_ count: Int) -> Int {
     return Int(min(limit.rlim_cur, UInt(Int.max)))
 }
 
-/// How much memory the process occupies.
+/// The process's resident memory in bytes.
 func residentBytes() -> Int {
     let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return 0 }
@@ -37,13 +37,13 @@ func residentBytes() -> Int {
     return pages * sysconf(Int32(_SC_PAGESIZE))
 }
 
-/// Writes a line to standard output; nothing is buffered, so it is seen at once.
+/// Writes a line to standard output, unbuffered.
 func say(_ line: String) { write(line, to: STDOUT_FILENO) }
 
-/// Writes a sentence to standard error.
+/// Writes a line to standard error.
 func complain(_ sentence: String) { write("KeyValue: \(sentence)", to: STDERR_FILENO) }
 
-/// Says in one sentence why the program cannot go on, and ends it.
+/// Prints why the program cannot go on, and ends it.
 func fail(_ sentence: String, status: CInt = 1) -> Never {
     complain(sentence)
     exit(status)
@@ -58,5 +58,5 @@ private func write(_ line: String, to descriptor: CInt) {
     }
 }
 
-/// The system's words for an error number.
+/// The system's message for an error number.
 func reason(_ code: CInt) -> String { String(cString: strerror(code)) }

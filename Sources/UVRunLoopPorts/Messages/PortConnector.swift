@@ -1,11 +1,11 @@
 import UVRunLoop
 
-/// Connects to whoever listens under a name.
-enum Dialling {
-    /// How long to stand in a line that is full.
+/// Connects to the listener of a name.
+enum PortConnector {
+    /// How long to retry while the listener's backlog is full.
     private static let limit = Duration.seconds(1)
 
-    /// Connects to the owner of a name, and finds out who that is.
+    /// Connects to the owner of a name, and returns its credentials.
     static func connect(
         to files: PortFiles
     ) throws(MessagePortError) -> (socket: SharedSocket, peer: PeerCredentials) {
@@ -13,7 +13,7 @@ enum Dialling {
         let peer = try translating { () throws(UVError) in
             try socket.descriptor.peerCredentials()
         }
-        // The listener of a dead process lives on in children that it forked.
+        // A dead process's listener stays open in children that it forked.
         guard peer.mayBeAlive else { throw .noSuchPort }
         return (socket, peer)
     }

@@ -1,20 +1,22 @@
 import Glibc
 import UVRunLoop
 
-/// What reading a stream brought.
+/// The result of one read from a stream.
 enum StreamInput<Bytes> {
     case bytes(Bytes)
-    /// The peer sends no more.
+    /// The peer has shut down its sending side.
     case end
     case wouldBlock
 }
 
 extension Descriptor {
-    /// Reads once, through a buffer that all ports share; what is left comes with the next call.
+    /// Reads once, through a buffer that all ports share.
     ///
-    /// - Parameter body: Lent what came, if something did.
-    /// - Returns: What the body made of it.
-    /// - Throws: What the system says against it.
+    /// Unread bytes are left for the next call.
+    ///
+    /// - Parameter body: Called with the bytes, if there are any.
+    /// - Returns: The result of `body`, or why there are no bytes.
+    /// - Throws: The system's error.
     @inline(__always)
     func read<Result>(_ body: (RawSpan) -> Result) throws(UVError) -> StreamInput<Result> {
         let number = number
@@ -28,15 +30,14 @@ extension Descriptor {
         }
     }
 
-    /// Reads once and copies what came.
+    /// Reads once and returns a copy of the bytes.
     func read() throws(UVError) -> StreamInput<[UInt8]> {
         try read { $0.copy(0..<$0.byteCount) }
     }
 
-    /// Reads once, behind what the caller has.
+    /// Reads once and appends the bytes to an array.
     ///
-    /// It answers how many bytes came: 0 when the peer sends no more, `nil` when none are there
-    /// yet.
+    /// - Returns: The number of bytes: 0 at the end of the stream, `nil` if the read would block.
     func read(
         appendingTo bytes: inout [UInt8],
         atMost limit: Int = ReadBuffer.size
@@ -51,9 +52,9 @@ extension Descriptor {
         }
     }
 
-    /// Sends what the socket takes, without a signal when the peer is gone.
+    /// Sends as much as the socket accepts, without `SIGPIPE` if the peer is gone.
     ///
-    /// It answers how many bytes it took; `nil` when there is no room.
+    /// - Returns: The number of bytes sent; `nil` if the send would block.
     func send(_ bytes: RawSpan) throws(UVError) -> Int? {
         let number = number
         let outcome: Result<Int?, UVError> = unsafe bytes.withUnsafeBytes { buffer in
@@ -71,12 +72,12 @@ extension Descriptor {
         return try outcome.get()
     }
 
-    /// Sends what the socket takes of a piece, as ``send(_:)-(RawSpan)`` does.
+    /// Sends as much of a slice as the socket accepts, as ``send(_:)-(RawSpan)`` does.
     func send(_ bytes: ArraySlice<UInt8>) throws(UVError) -> Int? {
         unsafe try send(bytes.span.bytes)
     }
 
-    /// Sends what the socket takes, as ``send(_:)-(RawSpan)`` does.
+    /// Sends as much as the socket accepts, as ``send(_:)-(RawSpan)`` does.
     func send(_ source: borrowing WordsAndPieces) throws(UVError) -> Int? {
         unsafe try source.withBytes { bytes in
             Result { () throws(UVError) in try send(unsafe bytes.bytes) }
@@ -84,20 +85,21 @@ extension Descriptor {
     }
 
     /// The most pieces that one call sends.
-    static let mostPieces = 16
+    static let maximumPieces = 16
 
-    /// Sends what the socket takes of several pieces, in one call and in order; those after the
-    /// first ``mostPieces`` are left for the next.
+    /// Sends as much of several pieces as the socket accepts, in one call and in order.
     ///
-    /// It answers how many bytes it took; `nil` when there is no room.
+    /// Pieces after the first ``maximumPieces`` are left for the next call.
+    ///
+    /// - Returns: The number of bytes sent; `nil` if the send would block.
     func send(_ pieces: [ArraySlice<UInt8>]) throws(UVError) -> Int? {
-        unsafe try withUnsafeTemporaryAllocation(of: iovec.self, capacity: Self.mostPieces) {
+        unsafe try withUnsafeTemporaryAllocation(of: iovec.self, capacity: Self.maximumPieces) {
             vectors -> Result<Int?, UVError> in
-            unsafe gather(pieces.prefix(Self.mostPieces), into: vectors, at: 0)
+            unsafe gather(pieces.prefix(Self.maximumPieces), into: vectors, at: 0)
         }.get()
     }
 
-    /// Pins one piece after the other, because each is lent for the length of a call only.
+    /// Recurses, because each piece's memory is valid only inside a nested closure.
     private func gather(
         _ pieces: ArraySlice<ArraySlice<UInt8>>,
         into vectors: UnsafeMutableBufferPointer<iovec>,

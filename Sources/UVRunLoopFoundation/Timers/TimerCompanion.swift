@@ -1,10 +1,10 @@
 import FoundationEssentials
 import UVRunLoop
 
-/// What a timer keeps in Foundation's terms, which a monotonic date cannot give back exactly.
-final class TimerNotes: Sendable {
+/// A timer's properties in Foundation's types, which its monotonic date cannot represent exactly.
+final class TimerCompanion: Sendable {
     private struct State {
-        /// The latest instant that was asked about, and the date it was said to be.
+        /// The latest instant that was converted, and its date.
         var instant: UVRunLoop.Instant
         var date: Date
         weak var userInfo: UserInfo?
@@ -24,7 +24,7 @@ final class TimerNotes: Sendable {
         state = Guarded(State(instant: instant, date: date, userInfo: userInfo))
     }
 
-    /// The date for an instant: the one that was given for it, or else the same at every reading.
+    /// The date of an instant: the one that was set for it, or else the same at every read.
     func date(of instant: UVRunLoop.Instant) -> Date {
         state.withLock { state in
             if state.instant != instant {
@@ -35,32 +35,34 @@ final class TimerNotes: Sendable {
         }
     }
 
-    /// Keeps the date that was given for an instant.
-    func note(_ date: Date, for instant: UVRunLoop.Instant) {
+    /// Stores the date that was set for an instant.
+    func store(_ date: Date, for instant: UVRunLoop.Instant) {
         state.withLock { state in
             state.instant = instant
             state.date = date
         }
     }
 
-    /// What the timer carries; `nil` once it was invalidated.
+    /// The timer's user info; `nil` once it is invalid.
     var userInfo: UserInfo? { state.withLock(\.userInfo) }
 }
 
-/// What a timer carries for its handler, which is the one that keeps it: it goes with the handler.
+/// A timer's user info.
+///
+/// Only the handler retains it, so it is released with the handler.
 final class UserInfo: Sendable {
     private let value: HomeBound<Any?>
 
     /// Binds the value to the calling thread.
     init(_ value: Any?) { self.value = HomeBound(ThreadBound(value)) }
 
-    /// Keeps a value that may go from thread to thread.
+    /// Wraps a value that any thread may use.
     init(sendable value: (any Sendable)?) { self.value = HomeBound(ThreadBound(sendable: value)) }
 
     var current: Any? {
         require(
             value.home?.isCurrent ?? true,
-            "This timer's userInfo is not Sendable, so it belongs to the thread that made the timer. Ask for it there."
+            "This timer's userInfo is not Sendable, so it belongs to the thread that made the timer. Read it there."
         )
         return value.current ?? nil
     }

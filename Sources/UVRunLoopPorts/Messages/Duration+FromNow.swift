@@ -1,7 +1,6 @@
 import UVRunLoop
 
 extension Duration {
-    /// The moment of the monotonic clock that is so far away; the present one for a limit that is
-    /// negative.
+    /// The time of the monotonic clock after this duration; now for a negative one.
     var fromNow: Int64 { monotonicNow().addingSaturating(max(nanosecondsRoundedUp, 0)) }
 }

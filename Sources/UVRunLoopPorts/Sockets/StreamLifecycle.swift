@@ -1,36 +1,36 @@
 import UVRunLoop
 
-/// How far a connection has come, and what may be done with it now.
+/// The state machine of a connection: what has happened, and what may be done next.
 ///
-/// It is told facts and answers questions; it performs nothing.
-struct StreamCourse: Sendable {
+/// It makes no system call.
+struct StreamLifecycle: Sendable {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     enum Phase: Sendable {
-        /// The listener's line is full: to be tried again.
-        case inLine
-        /// The kernel is about it.
+        /// The listener's backlog is full; connecting is retried.
+        case retrying
+        /// connect(2) is in progress.
         case connecting
-        /// The handler has not been told.
+        /// Connected, but the handler was not called yet.
         case connected
         case open
     }
 
-    /// What became of our direction.
+    /// The state of the sending side.
     private enum Sending: Sendable {
         case open
-        /// What is queued goes out, and then no more.
+        /// The queue is sent, then the sending side is shut down.
         case ending
         case ended
     }
 
     var phase: Phase
     var isPaused = false
-    /// The peer is gone: there is nothing to wait for, only to read what it left.
+    /// The peer is gone: no event is to be expected, only its unread bytes.
     var isHungUp = false
-    /// The peer sends no more.
+    /// The peer has ended sending.
     var peerDidEnd = false
-    /// What ends the connection, once there is nothing left to read.
+    /// The error that ends the connection once all input is read.
     var failure: UVRunLoop.SocketError?
     private var sending = Sending.open
     private(set) var closesWhenDrained = false
@@ -39,55 +39,55 @@ struct StreamCourse: Sendable {
         self.phase = phase
     }
 
-    // MARK: Input
+    // MARK: Receiving
 
     /// Whether input is wanted.
     var reads: Bool {
         phase == .open && !isPaused && !peerDidEnd && !closesWhenDrained
     }
 
-    /// Whether there is a reason to look for input without the kernel's word for it.
+    /// Whether to read without an event from the kernel.
     ///
-    /// A peer that is gone sends nothing more, so this comes to an end.
+    /// A peer that is gone sends nothing more, so this ends.
     var readsToTheEnd: Bool { reads && (isHungUp || failure != nil) }
 
-    /// Whether the end of the input is the end that the peer meant.
+    /// Whether the end of the input is the end of what the peer sent.
     ///
-    /// After a reset the kernel reports an end, too, but something may be missing before it. A peer
-    /// that only takes no more (`EPIPE`) has ended properly.
+    /// After a reset the kernel reports an end as well, but bytes may be missing. A peer that only
+    /// no longer receives (`EPIPE`) has ended in order.
     var isEndGenuine: Bool { failure.map { $0.code == .brokenPipe } ?? true }
 
-    // MARK: Output
+    // MARK: Sending
 
-    /// Whether more may be sent, or queued.
+    /// Whether bytes may be sent or queued.
     var accepts: Bool { sending == .open && failure == nil }
 
-    /// Whether it may be sent right now.
+    /// Whether bytes may be sent now.
     var sends: Bool {
         (phase == .open || phase == .connected) && sending != .ended && failure == nil
     }
 
-    mutating func noteEnd(closing: Bool) {
+    mutating func end(closing: Bool) {
         if sending == .open { sending = .ending }
         if closing { closesWhenDrained = true }
     }
 
-    /// Whether the peer is to be told now that no more comes.
-    func isToShutDown(_ queue: OutputQueue) -> Bool {
+    /// Whether to shut down the sending side now.
+    func shouldShutDown(_ queue: OutputQueue) -> Bool {
         sends && sending == .ending && queue.isEmpty
     }
 
     mutating func didShutDown() { sending = .ended }
 
-    /// Whether what is queued is still to go out, or the peer still to be told that no more comes.
+    /// Whether queued bytes are still to be sent, or the sending side still to be shut down.
     var isFinishing: Bool { sending == .ending }
 
-    // MARK: Both
+    // MARK: Both directions
 
-    /// What the kernel is to be asked for.
-    func wanted(_ queue: OutputQueue) -> Events {
+    /// The events to watch the socket for.
+    func interest(_ queue: OutputQueue) -> Events {
         switch phase {
-        case .inLine: return []
+        case .retrying: return []
         case .connecting: return .writable
         case .connected, .open:
             var events: Events = reads ? .readable : []
@@ -96,12 +96,12 @@ struct StreamCourse: Sendable {
         }
     }
 
-    /// Whether nothing can come or go any more.
+    /// Whether both directions have ended.
     var isOver: Bool { sending == .ended && (peerDidEnd || closesWhenDrained) }
 
-    /// Whether there is something to do that the kernel does not tell.
+    /// Whether to serve the connection without an event from the kernel.
     func isReady(_ queue: OutputQueue) -> Bool {
-        // Sending to a peer that is gone finds out why.
+        // Sending to a peer that is gone returns the reason.
         let sendsInVain = isHungUp && sends && !queue.isEmpty
         return phase != .open || isOver || failure != nil || readsToTheEnd || sendsInVain
     }

@@ -1,7 +1,7 @@
 import Glibc
 import UVRunLoop
 
-/// Makes a system call again when a signal interrupted it, and throws what else it refuses.
+/// Makes a system call, repeats it if a signal interrupts it, and throws any other error.
 @inline(__always)
 func completing<Result: SignedInteger>(_ call: () -> Result) throws(UVError) -> Result {
     while true {
@@ -12,7 +12,7 @@ func completing<Result: SignedInteger>(_ call: () -> Result) throws(UVError) -> 
     }
 }
 
-/// The same for a call that may find nothing to do yet: `nil` says so.
+/// Does the same for a call that may block; `nil` means that it would.
 @inline(__always)
 func completingUnlessBlocked<Result: SignedInteger>(
     _ call: () -> Result
