@@ -33,7 +33,7 @@ static pthread_t main_thread;
 static bool is_lost;
 // Both are set once, before the hook that reads them. Their accesses are atomic, though unordered, because the runtime
 // reads the hook in code that the thread sanitizer does not see.
-static void (*_Nullable note_main_actor)(void);
+static void (*_Nullable main_actor_hook)(void);
 static executor_hook _Nullable outer_hook;
 
 static bool dispatch_was_used(void) { return !_dispatch_is_multithreaded || _dispatch_is_multithreaded(); }
@@ -60,14 +60,14 @@ int cuv_has_main_queue(void) {
 int cuv_may_use_main_queue(void) { return &swift_main_queue != NULL || dispatch_was_used(); }
 
 static __attribute__((swiftcall)) executor get_main_executor(executor_original _Nonnull original) {
-    __atomic_load_n(&note_main_actor, __ATOMIC_RELAXED)();
+    __atomic_load_n(&main_actor_hook, __ATOMIC_RELAXED)();
     executor_hook outer = __atomic_load_n(&outer_hook, __ATOMIC_RELAXED);
     return outer ? outer(original) : original();
 }
 
-void cuv_note_main_actor(void (*_Nonnull note)(void)) {
-    if (&swift_task_getMainExecutor_hook == NULL || note_main_actor) return;
-    __atomic_store_n(&note_main_actor, note, __ATOMIC_RELAXED);
+void cuv_before_main_actor_use(void (*_Nonnull hook)(void)) {
+    if (&swift_task_getMainExecutor_hook == NULL || main_actor_hook) return;
+    __atomic_store_n(&main_actor_hook, hook, __ATOMIC_RELAXED);
     __atomic_store_n(&outer_hook, swift_task_getMainExecutor_hook, __ATOMIC_RELAXED);
     __atomic_store_n(&swift_task_getMainExecutor_hook, get_main_executor, __ATOMIC_RELEASE);
 }

@@ -9,7 +9,7 @@ int cuv_may_use_main_queue(void);
 
 // Has a function called before each use of the main actor, on whichever thread that is. It is for good: the runtime may
 // be between its looks at the hook.
-void cuv_note_main_actor(void (*_Nonnull note)(void));
+void cuv_before_main_actor_use(void (*_Nonnull hook)(void));
 
 // An eventfd that is readable when the main queue has work; libdispatch makes it when it is first needed.
 int cuv_main_queue_descriptor(void);

@@ -67,7 +67,7 @@ extension GenericEngine {
             watchAgain(ticket)
         } else {
             // Asked for no longer but still reported, it would wake the loop in vain.
-            noteUnwatched(descriptor)
+            markUnwatched(descriptor)
         }
     }
 
@@ -153,7 +153,7 @@ extension GenericEngine {
     }
 
     /// The kernel would not watch a descriptor: each of its sources gets one last call.
-    mutating func noteRefusal(of order: WatchOrder, in mode: Int) {
+    mutating func refuse(_ order: WatchOrder, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
         let poll = latestPoll
@@ -172,7 +172,7 @@ extension GenericEngine {
     // MARK: Readiness
 
     /// What became of the kernel's report about a descriptor.
-    enum Noted {
+    enum ReportOutcome {
         /// A source that the mode's run may serve is among the ready ones.
         case isForRun
         case isForNobody
@@ -182,7 +182,7 @@ extension GenericEngine {
 
     /// Notes what the kernel reported about a descriptor, for every source that the mode's run may
     /// serve.
-    mutating func note(_ report: Readiness, in mode: Int) -> Noted {
+    mutating func record(_ report: Readiness, in mode: Int) -> ReportOutcome {
         let descriptor = report.descriptor
         guard descriptors.registration(of: descriptor) == report.registration else {
             return .rearm(
@@ -200,7 +200,7 @@ extension GenericEngine {
             if queue(ticket, report, in: mode) { isForRun = true }
         }
         if report.isUnwatched {
-            noteUnwatched(descriptor)
+            markUnwatched(descriptor)
         } else if !isForRun, let order = reduce(descriptor, for: mode) {
             return .rearm(order)
         }
@@ -234,7 +234,7 @@ extension GenericEngine {
 
     /// Has the kernel asked again for all that a descriptor's sources want: it watches for none of
     /// it.
-    mutating func noteUnwatched(_ descriptor: CInt) {
+    mutating func markUnwatched(_ descriptor: CInt) {
         descriptors.setArmed(nil, for: descriptor)
         for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }
     }
@@ -310,7 +310,7 @@ extension GenericEngine {
         let poll = pollNumber
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
             let isFresh = record.poll == poll || record.isRefused
-            let events = isFresh ? record.noted : []
+            let events = isFresh ? record.pendingEvents : []
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }

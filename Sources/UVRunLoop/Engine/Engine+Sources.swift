@@ -35,7 +35,7 @@ extension GenericEngine {
     ) -> [UVRunLoop.Mode] {
         renewVersion()
         let joined = sources.add(ticket, to: mode, in: &modes)
-        if let signal { noteSignal(ticket, signal) }
+        if let signal { markSignalled(ticket, signal) }
         return modes.names(of: joined)
     }
 
@@ -44,7 +44,7 @@ extension GenericEngine {
     /// - Parameters:
     ///   - ticket: The source.
     ///   - serial: Tells when it was signalled; a later signal of whatever source has a larger one.
-    mutating func noteSignal(_ ticket: Ticket, _ serial: UInt64) {
+    mutating func markSignalled(_ ticket: Ticket, _ serial: UInt64) {
         let isNew = sources.modify(ticket, in: &modes) { record, modes in
             guard record.signal == nil else { return false }
             record.signal = serial

@@ -38,7 +38,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         return serial
     }
 
-    mutating func noteSkippedPoll() { latestPoll.leftOut = nextSerial() }
+    mutating func recordSkippedPoll() { latestPoll.lastSkipped = nextSerial() }
 
     mutating func renewVersion() { version += 1 }
 
@@ -173,7 +173,7 @@ struct EngineSummary: Equatable {
     }
 
     /// Nothing to serve, and nothing to watch.
-    static func quiet(version: UInt64) -> EngineSummary {
+    static func nothingToDo(version: UInt64) -> EngineSummary {
         EngineSummary(
             version: version,
             mayHoldSignals: false,

@@ -14,7 +14,7 @@ struct ObserverLists<Observer: ObserverReference> {
     /// The lists stay as they are meanwhile: observers that join are not in them.
     @inline(__always)
     borrowing func forEach(
-        toldOf activity: UVRunLoop.Activities,
+        observing activity: UVRunLoop.Activities,
         _ body: (Observer) -> Void
     ) {
         let list = Self.index(of: activity)

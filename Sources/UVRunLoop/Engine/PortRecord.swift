@@ -11,7 +11,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var events: Events
     var attachment = Attachment()
     /// What was noted for it and not delivered yet.
-    var noted: Events = []
+    var pendingEvents: Events = []
     /// The mode in whose queue it waits for what the kernel reported.
     var queuedIn: Int?
     /// It has something that the kernel does not know of, and waits in the queues of all its modes.
@@ -103,9 +103,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) {
         if let queuedIn, queuedIn != mode {
             if !hasAnnouncement { dequeue(in: &modes) }
-            noted = []
+            pendingEvents = []
         }
-        noted = self.poll == poll.number ? noted.union(events) : events
+        pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
         self.poll = poll.number
         queuedIn = mode
         takeTurn(at: poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial)
@@ -165,7 +165,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         dequeue(in: &modes)
         queuedIn = nil
         hasAnnouncement = false
-        noted = []
+        pendingEvents = []
     }
 
     private func dequeue(in modes: inout ModeTable<Items>) {
@@ -184,7 +184,7 @@ struct PollStamp {
     /// When the one before it was.
     private var previous: UInt64 = 0
     /// When a look was left out last.
-    var leftOut: UInt64 = 0
+    var lastSkipped: UInt64 = 0
 
     mutating func begin(_ number: Int64, at serial: UInt64) {
         self.number = number
@@ -193,5 +193,5 @@ struct PollStamp {
 
     /// Whether a look that was left out would have found a port ready again, as this one has:
     /// the port has its turn as if it had.
-    func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < leftOut }
+    func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < lastSkipped }
 }

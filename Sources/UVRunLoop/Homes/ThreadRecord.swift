@@ -175,7 +175,7 @@ private final class Graveyard: Sendable {
     static let shared = PerProcess { Graveyard() }
 
     private let graves = Guarded<[Grave]>([])
-    private static let looksPerEnd = 8
+    private static let checksPerThreadEnd = 8
 
     /// Takes over a thread's record, and releases those whose threads are gone by now.
     func bury(_ pointer: UnsafeMutableRawPointer) {
@@ -183,10 +183,10 @@ private final class Graveyard: Sendable {
         let gone = graves.withLock { graves in
             // A few at a time, in turn: a thread's end costs the same however many others are
             // ending.
-            let looked = Array(graves.prefix(Self.looksPerEnd))
-            graves.removeFirst(looked.count)
+            let checked = Array(graves.prefix(Self.checksPerThreadEnd))
+            graves.removeFirst(checked.count)
             var gone: [Grave] = []
-            for grave in looked {
+            for grave in checked {
                 if cuv_is_thread_gone(grave.thread) != 0 {
                     gone.append(grave)
                 } else {

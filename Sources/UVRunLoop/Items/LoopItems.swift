@@ -27,7 +27,7 @@ struct ServedPort: PortReference {
     }
 
     /// Tells the source's receiver that the loop has ended.
-    func tellOfLoopEnd() {
+    func loopDidEnd() {
         guard let source = object as? any UVRunLoop.PortSource else { return }
         link.receiver.loopDidEnd(source)
     }

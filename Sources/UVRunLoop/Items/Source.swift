@@ -114,7 +114,7 @@ extension UVRunLoop {
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
                 state.signal = serial
                 for link in state.links {
-                    link.loop.withEngine { $0.noteSignal(link.ticket, serial) }
+                    link.loop.withEngine { $0.markSignalled(link.ticket, serial) }
                 }
                 signalFlag.store(true, ordering: .releasing)
             }

@@ -14,7 +14,9 @@ enum DispatchMainQueue {
     /// Has a function called before each use of the main actor, on the thread that uses it.
     ///
     /// Costs no system call.
-    static func noteMainActor(_ note: @convention(c) () -> Void) { cuv_note_main_actor(note) }
+    static func beforeMainActorUse(_ hook: @convention(c) () -> Void) {
+        cuv_before_main_actor_use(hook)
+    }
 
     /// What is readable while the queue has blocks that wait.
     ///

@@ -41,14 +41,14 @@ final class Monitor<Value>: @unchecked Sendable {
     ) -> Answer? {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        if let answer = unsafe body(&value.pointee) { return answer }
+        if let result = unsafe body(&value.pointee) { return result }
         guard date > monotonicNow() else { return nil }
         // Counted before the next look, so that whoever makes a change after it sees that somebody
         // waits.
         waiters.add(1, ordering: .acquiringAndReleasing)
         defer { waiters.subtract(1, ordering: .relaxed) }
         while true {
-            if let answer = unsafe body(&value.pointee) { return answer }
+            if let result = unsafe body(&value.pointee) { return result }
             if unsafe cuv_condition_wait(condition, mutex, date) != 0, date <= monotonicNow() {
                 return unsafe body(&value.pointee)
             }
