@@ -1,14 +1,14 @@
 internal import CUVSupport
 import Synchronization
 
-/// How many forks lie between this process and the one that loaded the library.
+/// The number of forks between this process and the one that loaded the library.
 package enum ForkCount {
     private static let forks = Atomic<UInt64>(0)
 
-    /// Grows by one in every forked child.
+    /// The number of forks so far; grows by one in each forked child.
     package static var current: UInt64 { forks.load(ordering: .relaxed) }
 
-    /// Has forked children count themselves.
+    /// Registers the counting of forks.
     static func watch() { _ = isWatching }
 
     private static let isWatching: Void = {
