@@ -1,4 +1,4 @@
-// Epoll sets. Swift cannot import struct epoll_event, which is packed and has a union.
+// Epoll sets. Swift cannot import struct epoll_event, which is packed and contains a union.
 
 #include "cuv_epoll.h"
 
@@ -35,7 +35,7 @@ int cuv_epoll_tag(int epoll, int operation, int descriptor, uint32_t events, uin
     return control_with(epoll, operation, descriptor, event);
 }
 
-int cuv_epoll_look(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity) {
+int cuv_epoll_poll(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity) {
     struct epoll_event events[64];
     int limit = capacity < 64 ? capacity : 64;
     int count = epoll_wait(epoll, events, limit, 0);
@@ -63,7 +63,7 @@ int cuv_epoll_holds(int epoll, int descriptor) {
     char *line = NULL;
     size_t capacity = 0;
     int held = 0, member;
-    // One line for each member, which begins with its number.
+    // One line per member, which starts with its descriptor.
     while (!held && getline(&line, &capacity, file) > 0) held = sscanf(line, "tfd: %d", &member) == 1 && member == descriptor;
     free(line);
     fclose(file);

@@ -123,7 +123,7 @@ private enum SignalState {
         while true {
             let count = cuv_signal_take_pending(descriptor)
             guard count > 0 else { return }
-            cuv_signal_note(signal, UInt64(count))
+            cuv_signal_record(signal, UInt64(count))
         }
     }
 
