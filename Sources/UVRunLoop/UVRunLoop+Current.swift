@@ -12,8 +12,9 @@ extension UVRunLoop {
         } catch {
             fail(
                 """
-                No run loop could be made for this thread: \(error). Raise the limit on open files (ulimit -n, \
-                RLIMIT_NOFILE), or call UVRunLoop.prepareCurrent() first, which throws.
+                No run loop could be created for this thread: \(error). Raise the limit on open \
+                files (ulimit -n, RLIMIT_NOFILE), or call UVRunLoop.prepareCurrent() first, which \
+                throws.
                 """
             )
         }
@@ -46,8 +47,8 @@ extension UVRunLoop {
         } catch {
             fail(
                 """
-                No run loop could be made for the main thread: \(error). Raise the limit on open files \
-                (ulimit -n, RLIMIT_NOFILE).
+                No run loop could be created for the main thread: \(error). Raise the limit on \
+                open files (ulimit -n, RLIMIT_NOFILE).
                 """
             )
         }

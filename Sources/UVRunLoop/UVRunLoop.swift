@@ -170,7 +170,10 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         require(
             isOnOwnThread,
-            "This run loop belongs to another thread, and only that thread may run it. Reach it with perform(_:)."
+            """
+            This run loop belongs to another thread, and only that thread may run it. Reach it \
+            with perform(_:).
+            """
         )
     }
 
@@ -181,7 +184,7 @@ public final class UVRunLoop: Sendable {
     static func checkProcess(isCurrent isThisOne: Bool) {
         require(
             isThisOne,
-            "This run loop belongs to the process that forked this one. Use UVRunLoop.current, which is a new one."
+            "This run loop belongs to the parent process. Use UVRunLoop.current, a new loop."
         )
     }
 

@@ -1,7 +1,7 @@
 import CUV
 internal import CUVSupport
 
-/// What a driver knows about handles of other code in its libuv loop.
+/// Handles of other code in a driver's libuv loop.
 @safe
 struct ForeignHandles {
     /// Whether the loop was lent at least once, and so may contain foreign handles.

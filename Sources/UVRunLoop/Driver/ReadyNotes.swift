@@ -1,4 +1,4 @@
-/// What libuv's callbacks have recorded since the loop last took it.
+/// The events that libuv's callbacks have recorded since the loop last took them.
 ///
 /// The callbacks do nothing else.
 final class ReadyNotes {

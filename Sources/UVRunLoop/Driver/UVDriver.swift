@@ -141,7 +141,10 @@ final class UVDriver: LoopDriver {
     private func isAboutToPoll() {
         require(
             stage == .entered,
-            "Only the run loop may call uv_run on its libuv loop. Run the UVRunLoop, outside of libuv's callbacks."
+            """
+            Only the run loop may call uv_run on its libuv loop. Run the UVRunLoop, outside of \
+            libuv's callbacks.
+            """
         )
         stage = .prepared
         guard mayBlock else { return }
@@ -280,7 +283,7 @@ final class UVDriver: LoopDriver {
 
     /// Waits by `uv_run`; whatever ends the wait also ends the loop's sleep.
     private func waitWithForeignHandles() {
-        // With pending work, libuv up to 1.44 would do it first and then wait all the same.
+        // With pending work, libuv up to 1.44 would do it first and then block anyway.
         let hasWork = unsafe foreignHandles.haveWork(loop)
         mayBlock = !hasWork
         run(hasWork ? UV_RUN_NOWAIT : UV_RUN_ONCE)
@@ -293,7 +296,7 @@ final class UVDriver: LoopDriver {
     func close() {
         require(
             !isInsideLibuv,
-            "A thread ended inside a callback of libuv's. Return from the callback first."
+            "A thread must not end inside a libuv callback. Return from the callback first."
         )
         uvRemote.close()
         watches.removeAll { $0.close() }

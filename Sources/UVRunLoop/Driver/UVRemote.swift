@@ -101,7 +101,7 @@ struct WatchedDescriptors {
         let isWatched = cuv_epoll_delete(epoll, descriptor) == 0
         // If it was not in the set, it was closed: the number is free, or belongs to an unwatched
         // file.
-        if !isWatched, !wasPaused, setGoesOn { requireNoGhost(of: descriptor) }
+        if !isWatched, !wasPaused, setGoesOn { requireNoStaleRegistration(of: descriptor) }
         BlockingFlags.giveBack(descriptor, isSameFile: wasPaused ? nil : isWatched)
     }
 
@@ -120,15 +120,15 @@ struct WatchedDescriptors {
     /// removed by the number that is gone. libuv would spin forever at the next event. Another
     /// thread that starts a process also has a duplicate, but only until the program is loaded, so
     /// this waits for a while.
-    private func requireNoGhost(of descriptor: CInt) {
+    private func requireNoStaleRegistration(of descriptor: CInt) {
         var checks = 1
         while cuv_epoll_holds(epoll, descriptor) != 0 {
             require(
-                checks < Self.maxGhostChecks,
+                checks < Self.maxStaleChecks,
                 """
-                Descriptor \(descriptor) was closed before its source was invalidated or removed, and a duplicate of \
-                it is still open: the kernel goes on reporting it to the run loop, and cannot be told to stop. \
-                Invalidate a source before you close its descriptor.
+                Descriptor \(descriptor) was closed before its source was invalidated or removed, \
+                and a duplicate of it is still open: the kernel keeps reporting it to the run \
+                loop, and no call can stop that. Invalidate a source before you close its descriptor.
                 """
             )
             sleepBriefly()
@@ -137,7 +137,7 @@ struct WatchedDescriptors {
     }
 
     /// How often to check for a duplicate that may be closed soon: about 50 ms.
-    private static let maxGhostChecks = 500
+    private static let maxStaleChecks = 500
 
     mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }
 

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// `uv_async_send` of libuv before 1.45 marks the handle as busy until its write has returned, and
 /// a loop that wakes meanwhile spins until then. If both threads share a core, the kernel switches
-/// to the loop inside that write, and the loop spins in vain: a round trip between two loops took
-/// 82 to 89 µs of CPU time instead of 7. The write alone wakes the loop, and the handle's callback
+/// to the loop inside that write, and the loop only spins: a round trip between two loops took 82
+/// to 89 µs of CPU time instead of 7. The write alone wakes the loop, and the handle's callback
 /// has nothing to do.
 enum WakeDescriptor {
     /// How the process wakes loops; determined once.

@@ -66,7 +66,7 @@ extension GenericEngine {
         if record.events.isSubset(of: events) {
             watchAgain(ticket)
         } else {
-            // An event that is no longer wanted but still reported would wake the loop in vain.
+            // An event that is no longer wanted but still reported would wake the loop needlessly.
             markUnwatched(descriptor)
         }
     }

@@ -83,7 +83,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         view.isCommon = modes[mode].isCommon
     }
 
-    /// What a run needs to know about its mode right before it sleeps.
+    /// A run's view of its mode right before it sleeps.
     struct SleepView {
         var version: UInt64
         /// Whether a source is signalled or a port is ready.

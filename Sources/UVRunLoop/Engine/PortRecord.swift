@@ -58,7 +58,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         mode.ready.places.give(back: place)
     }
 
-    /// What the kernel must report for a port.
+    /// The events that the kernel must report for a port.
     struct Wish {
         /// `nil` if no reported event can be served now.
         var descriptor: CInt?

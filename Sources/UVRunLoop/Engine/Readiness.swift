@@ -7,7 +7,7 @@ package struct Readiness: Sendable {
     package var events: UVRunLoop.DescriptorEvents
     /// Whether the peer is gone, but its data has not been read.
     package var hasUnread = false
-    /// Whether libuv stopped watching after an error, and the descriptor has to be watched anew.
+    /// Whether libuv stopped watching after an error, and the descriptor has to be added again.
     package var isUnwatched = false
 
     package init(

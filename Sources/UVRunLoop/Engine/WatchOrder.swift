@@ -1,4 +1,4 @@
-/// What the kernel is to report about a descriptor.
+/// The events of a descriptor that the kernel is to report.
 package struct WatchOrder: Sendable {
     package var descriptor: CInt
     /// Distinguishes this use of the number from earlier ones.

@@ -130,8 +130,8 @@ struct TimerOwner: ~Copyable, Sendable {
         require(
             mark == Self.mark,
             """
-            Another thread was changing this timer when the process was forked, so the child cannot use it. Make a \
-            new one in the child.
+            Another thread was changing this timer when the process was forked, so the child \
+            cannot use it. Create a new one in the child.
             """
         )
         var backoff = Backoff()

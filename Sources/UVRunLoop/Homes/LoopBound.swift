@@ -17,7 +17,10 @@ final class LoopBound<Value>: @unchecked Sendable {
     func withValue<Result: ~Copyable>(_ body: (inout Value) -> Result) -> Result {
         require(
             owner == .current && !isLent,
-            "Bug in UVRunLoop: a run loop's own state was reached from another thread, or twice."
+            """
+            Bug in UVRunLoop: a run loop's own state was accessed from another thread, or twice \
+            at once.
+            """
         )
         isLent = true
         defer { isLent = false }

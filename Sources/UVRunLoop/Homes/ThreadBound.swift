@@ -39,8 +39,9 @@ package struct ThreadBound<Body>: @unchecked Sendable {
     @usableFromInline
     package static var rule: String {
         """
-        This item's handler is not @Sendable, so it belongs to the thread that made the item. \
-        Make the item on the thread whose loop serves it, or use the initialiser with a sendable handler.
+        This item's handler is not @Sendable, so it belongs to the thread that created the item. \
+        Create the item on the thread whose loop serves it, or use the initialiser with a \
+        sendable handler.
         """
     }
 }

@@ -54,8 +54,8 @@ final class ThreadRecord {
             loop: nil,
             loop_place: TimerOwner.Location.nowhere.bits
         )
-        unsafe askForDestructor(pointer)
-        unsafe askForAnnouncement(pointer)
+        unsafe registerDestructor(pointer)
+        unsafe registerExitFunction(pointer)
         return record
     }
 
@@ -123,12 +123,12 @@ final class ThreadRecord {
         return key
     }()
 
-    private static func askForDestructor(_ pointer: UnsafeMutableRawPointer) {
+    private static func registerDestructor(_ pointer: UnsafeMutableRawPointer) {
         let status = unsafe pthread_setspecific(key, pointer)
-        require(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+        require(status == 0, "UVRunLoop could not store a thread's run loop: out of memory.")
     }
 
-    private static func askForAnnouncement(_ pointer: UnsafeMutableRawPointer) {
+    private static func registerExitFunction(_ pointer: UnsafeMutableRawPointer) {
         let status = unsafe cuv_at_thread_end(
             { pointer in
                 guard let pointer = unsafe pointer else { return }
@@ -138,7 +138,7 @@ final class ThreadRecord {
             },
             pointer
         )
-        require(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+        require(status == 0, "UVRunLoop could not store a thread's run loop: out of memory.")
     }
 
     /// The round of destructors in which the loop is torn down: the last but one of the four rounds
@@ -160,47 +160,47 @@ final class ThreadRecord {
         // A record created by a destructor missed the announcement. The round is unknown then, and
         // may be the last.
         let isLast = record.destructorRounds == teardownRound || !record.endIsAnnounced
-        guard isLast else { return unsafe askForDestructor(pointer) }
+        guard isLast else { return unsafe registerDestructor(pointer) }
         record.loop?.tearDown()
         record.home.close()
-        unsafe Graveyard.shared.current.bury(pointer)
+        unsafe EndedThreads.shared.current.add(pointer)
     }
 }
 
 /// Keeps the records of ending threads until the threads are gone.
-private final class Graveyard: Sendable {
-    private struct Grave {
+private final class EndedThreads: Sendable {
+    private struct Entry {
         let thread: pid_t
         /// A retained record, as a number because it may only be released.
         let record: UInt
     }
 
-    static let shared = PerProcess { Graveyard() }
+    static let shared = PerProcess { EndedThreads() }
 
-    private let graves = Guarded<[Grave]>([])
+    private let entries = Guarded<[Entry]>([])
     private static let checksPerThreadEnd = 8
 
     /// Takes over a thread's record, and releases records of threads that are gone.
-    func bury(_ pointer: UnsafeMutableRawPointer) {
-        let grave = Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
-        let gone = graves.withLock { graves in
+    func add(_ pointer: UnsafeMutableRawPointer) {
+        let entry = Entry(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
+        let gone = entries.withLock { entries in
             // A few at a time, in turn, so that the cost of a thread's exit does not depend on how
             // many others are ending.
-            let checked = Array(graves.prefix(Self.checksPerThreadEnd))
-            graves.removeFirst(checked.count)
-            var gone: [Grave] = []
-            for grave in checked {
-                if cuv_is_thread_gone(grave.thread) != 0 {
-                    gone.append(grave)
+            let checked = Array(entries.prefix(Self.checksPerThreadEnd))
+            entries.removeFirst(checked.count)
+            var gone: [Entry] = []
+            for entry in checked {
+                if cuv_is_thread_gone(entry.thread) != 0 {
+                    gone.append(entry)
                 } else {
-                    graves.append(grave)
+                    entries.append(entry)
                 }
             }
-            graves.append(grave)
+            entries.append(entry)
             return gone
         }
-        for grave in gone {
-            guard let pointer = unsafe UnsafeRawPointer(bitPattern: grave.record) else { continue }
+        for entry in gone {
+            guard let pointer = unsafe UnsafeRawPointer(bitPattern: entry.record) else { continue }
             unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).release()
         }
     }

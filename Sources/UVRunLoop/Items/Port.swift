@@ -64,7 +64,10 @@ extension UVRunLoop {
             _ order: Int,
             _ handler: ThreadBound<(Port, PortMessage) -> Void>
         ) {
-            require(capacity > 0, "A port needs room for one message at least.")
+            require(
+                capacity > 0,
+                "A port needs room for at least one message. Pass a larger capacity."
+            )
             inbox = PortInbox(capacity: capacity)
             link = PortLink(
                 descriptor: nil,

@@ -7,7 +7,7 @@ struct Run: ~Copyable {
     private(set) var modeIndex = -1
     let driver: any LoopDriver
     let terms: Terms
-    /// What the mode holds, as of the view's version.
+    /// The run's view of its mode.
     var view = Engine.View()
     /// Whether this run has cleared wake-ups that may have been meant for an outer run.
     var clearedWakeUp = false

@@ -70,7 +70,7 @@ struct RunStateValue {
     var isStopped: Bool { bits == Self.stopped.bits }
 }
 
-/// What happens to queued work when a loop is ended; of two requests the larger value prevails.
+/// Whether queued work is performed when a loop is ended; of two values the larger one prevails.
 enum RunEnd: UInt64 {
     case afterQueuedWork = 1
     case atOnce = 2

@@ -185,7 +185,7 @@ extension UVRunLoop {
     }
 }
 
-/// What happens to a timer when its call ends.
+/// The outcome of a timer's call.
 private enum TimerCallEnd {
     case goesOn
     /// A one-shot timer is finished; its handler is to be released.

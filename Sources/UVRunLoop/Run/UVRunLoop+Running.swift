@@ -234,7 +234,10 @@ extension UVRunLoop {
     private func checkDriver(_ driver: any LoopDriver) {
         require(
             !driver.isInsideLibuv,
-            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
+            """
+            A libuv callback cannot run the loop, because the loop is inside uv_run. Pass the work \
+            to perform(_:).
+            """
         )
     }
 

@@ -77,8 +77,8 @@ package enum BlockingFlags {
             else {
                 return
             }
-            if let heir = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
-                state.uses[heir]?.wasBlocking = true
+            if let other = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
+                state.uses[other]?.wasBlocking = true
             } else {
                 makeBlocking(descriptor)
             }

@@ -13,6 +13,6 @@ package enum ForkCount {
 
     private static let isWatching: Void = {
         let status = pthread_atfork(nil, nil) { ForkCount.forks.add(1, ordering: .relaxed) }
-        require(status == 0, "UVRunLoop could not register for forks: no memory.")
+        require(status == 0, "UVRunLoop could not register a fork handler: out of memory.")
     }()
 }

@@ -81,8 +81,8 @@ struct Lock: ~Copyable, Sendable {
         require(
             ForkCount.current == 0,
             """
-            Another thread was changing this object when the process was forked, so the child cannot use it. Make a \
-            new one in the child.
+            Another thread was changing this object when the process was forked, so the child \
+            cannot use it. Create a new one in the child.
             """
         )
     }

@@ -59,7 +59,7 @@ final class Monitor<Value>: @unchecked Sendable {
     func wakeAll() {
         // A thread that counts itself after this sees every change made before it.
         guard waiters.add(0, ordering: .acquiringAndReleasing).oldValue > 0 else { return }
-        // Under the lock, so that a thread that has checked in vain is asleep by then.
+        // Under the lock, so that a thread whose check found nothing is asleep by then.
         unsafe pthread_mutex_lock(mutex)
         unsafe pthread_cond_broadcast(condition)
         unsafe pthread_mutex_unlock(mutex)

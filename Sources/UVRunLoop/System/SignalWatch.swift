@@ -131,6 +131,6 @@ private enum SignalState {
 
     private static let watch: Void = {
         let status = cuv_signals_watch_forks()
-        require(status == 0, "UVRunLoop could not register for forks: no memory.")
+        require(status == 0, "UVRunLoop could not register a fork handler: out of memory.")
     }()
 }

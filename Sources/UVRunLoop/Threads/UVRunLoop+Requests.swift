@@ -14,7 +14,7 @@ extension UVRunLoop {
             if !joined.isEmpty { join(joined, &queue) }
             return (ticket, !joined.isEmpty)
         }
-        // If a request was queued already, the loop was told.
+        // If a request was queued already, the loop has been woken for it.
         if hasJoined { contentsDidChange() }
         return ticket
     }
