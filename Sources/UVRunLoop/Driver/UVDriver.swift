@@ -141,10 +141,7 @@ final class UVDriver: LoopDriver {
     private func isAboutToPoll() {
         require(
             stage == .entered,
-            """
-            Only the run loop may call uv_run on its libuv loop. Run the UVRunLoop, outside of \
-            libuv's callbacks.
-            """
+            "Only the run loop may call uv_run on its libuv loop. Call run() outside of callbacks."
         )
         stage = .prepared
         guard mayBlock else { return }

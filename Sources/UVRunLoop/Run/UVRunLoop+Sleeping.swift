@@ -3,7 +3,7 @@ extension UVRunLoop {
     static let maxSkippedPolls = 64
     /// How long the result of a poll is reused, in nanoseconds.
     ///
-    /// A poll that finds more than ``maxSkippedPolls`` descriptors is reused proportionally longer,
+    /// A poll that finds many times ``maxSkippedPolls`` descriptors is reused as many times longer,
     /// because polling is expensive when many are ready.
     static let maxPollAge: Int64 = 1_000_000
 

@@ -48,7 +48,7 @@ struct EventSet: ~Copyable, Sendable {
             capacity: Self.mostPerLook
         ) { buffer -> Result<[Ready], UVError> in
             guard let found = buffer.baseAddress else { return .success([]) }
-            let count = unsafe cuv_epoll_poll(descriptor.number, found, CInt(limit))
+            let count = unsafe cuv_epoll_look(descriptor.number, found, CInt(limit))
             if count == -EINTR { return .success([]) }
             guard count >= 0 else { return .failure(UVError(rawValue: count)) }
             return unsafe .success(
