@@ -1,10 +1,10 @@
 extension UVRunLoop {
-    /// A name for a collection of sources and timers to serve, and of observers to notify.
+    /// A name for a collection of sources and timers to serve, and of observers to tell.
     ///
-    /// A run is always in one mode and serves only the items of that mode. Modes are values: two
-    /// with the same name are equal, and any string is a valid name. A name is kept until the
-    /// process exits, so names should come from a limited set. A loop in which a mode is never used
-    /// keeps nothing for it.
+    /// A run is always in one mode and serves only what that mode holds. Modes are values: two
+    /// with the same name are the same mode, and any string makes one. A name is remembered for as
+    /// long as the process lives, so names should come from a limited set; a loop that never hears
+    /// of a name keeps nothing for it.
     ///
     /// See *Run Loop Modes* in Apple's guide.
     ///
@@ -12,36 +12,36 @@ extension UVRunLoop {
     public struct Mode: RawRepresentable, Hashable, Sendable {
         /// The name.
         public let rawValue: String
-        /// The number of the name, which the library uses in place of the string.
+        /// Stands for the name inside the library, where nothing is looked up by strings.
         let number: Int
 
-        /// Creates the mode with a name.
+        /// Makes the mode of a name.
         ///
-        /// - Parameter rawValue: The name; any string is valid.
+        /// - Parameter rawValue: The name; any string will do.
         public init(rawValue: String) {
             self.rawValue = rawValue
             number = ModeNames.number(of: rawValue)
         }
 
-        /// Creates the mode with a name.
+        /// Makes the mode of a name.
         ///
-        /// - Parameter name: The name; any string is valid.
+        /// - Parameter name: The name; any string will do.
         public init(_ name: String) {
             self.init(rawValue: name)
         }
 
         /// The mode for most work.
         public static let `default` = Mode(rawValue: "kCFRunLoopDefaultMode")
-        /// The name of the set of common modes, at first only ``default``; not a mode to run in.
+        /// Not a mode to run in but a name for the set of common modes, at first only ``default``.
         ///
-        /// An item added to it is added to every mode of the set, and to modes that join the set
+        /// What is added to it is added to every mode of the set, and to modes that join the set
         /// later.
         public static let common = Mode(rawValue: commonName)
-        /// The mode for waiting for replies over a connection.
+        /// For waiting for replies over a connection.
         public static let connectionReply = Mode(rawValue: "NSConnectionReplyMode")
-        /// The mode while a modal dialogue is shown.
+        /// For the time in which one dialogue has the user's whole attention.
         public static let modalPanel = Mode(rawValue: "NSModalPanelRunLoopMode")
-        /// The mode while the user drags something.
+        /// For the time in which the user drags something.
         public static let eventTracking = Mode(rawValue: "NSEventTrackingRunLoopMode")
 
         /// Compares by name.
@@ -49,13 +49,13 @@ extension UVRunLoop {
 
         /// Hashes the mode.
         ///
-        /// - Parameter hasher: The hasher to use.
+        /// - Parameter hasher: Takes what makes the mode different from others.
         public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
         private static let commonName = "kCFRunLoopCommonModes"
         private static let commonNumber = ModeNames.number(of: commonName)
 
-        /// Whether it is ``common``; compares numbers without creating that.
+        /// Whether it is ``common``, without a look at that.
         var isCommonName: Bool { number == Self.commonNumber }
     }
 }
