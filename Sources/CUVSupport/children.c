@@ -1,4 +1,4 @@
-// Child processes by pidfd: system calls that the C library may not know yet.
+// Child processes by pidfd: system calls that the C library may not declare.
 
 #include "cuv_children.h"
 

@@ -1,4 +1,4 @@
-// CLOCK_MONOTONIC: the timerfds that tell its moments, and its coarse reading.
+// CLOCK_MONOTONIC: its timerfds, and its coarse reading.
 
 #include "cuv_clocks.h"
 

@@ -1,4 +1,4 @@
-// Questions about one descriptor of any kind, and the flags of its open file.
+// The condition of one descriptor of any kind, and the flags of its open file.
 
 #include "cuv_descriptors.h"
 
@@ -47,7 +47,7 @@ int cuv_is_same_file(int one, int other) {
 
 static int is_at_end(int descriptor, const struct stat *status) {
     if (S_ISREG(status->st_mode)) return lseek(descriptor, 0, SEEK_CUR) >= status->st_size;
-    // The null device's numbers, on every Linux.
+    // The null device has these numbers on every Linux.
     return S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
 }
 

@@ -1,4 +1,4 @@
-// Owns what the process knows of libdispatch's main queue, and the hook of the main actor.
+// Owns the process's state for libdispatch's main queue, and the hook of the main actor.
 
 #include "cuv_dispatch.h"
 
@@ -8,18 +8,19 @@
 #include <stdint.h>
 #include <unistd.h>
 
-// What libdispatch exports for a run loop that serves its main queue. The declarations are weak, so that nothing of
-// libdispatch becomes part of a program on their account: where a program does without it, the addresses are null.
-// They are resolved by the linker, and so work in programs that carry their copy of libdispatch in themselves.
+// Exported by libdispatch for a run loop that serves its main queue. The declarations are weak, so
+// that they do not link libdispatch into a program: without it, the addresses are null. The linker
+// resolves them, so they also work in programs that contain a static copy of libdispatch.
 __attribute__((weak)) int _dispatch_get_main_queue_handle_4CF(void);
 __attribute__((weak)) void _dispatch_main_queue_callback_4CF(void *_Null_unspecified);
-// True once libdispatch has a thread, a timer or a main queue in use; asking costs no system call.
+// True once libdispatch uses a thread, a timer or a main queue; makes no system call.
 __attribute__((weak)) bool _dispatch_is_multithreaded(void);
-// DispatchQueue.main, as its Swift module exports it: there in programs that import Dispatch or Foundation.
+// DispatchQueue.main, as exported by its Swift module: present in programs that import Dispatch or
+// Foundation.
 __attribute__((weak)) extern const char swift_main_queue __asm__("$s8Dispatch0A5QueueC4mainACvgZ");
 
-// What the concurrency runtime lets others put in front of looking up the main actor's executor, as it does before each
-// job that it hands over.
+// The concurrency runtime's hook, called before it looks up the main actor's executor, as it does
+// before each job that it enqueues.
 typedef struct {
     void *_Nullable identity;
     uintptr_t implementation;
@@ -29,28 +30,28 @@ typedef __attribute__((swiftcall)) executor (*executor_hook)(executor_original _
 __attribute__((weak)) extern executor_hook _Nullable swift_task_getMainExecutor_hook;
 
 static pthread_t main_thread;
-// Whether this process is a forked child to which libdispatch is of no use.
+// Whether this process is a forked child in which libdispatch cannot be used.
 static bool is_lost;
-// Both are set once, before the hook that reads them. Their accesses are atomic, though unordered, because the runtime
-// reads the hook in code that the thread sanitizer does not see.
-static void (*_Nullable note_main_actor)(void);
+// Both are set once, before the hook that reads them. Their accesses are relaxed atomics, because
+// the runtime reads the hook in code that the thread sanitizer does not instrument.
+static void (*_Nullable main_actor_hook)(void);
 static executor_hook _Nullable outer_hook;
 
 static bool dispatch_was_used(void) { return !_dispatch_is_multithreaded || _dispatch_is_multithreaded(); }
 
-// libdispatch is of no use in a child of a process that had used it: its threads are missing there, and the descriptor
-// of its main queue is the parent's too. Nor in one that another thread than the main one made: the main queue is not
-// that thread's.
-static void note_fork_in_child(void) {
+// libdispatch cannot be used in a child of a process that had used it: its threads are missing
+// there, and its main queue's descriptor is shared with the parent. Nor in a child forked by
+// another thread than the main one, which the main queue does not belong to.
+static void check_forked_child(void) {
     bool is_main = pthread_equal(main_thread, pthread_self());
     if (!is_main || dispatch_was_used()) is_lost = true;
 }
 
-// Before main, and so on the main thread: a process may fork before it asks for its first run loop. There is no system
-// call in it, as nobody has asked for anything yet.
-__attribute__((constructor)) static void note_main_thread(void) {
+// Runs before main, and so on the main thread, because a process may fork before it creates its
+// first run loop. Makes no system call, because the library may not be used at all.
+__attribute__((constructor)) static void record_main_thread(void) {
     main_thread = pthread_self();
-    pthread_atfork(NULL, NULL, note_fork_in_child);
+    pthread_atfork(NULL, NULL, check_forked_child);
 }
 
 int cuv_has_main_queue(void) {
@@ -60,14 +61,14 @@ int cuv_has_main_queue(void) {
 int cuv_may_use_main_queue(void) { return &swift_main_queue != NULL || dispatch_was_used(); }
 
 static __attribute__((swiftcall)) executor get_main_executor(executor_original _Nonnull original) {
-    __atomic_load_n(&note_main_actor, __ATOMIC_RELAXED)();
+    __atomic_load_n(&main_actor_hook, __ATOMIC_RELAXED)();
     executor_hook outer = __atomic_load_n(&outer_hook, __ATOMIC_RELAXED);
     return outer ? outer(original) : original();
 }
 
-void cuv_note_main_actor(void (*_Nonnull note)(void)) {
-    if (&swift_task_getMainExecutor_hook == NULL || note_main_actor) return;
-    __atomic_store_n(&note_main_actor, note, __ATOMIC_RELAXED);
+void cuv_before_main_actor_use(void (*_Nonnull hook)(void)) {
+    if (&swift_task_getMainExecutor_hook == NULL || main_actor_hook) return;
+    __atomic_store_n(&main_actor_hook, hook, __ATOMIC_RELAXED);
     __atomic_store_n(&outer_hook, swift_task_getMainExecutor_hook, __ATOMIC_RELAXED);
     __atomic_store_n(&swift_task_getMainExecutor_hook, get_main_executor, __ATOMIC_RELEASE);
 }

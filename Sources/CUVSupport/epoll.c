@@ -1,4 +1,4 @@
-// Epoll sets. Swift cannot import struct epoll_event, which is packed and has a union.
+// Epoll sets. Swift cannot import struct epoll_event, which is packed and contains a union.
 
 #include "cuv_epoll.h"
 
@@ -63,7 +63,7 @@ int cuv_epoll_holds(int epoll, int descriptor) {
     char *line = NULL;
     size_t capacity = 0;
     int held = 0, member;
-    // One line for each member, which begins with its number.
+    // One line per member, which starts with its descriptor.
     while (!held && getline(&line, &capacity, file) > 0) held = sscanf(line, "tfd: %d", &member) == 1 && member == descriptor;
     free(line);
     fclose(file);

@@ -1,4 +1,4 @@
-// Eventfds that wake whoever waits for them.
+// Eventfds, which wake the threads that wait for them.
 
 #include "cuv_events.h"
 

@@ -1,5 +1,6 @@
-// What locks and conditions are made of: pthread attributes that Swift does not see, futexes and a short sleep. The
-// latter two keep errno, since a lock may be taken between a system call and the check of its error.
+// The primitives of locks and conditions: pthread attributes that Swift does not import, futexes
+// and a short sleep. The latter two preserve errno, because a lock may be acquired between a system
+// call and the check of its error.
 
 #include "cuv_locks.h"
 

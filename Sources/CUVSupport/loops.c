@@ -1,5 +1,5 @@
-// What is done to libuv's loops and handles without a function of libuv's: all uses of its private fields are here and
-// in the header.
+// Changes to libuv's loops and handles that libuv has no functions for. All uses of its private
+// fields are in this file and its header.
 
 #include "cuv_loops.h"
 
@@ -11,13 +11,14 @@
 
 int cuv_loop_init(uv_loop_t *_Nonnull loop) {
     int status = uv_loop_init(loop);
-    // Negative where libuv has closed it; 0 where it failed before it had opened anything.
+    // Negative if libuv has closed it; 0 if it failed before it opened anything.
     if (status < 0 && loop->backend_fd > 0) close(loop->backend_fd);
     return status;
 }
 
 static void settle(uv__io_t *watcher) {
-    // Two pointers, to the next and to the previous one, under a name that differs from version to version of libuv.
+    // Two pointers, to the next and the previous watcher; the name differs between versions of
+    // libuv.
     void **node = (void **)&watcher->watcher_queue;
     void **next = (void **)node[0];
     void **previous = (void **)node[1];

@@ -13,35 +13,35 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-// What the library knows of one signal. The handler reads it: all of it is set by atomic operations, but for the
-// previous disposition, which is set while nobody can read it.
+// The state of one signal. The handler reads it, so all fields are accessed by atomic operations,
+// except the previous disposition, which is set while no thread can read it.
 struct signal_state {
     uint64_t count;
-    // An eventfd, plus one; 0 when nobody waits for the signal.
+    // An eventfd, plus one; 0 if the signal has no sources.
     int descriptor;
-    // How many threads are in the handler, and may write to the descriptor.
+    // The number of threads that are in the handler, and may write to the descriptor.
     int in_flight;
-    // Whether the disposition is ours.
+    // Whether the disposition is the library's.
     int is_taken;
     struct sigaction previous;
 };
 
 static struct {
-    // The process that waits for signals.
+    // The process that has sources.
     pid_t owner;
     struct signal_state of[cuv_signal_count];
 } signals;
 
 static void signal_arrived(int signal);
 
-// Gives the signal its previous disposition back, unless somebody has changed it since.
+// Restores the previous disposition of a signal, unless it was changed by other code.
 static void put_back(int signal) {
     struct sigaction present;
     if (sigaction(signal, NULL, &present) != 0 || present.sa_handler != signal_arrived) return;
     sigaction(signal, &signals.of[signal].previous, NULL);
 }
 
-void cuv_signal_note(int signal, uint64_t count) {
+void cuv_signal_record(int signal, uint64_t count) {
     struct signal_state *state = &signals.of[signal];
     __atomic_add_fetch(&state->count, count, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
@@ -50,14 +50,14 @@ void cuv_signal_note(int signal, uint64_t count) {
     __atomic_sub_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
 }
 
-// The handler.
+// The signal handler.
 static void signal_arrived(int signal) {
     int error = errno;
     if (getpid() == __atomic_load_n(&signals.owner, __ATOMIC_SEQ_CST)) {
-        cuv_signal_note(signal, 1);
+        cuv_signal_record(signal, 1);
     } else {
-        // A child process, right after its fork: the signal is to do what it did before the parent took it. It comes
-        // again when this returns.
+        // A child process, right after its fork: the signal must do what it did before the parent's
+        // sources. It is delivered again when this returns.
         put_back(signal);
         syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signal);
     }
@@ -74,11 +74,11 @@ int cuv_signal_take(int signal, int descriptor) {
     __atomic_store_n(&state->is_taken, 1, __ATOMIC_SEQ_CST);
 
     struct sigaction action = {.sa_flags = SA_RESTART | SA_ONSTACK};
-    // What becomes of dead children is a part of the disposition of SIGCHLD.
+    // How the system treats dead children is part of the disposition of SIGCHLD.
     action.sa_flags |= state->previous.sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
     if (signal == SIGCHLD && state->previous.sa_handler == SIG_IGN) action.sa_flags |= SA_NOCLDWAIT;
     action.sa_handler = signal_arrived;
-    // One at a time: the stack that a thread has for handlers may be small.
+    // Not nested, because the stack that a thread has for handlers may be small.
     sigfillset(&action.sa_mask);
     if (sigaction(signal, &action, NULL) == 0) return 0;
     int error = -errno;
@@ -95,7 +95,7 @@ void cuv_signal_give_back(int signal) {
     while (__atomic_load_n(&state->in_flight, __ATOMIC_SEQ_CST) > 0) sched_yield();
 }
 
-// In the child.
+// Called in the child after a fork.
 static void give_all_back(void) {
     for (int signal = 1; signal < cuv_signal_count; signal++) {
         struct signal_state *state = &signals.of[signal];

@@ -1,4 +1,4 @@
-// What the ports need of sockets, and the headers hide from Swift.
+// Socket functions for the ports that the headers hide from Swift.
 
 #include "cuv_sockets.h"
 

@@ -1,4 +1,4 @@
-// Owns what the library keeps for each thread, and asks the system about threads.
+// Owns the library's thread-local state, and queries the system about threads.
 
 #include "cuv_threads.h"
 
@@ -17,11 +17,11 @@ void cuv_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0,
 
 int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
 
-// Of the C library, which declares it nowhere.
+// A function of the C library that no header declares.
 int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library);
 
 int cuv_at_thread_end(void (*_Nonnull function)(void *_Nullable), void *_Nullable argument) {
-    // The last argument may be any address in the library or program that the function is in.
+    // The last argument may be any address in the library or program that contains the function.
     return __cxa_thread_atexit_impl(function, argument, (void *)function);
 }
 

@@ -1,10 +1,10 @@
 extension UVRunLoop {
-    /// The calling thread's loop, made when it is first asked for.
+    /// The calling thread's loop, created on first use.
     ///
-    /// A loop takes four file descriptors, and a fifth when it first waits for an exact date. When
-    /// none are left the process traps; ``prepareCurrent()`` throws instead.
+    /// A loop takes four file descriptors, and a fifth when it first waits for an exact date. Traps
+    /// when none are left; ``prepareCurrent()`` throws instead.
     ///
-    /// > Threading: Any thread; each has its own.
+    /// > Threading: Any thread; each has its own loop.
     @available(*, noasync, message: "A task may go on on another thread.")
     public static var current: UVRunLoop {
         do {
@@ -12,16 +12,17 @@ extension UVRunLoop {
         } catch {
             fail(
                 """
-                No run loop could be made for this thread: \(error). Raise the limit on open files (ulimit -n, \
-                RLIMIT_NOFILE), or call UVRunLoop.prepareCurrent() first, which throws.
+                No run loop could be created for this thread: \(error). Raise the limit on open \
+                files (ulimit -n, RLIMIT_NOFILE), or call UVRunLoop.prepareCurrent() first, which \
+                throws.
                 """
             )
         }
     }
 
-    /// Makes the calling thread's loop, if it has none yet.
+    /// Creates the calling thread's loop, if it has none yet.
     ///
-    /// > Threading: Any thread; each has its own.
+    /// > Threading: Any thread; each has its own loop.
     ///
     /// - Returns: The same loop as ``current``.
     /// - Throws: ``RunLoopError`` when the system has no descriptors or no memory left.
@@ -35,9 +36,9 @@ extension UVRunLoop {
         return loop
     }
 
-    /// The main thread's loop: that of the thread whose id is the process's.
+    /// The loop of the main thread, whose thread ID equals the process ID.
     ///
-    /// Traps when no descriptors are left to make it with.
+    /// Created on first use. Traps when no descriptors are left for it.
     ///
     /// > Threading: Any thread.
     public static var main: UVRunLoop {
@@ -46,8 +47,8 @@ extension UVRunLoop {
         } catch {
             fail(
                 """
-                No run loop could be made for the main thread: \(error). Raise the limit on open files \
-                (ulimit -n, RLIMIT_NOFILE).
+                No run loop could be created for the main thread: \(error). Raise the limit on \
+                open files (ulimit -n, RLIMIT_NOFILE).
                 """
             )
         }
@@ -58,19 +59,20 @@ extension UVRunLoop {
         return try mainThread.current.lock.withLock { _ throws(RunLoopError) in
             if let loop = existingMain { return loop }
             let made = try make(for: .main, isMain: true)
-            // A parent's loop is never released: that must not touch what the parent still uses.
+            // The parent's loop is never released: releasing it would change kernel objects that
+            // the parent still uses.
             MainLoop.loop = made
             awaitMainQueue()
             return made
         }
     }
 
-    /// The main thread's loop, if somebody has asked for it in this process.
+    /// The main thread's loop, if it was created in this process.
     static var existingMain: UVRunLoop? {
         MainLoop.loop.flatMap { $0.generation == ForkCount.current ? $0 : nil }
     }
 
-    /// Guards the making of the main thread's loop, which whoever asks first makes.
+    /// Guards the creation of the main thread's loop, which any thread may request first.
     private final class Making: Sendable {
         let lock = Guarded<Void>(())
     }
@@ -90,30 +92,30 @@ extension UVRunLoop {
         }
     }
 
-    /// The present moment by the calling thread's clock: its loop's, if it has one.
+    /// The current time of the calling thread's loop, or of the monotonic clock if it has none.
     package static var currentInstant: Instant { Instant(nanoseconds: currentTime) }
 
     private static var currentTime: Int64 {
         ThreadRecord.withCurrentLoop { $0?.remote.now ?? monotonicNow() }
     }
 
-    /// A date, or the present one when that has passed by the calling thread's clock.
+    /// Returns the later of a date and the current time.
     static func currentTime(notBefore date: Int64) -> Int64 {
         ThreadRecord.withCurrentLoop {
             $0?.remote.time(notBefore: date) ?? monotonicTime(notBefore: date)
         }
     }
 
-    /// The date after a delay by the calling thread's clock; one that is negative is none.
+    /// Returns the date after a delay; a negative delay counts as zero.
     static func currentTime(after delay: Duration) -> Int64 {
         currentTime.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
     }
 
     // MARK: Another driver
 
-    /// Gives the calling thread another loop, on another driver, for as long as the body runs.
+    /// Gives the calling thread another loop, on another driver, while the body runs.
     ///
-    /// The loop is torn down afterwards as at the end of a thread.
+    /// The loop is torn down afterwards as at thread exit.
     package static func withLoop<Result>(
         on makeDriver: (WakeState) throws -> any LoopDriver,
         _ body: (UVRunLoop) throws -> Result
@@ -130,7 +132,7 @@ extension UVRunLoop {
         return try body(loop)
     }
 
-    /// Makes a driver on libuv, as every thread's own loop has.
+    /// Creates a driver on libuv, as `current` does.
     package static func makeUVDriver(_ word: WakeState) throws(UVError) -> any LoopDriver {
         try UVDriver(word: word)
     }

@@ -1,12 +1,11 @@
 extension UVRunLoop {
-    // Each kind of item is first made invalid, so that nothing begins any more, and then taken out
-    // of its loop. The item's own lock is held over both and the loop's only inside it, in this
-    // order everywhere.
+    // An item is first marked invalid, so that no call begins any more, and then removed from its
+    // loop. Lock order: the item's lock, held over both steps, then the loop's.
 
     static func invalidate(_ timer: Timer) {
         let isAtHome = timer.isAtHome
         var last: TimerCall?
-        // Invalid before it leaves: from then on another loop may claim it.
+        // Invalid before it leaves, because another loop may claim it as soon as it has left.
         timer.withLockedState { _, engine in
             last = timer.becomeInvalid(releasing: isAtHome)
             engine.remove(timer)
@@ -32,7 +31,8 @@ extension UVRunLoop {
         }
         guard isFirst else { return }
         observer.handler.release()
-        loop?.observerDidLeave()
+        // A sleeping run's view of its mode retains the observer until the view is refreshed.
+        if let loop, !loop.isOnOwnThread { loop.contentsDidChange() }
         withExtendedLifetime(record) {}
     }
 
@@ -53,9 +53,9 @@ extension UVRunLoop {
         source.handler.release()
     }
 
-    /// Takes a port-based source out of its loop for good.
+    /// Invalidates a port-based source and removes it from its loop.
     ///
-    /// When this returns, the kernel watches its descriptor no longer.
+    /// When this returns, the kernel no longer watches its descriptor.
     ///
     /// > Threading: Any thread.
     package static func invalidate(_ port: any PortSource) {
@@ -63,7 +63,9 @@ extension UVRunLoop {
         port.link.receiver.releaseHandler(in: loop)
     }
 
-    /// Makes a port invalid, all but its handler; answers the loop that it was in.
+    /// Marks a port invalid and removes it from its loop; its handler is kept.
+    ///
+    /// - Returns: The loop that it was in.
     @discardableResult
     static func takeOut(_ link: PortLink) -> UVRunLoop? {
         let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord<LoopItems>?) in

@@ -1,62 +1,64 @@
 import Synchronization
 
 extension UVRunLoop {
-    // The main loop begins to serve the main dispatch queue when the program is seen to use
-    // libdispatch, and not before: a program that does without pays nothing but a look at two words
-    // in memory, and its main loop is like any other.
+    // The main loop starts to serve the main dispatch queue when the program is found to use
+    // libdispatch. Until then its main loop is like any other, and pays only for reading two words
+    // of memory.
 
-    /// How far the main loop is with the main queue.
+    /// Whether the main loop serves the main queue.
     enum MainQueueState: UInt8, AtomicRepresentable {
-        /// Nothing is to be done: the loop serves the queue, or there is no queue or no loop.
+        /// Nothing to do: the loop serves the queue, or there is no queue or no loop.
         case settled
-        /// Nobody has used libdispatch yet.
+        /// libdispatch was not used yet.
         case unused
-        /// Another thread uses it or is about to, and the main loop was told.
-        case told
+        /// Another thread uses libdispatch or is about to, and has woken the main loop.
+        case notified
     }
 
     static let mainQueueState = Atomic<MainQueueState>(.settled)
 
-    /// To be called when the main loop of this process was made.
+    /// Starts to watch for use of libdispatch, once the main loop of this process exists.
     static func awaitMainQueue() {
         let state: MainQueueState = DispatchMainQueue.isPresent ? .unused : .settled
         mainQueueState.store(state, ordering: .releasing)
-        if state == .unused { DispatchMainQueue.noteMainActor { UVRunLoop.noteMainActor() } }
+        if state == .unused {
+            DispatchMainQueue.beforeMainActorUse { UVRunLoop.mainActorWillBeUsed() }
+        }
     }
 
     /// Called before each use of the main actor.
     ///
-    /// It may be the first use of libdispatch, by a thread without a loop or in the midst of a
-    /// handler. What the main thread itself uses it sees before it sleeps.
-    private static func noteMainActor() {
+    /// This may be the first use of libdispatch, by a thread without a loop or within a handler.
+    /// The main thread's own use is found before it sleeps.
+    private static func mainActorWillBeUsed() {
         guard mainQueueState.load(ordering: .relaxed) == .unused, ThreadIdentity.current != .main
         else { return }
-        tellMainLoop()
+        notifyMainLoop()
     }
 
-    /// To be called wherever a thread's own work may have used libdispatch since the last time, on
-    /// the loop's thread.
+    /// Serves the main queue from now on, if libdispatch was used since the last call.
     ///
-    /// The main loop begins to serve the main queue. The loop of another thread tells the main
-    /// one, which may be asleep without the descriptor that would wake it.
+    /// Called on the loop's thread wherever its own work may have used libdispatch. A loop of
+    /// another thread wakes the main loop, which may be asleep without watching the queue's
+    /// descriptor.
     @inline(__always)
-    func noteMainQueue() {
-        if Self.mainQueueState.load(ordering: .relaxed) != .settled { noteMainQueueIfUsed() }
+    func registerMainQueue() {
+        if Self.mainQueueState.load(ordering: .relaxed) != .settled { registerMainQueueIfUsed() }
     }
 
     @inline(never)
-    private func noteMainQueueIfUsed() {
-        let isTold = isMain && Self.mainQueueState.load(ordering: .acquiring) == .told
-        guard isTold || DispatchMainQueue.isInUse else { return }
-        guard isMain else { return Self.tellMainLoop() }
+    private func registerMainQueueIfUsed() {
+        let isNotified = isMain && Self.mainQueueState.load(ordering: .acquiring) == .notified
+        guard isNotified || DispatchMainQueue.isInUse else { return }
+        guard isMain else { return Self.notifyMainLoop() }
         Self.mainQueueState.store(.settled, ordering: .relaxed)
         if let source = MainQueueSource() { add(source, forMode: .common) }
     }
 
-    private static func tellMainLoop() {
+    private static func notifyMainLoop() {
         let (isFirst, _) = mainQueueState.compareExchange(
             expected: .unused,
-            desired: .told,
+            desired: .notified,
             ordering: .acquiringAndReleasing
         )
         guard isFirst, let main = existingMain else { return }

@@ -1,15 +1,14 @@
 extension UVRunLoop {
-    /// Makes a mode one of the common ones, for good.
+    /// Adds a mode to the common modes, permanently.
     ///
-    /// It gets every item that was added to ``Mode/common``; sources among them are told by their
-    /// `schedule` handlers before this returns.
-    ///
-    /// From another thread it wakes the loop when a source joins.
+    /// The mode gets every item that was added to ``Mode/common``. The `schedule` handlers of
+    /// sources among them are called before this returns. Called from another thread, this wakes
+    /// the loop if a source joins the mode.
     ///
     /// > Threading: Any thread.
     ///
-    /// - Parameter mode: The mode. One that is common already, and ``Mode/common`` itself, are
-    ///   left alone.
+    /// - Parameter mode: The mode. Has no effect for one that is common already, and for
+    ///   ``Mode/common`` itself.
     /// - Complexity: O(number of items in the loop).
     public func addCommonMode(_ mode: Mode) {
         guard mode != .common else { return }
@@ -19,8 +18,9 @@ extension UVRunLoop {
         watchesDidChange()
     }
 
-    /// The modes that something was added to or queued for, and the common ones; never
-    /// ``Mode/common`` itself.
+    /// The common modes, and every mode that an item was added to or a block queued for.
+    ///
+    /// Never contains ``Mode/common`` itself.
     ///
     /// > Threading: Any thread.
     public var modes: Set<Mode> {
@@ -28,14 +28,14 @@ extension UVRunLoop {
         return Set(names).subtracting([.common])
     }
 
-    /// The date of a mode's soonest timer.
+    /// Returns the date of a mode's soonest timer.
     ///
-    /// A timer whose handler is running counts with the date that its ``Timer/nextFireDate`` shows.
+    /// A timer whose handler is running counts with its ``Timer/nextFireDate``.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameter mode: The mode.
-    /// - Returns: The date; `nil` when the mode has no timer, and for ``Mode/common``.
+    /// - Returns: The date; `nil` if the mode has no timer, and for ``Mode/common``.
     public func nextFireDate(forMode mode: Mode) -> Instant? {
         withEngine { $0.soonestDate(in: mode) }.map { Instant(nanoseconds: $0) }
     }

@@ -1,15 +1,15 @@
 extension UVRunLoop {
     /// Adds an observer to a mode.
     ///
-    /// An observer that is in the mode already, or invalid, is left alone. A notification under
-    /// way does not reach it.
+    /// Has no effect if the observer is in the mode already or is invalid. A notification in
+    /// progress does not reach it.
     ///
     /// > Threading: Any thread. Traps when the observer belongs to another loop, or its handler to
-    /// another thread.
+    /// > another thread.
     ///
     /// - Parameters:
     ///   - observer: The observer.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///   - mode: The mode; ``Mode/common`` adds the observer to every common mode, later ones
     ///     included.
     public func add(_ observer: Observer, forMode mode: Mode) {
         observer.handler.checkHome(is: thread)
@@ -31,14 +31,14 @@ extension UVRunLoop {
 
     /// Removes an observer from a mode.
     ///
-    /// It stays valid; a notification under way still reaches it.
+    /// The observer stays valid. A notification in progress still reaches it.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
     ///   - observer: The observer.
-    ///   - mode: The mode to leave; ``Mode/common`` takes an observer that was added to it out of
-    ///     every common mode.
+    ///   - mode: The mode; ``Mode/common`` removes an observer that was added to it from every
+    ///     common mode.
     public func remove(_ observer: Observer, forMode mode: Mode) {
         let dropped = observer.state.withLock { state -> ObserverRecord<LoopItems>? in
             guard state.loop === self else { return nil }
@@ -46,17 +46,14 @@ extension UVRunLoop {
             if dropped != nil { state.loop = nil }
             return dropped
         }
-        if dropped != nil { observerDidLeave() }
+        // A sleeping run's view of its mode retains the observer until the view is refreshed.
+        if dropped != nil, !isOnOwnThread { contentsDidChange() }
         withExtendedLifetime(dropped) {}
     }
 
-    /// To be called after an observer was taken out: what runs know of their modes keeps it, and
-    /// what its handler holds.
-    func observerDidLeave() {
-        if !isOnOwnThread { contentsDidChange() }
-    }
-
-    /// Whether an observer is in a mode, or was added to ``Mode/common`` and not removed from it.
+    /// Returns whether an observer is in a mode.
+    ///
+    /// For ``Mode/common``: whether it was added to that and not removed from it.
     ///
     /// > Threading: Any thread.
     ///
@@ -65,7 +62,7 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ observer: Observer, forMode mode: Mode) -> Bool {
-        // One lock after the other: a ticket that is out of date finds nothing.
+        // The two locks are not nested: an outdated ticket finds nothing.
         let ticket = observer.state.withLock { $0.loop === self ? $0.ticket : .none }
         return withEngine { $0.observers.contains(ticket, in: mode, of: $0.modes) }
     }

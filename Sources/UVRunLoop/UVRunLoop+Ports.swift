@@ -1,15 +1,15 @@
 extension UVRunLoop {
     /// Adds a port-based source to a mode.
     ///
-    /// A source that is in the mode already, or invalid, is left alone, but one that was told of a
-    /// hang-up is on again.
+    /// Has no effect if the source is in the mode already or is invalid, except that a source which
+    /// has received a hang-up is enabled again.
     ///
     /// > Threading: Any thread. Traps when the source belongs to another loop, or its handler to
-    /// another thread.
+    /// > another thread.
     ///
     /// - Parameters:
     ///   - port: The source.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///   - mode: The mode; ``Mode/common`` adds the source to every common mode, later ones
     ///     included.
     public func add(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
@@ -33,14 +33,14 @@ extension UVRunLoop {
 
     /// Removes a port-based source from a mode.
     ///
-    /// It stays valid, and what was noted for it is not delivered.
+    /// The source stays valid. Events that are pending for it are not delivered.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
     ///   - port: The source.
-    ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of
-    ///     every common mode.
+    ///   - mode: The mode; ``Mode/common`` removes a source that was added to it from every common
+    ///     mode.
     public func remove(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
         let dropped = link.state.withLock { state -> PortRecord<LoopItems>? in
@@ -53,19 +53,20 @@ extension UVRunLoop {
         contentsDidChange()
     }
 
-    /// Has the kernel forget a descriptor that the loop has no source for any more.
+    /// Stops watching a descriptor, if no source of the loop uses it any more.
     func unwatchDescriptor(of record: PortRecord<LoopItems>) {
         guard let descriptor = record.descriptor else { return }
         remote.release(descriptor) {
             withEngine { $0.descriptors[descriptor] != nil }
         }
-        // At once where that is possible: somebody may open another file, of the same number, for
-        // a handle of libuv's.
+        // At once if possible: the program may open another file of the same number for a libuv
+        // handle.
         if isOnOwnThread { local.withValue(\.driver)?.forgetReleased() }
     }
 
-    /// Whether a port-based source is in a mode, or was added to ``Mode/common`` and not removed
-    /// from it.
+    /// Returns whether a port-based source is in a mode.
+    ///
+    /// For ``Mode/common``: whether it was added to that and not removed from it.
     ///
     /// > Threading: Any thread.
     ///
@@ -74,7 +75,7 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ port: any PortSource, forMode mode: Mode) -> Bool {
-        // One lock after the other: a ticket that is out of date finds nothing.
+        // The two locks are not nested: an outdated ticket finds nothing.
         let ticket = port.link.state.withLock { $0.loop === self ? $0.ticket : .none }
         return withEngine { $0.ports.contains(ticket, in: mode, of: $0.modes) }
     }

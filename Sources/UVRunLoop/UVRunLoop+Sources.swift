@@ -1,14 +1,14 @@
 extension UVRunLoop {
     /// Adds a custom source to a mode, and calls its `schedule` handler for every mode it joins.
     ///
-    /// A source that is in the mode already, or invalid, is left alone. From another thread,
-    /// adding a source wakes the loop.
+    /// Has no effect if the source is in the mode already or is invalid. Called from another
+    /// thread, this wakes the loop.
     ///
     /// > Threading: Any thread. Traps when the source's perform handler belongs to another thread.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///   - mode: The mode; ``Mode/common`` adds the source to every common mode, later ones
     ///     included.
     public func add(_ source: Source, forMode mode: Mode) {
         source.handler.checkHome(is: thread)
@@ -34,14 +34,14 @@ extension UVRunLoop {
     /// leaves.
     ///
     /// The source stays valid and keeps its signal. If it is among those about to fire in the
-    /// present pass, it still does.
+    /// current pass, it still fires.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - mode: The mode to leave; ``Mode/common`` takes a source that was added to it out of
-    ///     every common mode.
+    ///   - mode: The mode; ``Mode/common`` removes a source that was added to it from every common
+    ///     mode.
     public func remove(_ source: Source, forMode mode: Mode) {
         let (left, dropped) = source.state.withLock { state -> ([Mode], SourceRecord<LoopItems>?) in
             guard let index = state.links.firstIndex(where: { $0.loop === self }) else {
@@ -57,8 +57,9 @@ extension UVRunLoop {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Whether a custom source is in a mode, or was added to ``Mode/common`` and not removed from
-    /// it.
+    /// Returns whether a custom source is in a mode.
+    ///
+    /// For ``Mode/common``: whether it was added to that and not removed from it.
     ///
     /// > Threading: Any thread.
     ///
@@ -67,7 +68,7 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ source: Source, forMode mode: Mode) -> Bool {
-        // One lock after the other: a ticket that is out of date finds nothing.
+        // The two locks are not nested: an outdated ticket finds nothing.
         let ticket = source.state.withLock { state in
             state.links.first { $0.loop === self }?.ticket
         }

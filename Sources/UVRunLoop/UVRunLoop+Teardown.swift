@@ -1,11 +1,11 @@
 extension UVRunLoop {
-    /// Ends the loop together with its thread, on that thread.
+    /// Ends the loop at thread exit, on the loop's own thread.
     ///
-    /// Sources are told that they left, blocks that wait are dropped, handles are closed. From
-    /// then on calls from any thread do nothing.
+    /// Calls the sources' `cancel` handlers, drops queued blocks and closes the handles. Calls from
+    /// any thread have no effect afterwards.
     func tearDown() {
-        noteMainQueue()
-        // Before all else that may wait, because what follows may wait for a thread that waits for this one.
+        registerMainQueue()
+        // First, because a later step may wait for a thread that waits for one of these requests.
         let requests = closeRequests()
         let now = remote.now
         let remains = withEngine { engine in
@@ -17,7 +17,7 @@ extension UVRunLoop {
         let blocks = withInbox { $0.close() }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {
-            record.port.tellOfLoopEnd()
+            record.port.loopDidEnd()
         }
         for (record, left) in remains.sources {
             record.source.didLeave(self)
@@ -30,8 +30,8 @@ extension UVRunLoop {
         }
         driver?.close()
         home.doReleases()
-        // Released last and here: a block's captures may use the loop, which accepts nothing any
-        // more.
+        // Released here, after the driver was closed: a block's captures may call the loop, which
+        // accepts nothing any more.
         withExtendedLifetime((blocks, requests)) {}
     }
 }

@@ -1,72 +1,70 @@
 import Synchronization
 
-/// Waits for input sources and timers of one thread and handles what they report, in a fixed
-/// order.
+/// Waits for the input sources and timers of one thread, and calls their handlers in a fixed order.
 ///
-/// Every thread has one loop, made when it is first asked for: ``current`` is the calling
-/// thread's, ``main`` the main thread's. Add sources, timers and observers to modes of it, and run
-/// it in one of them; a run serves what its mode holds, pass by pass, and sleeps while there is
-/// nothing to do. Any handler may run the loop again.
+/// Every thread has one loop, created on first use: ``current`` is the calling thread's, ``main``
+/// the main thread's. Add sources, timers and observers to modes of the loop, then run it in one of
+/// the modes. A run serves the items of its mode, pass by pass, and sleeps while there is nothing
+/// to do. Any handler may run the loop again.
 ///
 /// See *Anatomy of a Run Loop* in Apple's guide.
 ///
-/// > Threading: Running is for the loop's own thread and traps elsewhere. Adding, removing,
-/// waking, stopping and
-/// handing over blocks is for any thread. After a `fork`, a child must not use a loop of its
-/// parent's, and traps when it does; its ``current`` is a new one.
+/// > Threading: Running is for the loop's own thread and traps elsewhere. Adding, removing, waking,
+/// > stopping and queuing blocks is for any thread. After a `fork`, the child must not use a loop
+/// > of its parent's, and traps when it does; the child's ``current`` is a new loop.
 public final class UVRunLoop: Sendable {
-    /// Whose loop it is.
+    /// The thread that runs the loop.
     let thread: ThreadIdentity
     let home: HomeThread
-    /// Stands for it in the timers that it holds.
+    /// The timers in the loop refer to it by its anchor.
     let anchor = LoopAnchor.take()
-    /// In which of a family of forked processes it was made.
+    /// The number of forks between the first process and the one that created the loop.
     let generation = ForkCount.current
-    /// Whether it is ``main``, which serves the main dispatch queue.
+    /// Whether the loop is ``main``, which serves the main dispatch queue.
     let isMain: Bool
 
-    /// What the loop knows, for any thread.
+    /// The modes and their items, for any thread.
     private let engine: Guarded<Engine>
-    /// The engine's summary, for a look without the lock.
+    /// The engine's summary, read without the lock.
     private let publishedState = Publication<SystemWord>()
-    /// Blocks that wait.
+    /// Queued blocks.
     private let inbox = Guarded(Inbox())
-    /// Whether there are any, for a look without the lock.
+    /// Whether blocks are queued, read without the lock.
     private let holdsBlock = FlagPublication<SystemWord>()
-    /// Requests to perform that wait.
+    /// Queued perform requests.
     let performs = Guarded(PerformQueue())
-    /// Grows with everything that ports announce by themselves.
+    /// Counts the announcements of ports: events that the kernel does not report.
     let announcementCount = Atomic<UInt64>(0)
-    /// Grows with everything that the kernel is to be asked anew.
+    /// Counts the changes to what the kernel is to watch.
     let watchRequestCount = Atomic<UInt64>(0)
-    /// The innermost run, as far as other threads may touch it.
+    /// The state of the innermost run that other threads may read and change.
     let innermostRun = RunState()
-    /// Where sleeping and waking meet.
+    /// Whether the loop sleeps, and whether something has changed since it last checked.
     let word: WakeState
-    /// The driver, for any thread.
+    /// The part of the driver that any thread may use.
     let remote: any LoopRemote
-    /// Whether the latest pass, of whatever run, served a port.
+    /// Whether the latest pass of any run, nested ones included, served a port.
     ///
-    /// Only the loop's thread asks, once per pass.
+    /// Only the loop's thread reads and writes it, once per pass.
     let servedPort = Atomic<Bool>(false)
-    /// How many passes the loop has begun, nested ones included, as the loop's thread counts.
+    /// The number of passes begun, nested runs included; only the loop's thread writes it.
     let passCount = Atomic<UInt64>(0)
-    /// How often the loop's driver looked, as the loop's thread counts.
+    /// The number of polls by the driver; only the loop's thread writes it.
     let pollCount = Atomic<Int64>(0)
-    /// What only the loop's thread touches.
+    /// State that only the loop's thread uses.
     let local: LoopBound<LocalState>
 
-    /// What a loop remembers from one run to the next.
+    /// State of the loop that outlives a run.
     struct LocalState {
         /// `nil` once the loop has ended.
         var driver: (any LoopDriver)?
         var mode: Mode?
         var nestingLevel = 0
-        /// The in-process port whose handler is on the stack, the innermost.
+        /// The in-process port whose handler is innermost on the stack.
         var servedReceiver: (any PortReceiver)?
-        /// Storage for the next batch of sources.
+        /// Reused storage for batches of sources.
         var spareSources: [Engine.SignalledSource] = []
-        /// Storage for the next batch of blocks.
+        /// Reused storage for batches of blocks.
         var spareBatch: [Inbox.Entry] = []
     }
 
@@ -84,18 +82,19 @@ public final class UVRunLoop: Sendable {
         engine = Guarded(Engine())
         local = LoopBound(LocalState(driver: driver), owner: thread)
         anchor.attach(self)
-        // Also where another thread made it.
+        // The main thread's loop may be created by another thread.
         home.setLoop(self)
     }
 
-    /// What the timers it holds say of where they are.
+    /// The location stored in the timers that are in this loop.
     var location: TimerOwner.Location { TimerOwner.Location(anchor) }
 
-    // MARK: Behind the locks
+    // MARK: Locked state
 
-    /// Lends the engine.
+    /// Lends the engine while its lock is held, and publishes its summary.
     ///
-    /// The body calls nobody; what it takes out of the engine is released after the lock.
+    /// The body must not call user code or another loop. Values that it removes are returned, and
+    /// released after the lock.
     func withEngine<Result>(_ body: (inout Engine) -> sending Result) -> sending Result {
         checkProcess()
         return engine.withLock { engine in
@@ -105,7 +104,7 @@ public final class UVRunLoop: Sendable {
         }
     }
 
-    /// Lends the inbox, on the same terms.
+    /// Lends the inbox while its lock is held; the rules of ``withEngine(_:)`` apply.
     func withInbox<Result>(_ body: (inout Inbox) -> sending Result) -> sending Result {
         checkProcess()
         return inbox.withLock { inbox in
@@ -115,47 +114,49 @@ public final class UVRunLoop: Sendable {
         }
     }
 
-    /// Whether a block waits, for whatever mode.
+    /// Whether a block is queued for any mode.
     var mayHoldBlocks: Bool { holdsBlock.latest }
 
     private var summary: EngineSummary {
         EngineSummary(bits: publishedState.latest)
     }
 
-    /// Whether a source is signalled, in whatever mode.
+    /// Whether a source is signalled in any mode.
     var mayHoldSignals: Bool { summary.mayHoldSignals }
 
-    /// Whether a port may be ready, in whatever mode.
+    /// Whether a port may be ready in any mode.
     var mayHoldReady: Bool { summary.mayHoldReady }
 
-    /// Whether the kernel may have to be asked for more, for whatever mode.
+    /// Whether the kernel may have to watch more for any mode.
     var mayHoldUnwatched: Bool { summary.mayHoldUnwatched }
 
-    /// Grows with every change of what the modes hold.
+    /// Increases with every change to the modes' items.
     var publishedVersion: UInt64 { summary.version }
 
-    /// Whether a view still holds, and there is nothing to serve or to watch, in whatever mode.
-    func isQuiet(since view: Engine.View) -> Bool { summary == .quiet(version: view.version) }
+    /// Whether a view is up to date, and no mode has anything to serve or to watch.
+    func hasNothingToDo(since view: Engine.View) -> Bool {
+        summary == .nothingToDo(version: view.version)
+    }
 
-    /// To be called after the engine was changed: a sleeping loop adjusts to it.
+    /// Wakes a sleeping loop after a change to the engine, so that it recomputes its sleep.
     func contentsDidChange() {
         checkProcess()
         if word.markChanged() { remote.wake() }
     }
 
-    /// To be called after a block came: a sleeping loop adjusts to it.
+    /// Wakes a sleeping loop after a block was queued.
     func blocksDidChange() {
         checkProcess()
         if word.markChangedUnlessMarked() { remote.wake() }
     }
 
-    /// To be called after a port was added, or has come to wait for something else.
+    /// Wakes a sleeping loop after a port was added or has changed its events.
     func watchesDidChange() {
         watchRequestCount.add(1, ordering: .releasing)
         contentsDidChange()
     }
 
-    /// To be called after a port has announced something: a sleeping loop serves it.
+    /// Wakes a sleeping loop after a port has announced an event.
     func portDidAnnounce() {
         announcementCount.add(1, ordering: .relaxed)
         contentsDidChange()
@@ -169,7 +170,10 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         require(
             isOnOwnThread,
-            "This run loop belongs to another thread, and only that thread may run it. Reach it with perform(_:)."
+            """
+            This run loop belongs to another thread, and only that thread may run it. Reach it \
+            with perform(_:).
+            """
         )
     }
 
@@ -180,11 +184,11 @@ public final class UVRunLoop: Sendable {
     static func checkProcess(isCurrent isThisOne: Bool) {
         require(
             isThisOne,
-            "This run loop belongs to the process that forked this one. Use UVRunLoop.current, which is a new one."
+            "This run loop belongs to the parent process. Use UVRunLoop.current, a new loop."
         )
     }
 
-    /// Timers, observers and ports are in one loop at a time.
+    /// Traps if an item is in another loop; timers, observers and ports are in one at a time.
     func checkOwner(_ owner: UVRunLoop?, _ kind: StaticString) {
         require(
             owner == nil || owner === self,

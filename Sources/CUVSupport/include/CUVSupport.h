@@ -1,16 +1,17 @@
 #ifndef CUV_SUPPORT_H
 #define CUV_SUPPORT_H
 
-// What Swift cannot import from C (packed unions, variadic calls, macros, thread-local variables, weak symbols), and
-// what must be C: signal handlers.
+// For C features that Swift cannot import (packed unions, variadic calls, macros, thread-local
+// variables, weak symbols), and for signal handlers, which must be C.
 //
-// A function that can fail returns 0 (or a count or a descriptor) or a negated errno, as libuv's do; one that asks a
-// question, 1 or 0.
+// A function that can fail returns 0 (or a count or a descriptor) or a negated errno, as libuv's
+// do. A predicate returns 1 or 0.
 //
-// Headers hold no variable: each module that imported one would get a copy. Of the functions few are `static inline`:
-// cuv_pause and cuv_forget_stop, which are one instruction each, and what a pass of a loop, a wake-up or a timer does
-// each time. Out of line, cuv_epoll_ready cost 24 instructions more, cuv_timer_set 14 and cuv_event_signal 11, as
-// counted by Scripts/check-budget. All other functions are in the .c files.
+// Headers contain no variables: each module that imports one would get a copy. Few functions are
+// `static inline`: cuv_pause and cuv_forget_stop, which are one instruction each, and those called
+// in every pass of a loop, wake-up or timer. Out of line, cuv_epoll_ready took 24 more
+// instructions, cuv_timer_set 14 and cuv_event_signal 11, as counted by Scripts/check-budget. All
+// other functions are in the .c files.
 
 #include "cuv_children.h"
 #include "cuv_clocks.h"

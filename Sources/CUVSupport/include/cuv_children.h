@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-// The end of a child, as waitid(2) tells it.
+// The end of a child, as reported by waitid(2).
 struct cuv_end {
     int code;
     int status;
@@ -19,9 +19,10 @@ enum {
 // Opens a pidfd, which is readable once the child has ended.
 int cuv_child_open(pid_t process);
 
-// Asks for the end of the child behind a pidfd, without waiting; returns 1 when there is one, and 0 when not.
+// Queries the end of the child behind a pidfd, without waiting; returns 1 if it has ended,
+// otherwise 0.
 //
-// To ask only leaves the status with the child; otherwise the child is gone afterwards.
+// If only_asks is set, the status can be collected later; otherwise it is collected now.
 int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end);
 
 #endif

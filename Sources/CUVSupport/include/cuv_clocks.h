@@ -7,17 +7,18 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-// Makes a timerfd on CLOCK_MONOTONIC.
+// Creates a timerfd on CLOCK_MONOTONIC.
 int cuv_timer_create(void);
 
-// Arms for an absolute moment of CLOCK_MONOTONIC in nanoseconds; 0 disarms.
+// Arms a timerfd for an absolute time of CLOCK_MONOTONIC in nanoseconds; 0 disarms it.
 static inline int cuv_timer_set(int descriptor, int64_t nanoseconds) {
     struct itimerspec moment = {
         .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
     return timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &moment, NULL) == 0 ? 0 : -errno;
 }
 
-// CLOCK_MONOTONIC as of the latest tick of the system's timer, in nanoseconds: it costs a quarter of the exact time.
+// CLOCK_MONOTONIC as of the latest tick of the system's timer, in nanoseconds; costs a quarter of
+// the exact time.
 int64_t cuv_coarse_time(void);
 
 #endif

@@ -15,7 +15,7 @@ enum {
     cuv_poll_peer_hang_up = EPOLLRDHUP,
 };
 
-// The condition of a descriptor at this moment, as poll(2)'s revents, or a negated errno.
+// Returns the current condition of a descriptor, as poll(2)'s revents, or a negated errno.
 int cuv_condition(int descriptor);
 
 int cuv_unread_bytes(int descriptor);
@@ -23,23 +23,24 @@ int cuv_unread_bytes(int descriptor);
 // Closes a descriptor. Linux frees the number whatever close(2) returns, so it is never repeated.
 void cuv_close(int descriptor);
 
-// A descriptor of the same open file, with a number of at least `least`, closed by exec.
+// Duplicates a descriptor with FD_CLOEXEC; the new number is at least `least`.
 int cuv_duplicate(int descriptor, int least);
 
-// The flags of a descriptor's open file, O_NONBLOCK among them.
+// Returns the flags of a descriptor's open file, O_NONBLOCK among them.
 int cuv_file_flags(int descriptor);
 
 int cuv_set_file_flags(int descriptor, int flags);
 
-// Whether two descriptors of this process share an open file. Where the kernel does not tell, they are taken to.
+// Whether two descriptors of this process share an open file; 1 if the kernel does not tell.
 int cuv_is_same_file(int one, int other);
 
-// What an open file is, but for its contents.
+// The properties of an open file.
 struct cuv_file {
     dev_t device;
     ino_t inode;
     int is_directory;
-    // Nothing is left to read: the position is at the length or behind it, or the file is the null device.
+    // Whether there is nothing left to read: the position is at or beyond the end, or the file is
+    // the null device.
     int is_at_end;
 };
 

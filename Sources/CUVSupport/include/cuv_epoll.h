@@ -7,7 +7,7 @@
 
 int cuv_epoll_create(void);
 
-// As libuv has its sets: what an event carries is the descriptor.
+// For libuv's sets: the data of an event is its descriptor.
 
 int cuv_epoll_add(int epoll, int descriptor, uint32_t events);
 int cuv_epoll_modify(int epoll, int descriptor, uint32_t events);
@@ -18,7 +18,7 @@ struct cuv_ready {
     uint32_t events;
 };
 
-// Finds which descriptors of libuv's epoll set are ready, without waiting; returns how many.
+// Polls libuv's epoll set without waiting; returns the number of ready descriptors.
 static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found, int capacity) {
     struct epoll_event events[1024];
     int limit = capacity < 1024 ? capacity : 1024;
@@ -30,7 +30,7 @@ static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found, i
     return count >= 0 ? count : -errno;
 }
 
-// As the ports have theirs: an event carries a tag.
+// For the ports' sets: the data of an event is a tag.
 
 enum {
     cuv_epoll_operation_add = EPOLL_CTL_ADD,
@@ -45,18 +45,19 @@ struct cuv_tagged_events {
     uint32_t events;
 };
 
-// Finds which descriptors are ready, without waiting; returns how many.
+// Polls without waiting; returns the number of ready descriptors.
 int cuv_epoll_look(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity);
 
-// As signals are told to several loops: by edges.
+// For signals, which several loops receive: edge-triggered.
 
-// Has an epoll set tell of every write to an eventfd once, whoever else reads it.
+// Adds an eventfd so that the set reports every write to it once, even if it is read elsewhere.
 int cuv_epoll_add_edges(int epoll, int descriptor);
 
-// Takes what an epoll set has to tell.
+// Consumes the pending events of an epoll set.
 void cuv_epoll_acknowledge(int epoll);
 
-// Whether a set holds a number, whatever file the number stood for when it was added; 0 where the kernel does not tell.
+// Whether a set contains a number, whatever file it referred to when it was added; 0 if the kernel
+// does not tell.
 int cuv_epoll_holds(int epoll, int descriptor);
 
 #endif

@@ -8,14 +8,14 @@
 
 int cuv_event_create(void);
 
-// Makes an eventfd readable. Safe in signal handlers.
+// Makes an eventfd readable. Async-signal-safe.
 static inline int cuv_event_signal(int descriptor) {
     uint64_t one = 1;
     int saved = errno;
     long length;
-    // Not write(2), at which a thread may be cancelled.
+    // Not write(2), which is a cancellation point.
     do { length = syscall(SYS_write, descriptor, &one, sizeof one); } while (length < 0 && errno == EINTR);
-    // One that can take no more is readable.
+    // An eventfd that is full is readable.
     int status = length >= 0 || errno == EAGAIN ? 0 : -errno;
     errno = saved;
     return status;

@@ -1,31 +1,32 @@
 #ifndef CUV_LOOPS_H
 #define CUV_LOOPS_H
 
-// By its path: Swift must find libuv's types in the module CUV, and only there.
+// By path, so that Swift finds libuv's types only in the module CUV.
 #include "../../CUV/cuv.h"
 
-// Makes a loop; one that could not be made leaves no descriptor behind, as it does with libuv up to 1.50.
+// Initialises a loop. On failure no descriptor stays open, as it does with libuv up to 1.50.
 int cuv_loop_init(uv_loop_t *_Nonnull loop);
 
-// Tells the kernel of all that a new loop waits for on its own account: its signals, and its wake-ups. If the kernel
-// refuses, the loop can only be closed, in a run that waits for nothing.
+// Adds the descriptors of a new loop itself, for signals and wake-ups, to its epoll set. If the
+// kernel refuses, the loop can only be closed, in a run that does not wait.
 int cuv_loop_settle(uv_loop_t *_Nonnull loop);
 
-// Takes a handle from the list of those which libuv has yet to tell the kernel of. The caller tells the kernel
-// instead: libuv would ask for all that it was started for, with a call in which it also runs the callbacks of handles
-// that are not the caller's, and it aborts the process if the kernel refuses.
+// Removes a handle from the list of those that libuv has yet to add to its epoll set. The caller
+// adds it instead: libuv would watch for everything it was started for, in a call that also runs
+// the callbacks of other handles, and it aborts the process if the kernel refuses.
 void cuv_poll_settle(uv_poll_t *_Nonnull poll);
 
-// The eventfd that libuv's wake-ups go through, or a negative number where it has another kind of descriptor.
+// Returns the eventfd behind libuv's wake-ups, or a negative number if it uses another kind of
+// descriptor.
 int cuv_loop_eventfd(const uv_loop_t *_Nonnull loop);
 
 // Whether libuv would find a descriptor ready.
 int cuv_has_ready_descriptor(const uv_loop_t *_Nonnull loop);
 
-// Waits until libuv may have something to do, for so many milliseconds at most.
+// Waits until libuv may have work, for a time in milliseconds at most.
 void cuv_await_work(const uv_loop_t *_Nonnull loop, int milliseconds);
 
-// Takes back a call of uv_stop: outside of uv_run it would only keep the next one from looking.
+// Undoes a call of uv_stop, which outside of uv_run only makes the next one return without polling.
 static inline void cuv_forget_stop(uv_loop_t *_Nonnull loop) { loop->stop_flag = 0; }
 
 #endif

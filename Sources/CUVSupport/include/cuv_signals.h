@@ -4,31 +4,31 @@
 #include <signal.h>
 #include <stdint.h>
 
-// There is one table of signals for the process.
+// There is one table of signals per process.
 
 enum {
     cuv_signal_count = _NSIG,
 };
 
-// Has the arrivals of a signal told to an eventfd from now on, instead of its previous disposition.
+// Makes a signal's arrivals write to an eventfd, in place of its previous disposition.
 int cuv_signal_take(int signal, int descriptor);
 
 // Undoes cuv_signal_take. When it returns, no handler writes to the descriptor any more.
 void cuv_signal_give_back(int signal);
 
-// How often a signal came to this process.
+// Returns the number of arrivals of a signal in this process.
 uint64_t cuv_signal_arrivals(int signal);
 
-// Counts arrivals of a signal, and tells those who wait for it. Safe in signal handlers.
-void cuv_signal_note(int signal, uint64_t count);
+// Counts arrivals of a signal, and writes to its eventfd. Async-signal-safe.
+void cuv_signal_record(int signal, uint64_t count);
 
-// Has forked children get back the dispositions that their parent's sources had replaced.
+// Makes forked children restore the dispositions that their parent's sources had replaced.
 int cuv_signals_watch_forks(void);
 
-// A signalfd for one signal: readable while the signal waits because threads block it.
+// Opens a signalfd for one signal, which is readable while the signal is pending.
 int cuv_signal_open_pending(int signal);
 
-// Takes the signals that wait; returns how many.
+// Reads pending signals; returns how many there were.
 int cuv_signal_take_pending(int descriptor);
 
 #endif

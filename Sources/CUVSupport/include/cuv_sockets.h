@@ -3,10 +3,10 @@
 
 #include <sys/types.h>
 
-// Takes a connection from a listener; what it returns does not block.
+// Accepts a connection on a listener, as a non-blocking socket.
 int cuv_accept(int listener);
 
-// Who made the other end of a Unix-domain connection, or listens there: struct ucred.
+// The creator of the other end of a Unix-domain connection, or its listener: struct ucred.
 struct cuv_credentials {
     pid_t process;
     uid_t user;
@@ -15,7 +15,7 @@ struct cuv_credentials {
 
 int cuv_peer_credentials(int socket, struct cuv_credentials *_Nonnull credentials);
 
-// Two connected sockets that do not block.
+// Creates two connected, non-blocking sockets.
 int cuv_socket_pair(int ends[_Nonnull 2]);
 
 #endif

@@ -1,17 +1,17 @@
 extension UVRunLoop {
     /// The points of a run at which observers are called.
     ///
-    /// An observer is made for a set of them; each call names exactly one. The raw values are
-    /// those of `CFRunLoopActivity`.
+    /// An observer is created for a set of activities; each call passes exactly one. The raw values
+    /// are those of `CFRunLoopActivity`.
     ///
     /// > Threading: Any thread.
     public struct Activities: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The raw bits.
         public let rawValue: UInt
 
-        /// Makes a set of raw bits.
+        /// Creates a set from raw bits.
         ///
-        /// - Parameter rawValue: The bits.
+        /// - Parameter rawValue: The raw bits.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
@@ -28,7 +28,7 @@ extension UVRunLoop {
         public static let afterWaiting = Activities(rawValue: 64)
         /// Step 10: a run ends.
         public static let exit = Activities(rawValue: 128)
-        /// All of them, and whatever may be added.
+        /// All activities, future ones included.
         public static let all = Activities(rawValue: 0x0FFF_FFFF)
     }
 }

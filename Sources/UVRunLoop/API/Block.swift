@@ -1,2 +1,2 @@
-/// A block as it is queued; it runs on the loop's thread, wherever it came from.
+/// A queued block, which runs on the loop's thread.
 typealias Block = @Sendable () -> Void

@@ -1,13 +1,13 @@
 extension UVRunLoop {
-    /// A moment of a loop's clock: monotonic, and standing still while the system is suspended.
+    /// A point in time of a loop's clock, which is monotonic and stops while the system is
+    /// suspended.
     public typealias Instant = SuspendingClock.Instant
 }
 
 extension SuspendingClock.Instant {
-    /// Nanoseconds since the clock's epoch, rounded up to whole ones: a timer set for this moment
-    /// is never early.
+    /// Nanoseconds since the clock's epoch, rounded up so that a timer is never early.
     ///
-    /// Moments too far away become the nearest that can be written down.
+    /// An instant that does not fit becomes the nearest that does.
     var nanoseconds: Int64 {
         Self.epoch.duration(to: self).nanosecondsRoundedUp
     }
@@ -20,10 +20,10 @@ extension SuspendingClock.Instant {
 }
 
 extension Duration {
-    /// Whole nanoseconds, rounded up, or the nearest number there is.
+    /// Whole nanoseconds, rounded up; the nearest number that fits if the duration is too long.
     package var nanosecondsRoundedUp: Int64 {
-        // An Int128 is divided by a library call; what is not negative and shorter than 584 years,
-        // by an instruction.
+        // A library call divides an Int128; for a duration of less than 584 years that is not
+        // negative, one instruction is enough.
         let perNanosecond: UInt64 = 1_000_000_000
         let (high, low) = (
             UInt64(truncatingIfNeeded: attoseconds >> 64), UInt64(truncatingIfNeeded: attoseconds)
@@ -36,7 +36,7 @@ extension Duration {
     }
 
     private var negativeNanosecondsRoundedUp: Int64 {
-        // 292 years.
+        // The limit is 292 years.
         guard self > .zero - .nanoseconds(Int64.max) else { return .min }
         return Int64(attoseconds / 1_000_000_000)
     }

@@ -1,44 +1,46 @@
-/// What the environment may refuse a run loop.
+/// An error that the environment causes, such as a lack of descriptors.
 ///
 /// > Threading: Any thread.
 public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Tells kinds of trouble apart.
+    /// The kind of an error.
     ///
     /// More kinds may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let text: String
 
-        /// The process or the system has no file descriptor left (`EMFILE`, `ENFILE`; see `ulimit
-        /// -n`).
+        /// The process or the system has no file descriptor left (`EMFILE`, `ENFILE`).
+        ///
+        /// The limit of a process is that of `ulimit -n`.
         public static let noDescriptorsLeft = Code(text: "no file descriptors are left")
-        /// The number is not, or no longer, that of an open descriptor (`EBADF`).
+        /// The number is not, or no longer, the number of an open descriptor (`EBADF`).
         public static let descriptorClosed = Code(text: "the descriptor is not open")
-        /// The descriptor is of a kind whose readiness the system does not report: a regular file
-        /// or a directory, which are always ready (`EPERM`).
+        /// The system does not report the readiness of such descriptors (`EPERM`): regular files
+        /// and directories are always ready.
         public static let descriptorNotWatchable = Code(
             text: "the descriptor is of a kind that cannot be watched, such as a regular file"
         )
-        /// The number is not that of a signal that a source can wait for.
+        /// The number is not the number of a signal that a source can wait for.
         public static let signalNotWatchable = Code(
             text: "this is no signal that a source can wait for"
         )
-        /// The process is not a child of this one, or was waited for already (`ESRCH`, `ECHILD`).
+        /// The process is not a child of this one, or its status was already collected (`ESRCH`,
+        /// `ECHILD`).
         public static let noSuchChild = Code(text: "there is no such child process")
-        /// There can be no more threads: the limit is reached, or there is no memory for a stack
+        /// No more threads can be started: the limit is reached, or there is no memory for a stack
         /// (`EAGAIN`).
         public static let noThreadsLeft = Code(text: "no more threads can be started")
-        /// No thread can have a stack of the size asked for (`EINVAL`).
+        /// A thread cannot have a stack of the requested size (`EINVAL`).
         public static let stackSizeNotPossible = Code(text: "no stack can have this size")
-        /// The system refused for another reason, which ``RunLoopError/underlying`` names.
+        /// The system refused for another reason, given by ``RunLoopError/underlying``.
         public static let refusedBySystem = Code(text: "the system refused")
 
-        /// What the code means, in a few words.
+        /// The meaning of the code in a few words.
         public var description: String { text }
     }
 
-    /// What kind of trouble it was.
+    /// The kind of error.
     public let code: Code
-    /// What libuv or the system answered; `nil` when no call of theirs was involved.
+    /// The error of libuv or the system; `nil` if none of their calls was involved.
     public let underlying: UVError?
 
     init(_ error: UVError) {
@@ -51,12 +53,12 @@ public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the system says about a signal.
+    /// Creates the error for a signal that cannot be watched.
     init(ofSignal error: UVError) {
         self = error == .invalidArgument ? Self(.signalNotWatchable, error) : Self(error)
     }
 
-    /// What the system says about a process.
+    /// Creates the error for a child process that cannot be watched.
     init(ofChild error: UVError) {
         switch error {
         case .noSuchProcess, .noChild: self = Self(.noSuchChild, error)
@@ -70,13 +72,13 @@ public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
         underlying = error
     }
 
-    /// What the system says about a thread that it did not start.
+    /// Creates the error for a thread that could not be started.
     init(ofThread error: UVError) {
         underlying = error
         code = error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft
     }
 
-    /// The trouble in one line.
+    /// The code and the underlying error in one line.
     public var description: String {
         underlying.map { "\(code) (\($0))" } ?? code.description
     }

@@ -1,18 +1,18 @@
 extension UVRunLoop {
     /// Why a run ended.
     ///
-    /// When several reasons apply at the end of a pass, ``stopped`` comes before
-    /// ``handledSource``, that before ``timedOut``, and that before ``finished``.
+    /// If several reasons apply at the end of a pass, the first of ``stopped``, ``handledSource``,
+    /// ``timedOut`` and ``finished`` is returned.
     ///
     /// > Threading: Any thread.
     public enum RunResult: Int, Sendable, Hashable, CaseIterable {
-        /// The mode holds no source, no timer and no block: there was nothing to wait for.
+        /// The mode holds no source, no timer and no block.
         case finished = 1
         /// ``UVRunLoop/stop()`` was called during the run.
         case stopped = 2
-        /// The run's limit has come.
+        /// The limit of the run has passed.
         case timedOut = 3
-        /// A custom or port-based source was handled, and the run was asked to return after that.
+        /// A custom or port-based source was handled, in a run that returns after that.
         case handledSource = 4
     }
 }

@@ -2,10 +2,10 @@ import CUV
 internal import CUVSupport
 import Synchronization
 
-/// Makes sure that libuv finds the descriptors it takes for granted.
+/// Checks that libuv will find the descriptors it needs.
 ///
-/// Where they are missing, libuv 1.44 leaks what it has opened for the loop so far; and for the
-/// first loop of a process, for which it also opens a pair for signals, it aborts the process.
+/// If they are missing, libuv 1.44 leaks what it has opened for the loop so far. For the first loop
+/// of a process, which also opens a pair of descriptors for signals, it aborts the process.
 enum DescriptorReserve {
     /// An epoll set, an eventfd and a pipe, and an `io_uring`.
     private static let countForALoop = LibuvVersion.isAtLeast1_45 ? 5 : 4
@@ -14,8 +14,8 @@ enum DescriptorReserve {
 
     /// Checks that enough descriptors are left.
     ///
-    /// - Returns: The standard descriptors that are closed in this process, now open. Close them
-    ///   when libuv has opened its own, so that a program that watches 0 does not get one of those.
+    /// - Returns: The standard descriptors that were closed in this process, now open. Close them
+    ///   once libuv has opened its own, so that libuv does not get number 0, 1 or 2.
     static func ensure() throws(UVError) -> [CInt] {
         let isFirst = !hasLoop.load(ordering: .relaxed)
         let count = countForALoop + (isFirst ? countForLibuv : 0)
@@ -38,6 +38,6 @@ enum DescriptorReserve {
         return standard
     }
 
-    /// To be called when a loop was made: libuv has then what it needs once.
-    static func noteLoop() { hasLoop.store(true, ordering: .relaxed) }
+    /// Records that a loop was created, and libuv has its descriptors for the process.
+    static func markLoopMade() { hasLoop.store(true, ordering: .relaxed) }
 }

@@ -1,19 +1,20 @@
 import CUV
 internal import CUVSupport
 
-/// Asks the kernel what is ready without going through libuv, in its own epoll set.
+/// Polls libuv's epoll set without going through libuv.
 ///
-/// libuv would read the clock twice and look after its timers and handles: a look that does not
-/// wait costs a half less beside it. What is ready there for libuv itself stays ready, for the next
-/// sleep. And while as much is ready as libuv asks for at a time, it asks again and again, up to 48
-/// times in one look, and is told the same.
+/// A poll by libuv that does not wait costs twice as much: libuv reads the clock twice and handles
+/// its timers and handles. Descriptors that are ready for libuv itself stay ready, for the next
+/// sleep. While as many descriptors are ready as libuv requests in one call, it repeats the call up
+/// to 48 times in one poll, with the same result.
 enum DirectPoll {
-    /// As many as lie on the stack.
+    /// The number of events that fit on the stack.
     private static let few = 64
     private static let many = 1_024
 
-    /// Names what is ready, without waiting, in the words of libuv; at most ``many``, and some of
-    /// them twice.
+    /// Polls without waiting, and reports the ready descriptors with libuv's event bits.
+    ///
+    /// Reports at most ``few`` and ``many`` events together; a descriptor may be reported twice.
     static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) {
         if ask(for: few, epoll, body) == few { _ = ask(for: many, epoll, body) }
     }
@@ -38,7 +39,7 @@ enum DirectPoll {
         var events: UInt32 = 0
         if mask & CInt(cuv_poll_in) != 0 { events |= UV_READABLE.rawValue }
         if mask & CInt(cuv_poll_out) != 0 { events |= UV_WRITABLE.rawValue }
-        // Whatever of it is the case, the kernel is asked once more.
+        // The exact condition is queried later.
         let endings = cuv_poll_error | cuv_poll_hang_up | cuv_poll_peer_hang_up
         if mask & CInt(endings) != 0 { events |= UV_DISCONNECT.rawValue }
         return CInt(bitPattern: events)

@@ -21,7 +21,8 @@ struct FineTimer: ~Copyable {
             unsafe uv_stop(handle.pointee.loop)
         }
         assert(status == 0, "Bug in UVRunLoop: a timerfd could not be watched.")
-        // libuv would do it in its next run, and abort the process if the kernel refused.
+        // libuv would add the descriptor in its next run, and abort the process if the kernel
+        // refused.
         unsafe cuv_poll_settle(poll.raw)
         let watching = cuv_epoll_add(unsafe uv_backend_fd(loop), number, UInt32(cuv_poll_in))
         guard watching >= 0 else {

@@ -1,17 +1,17 @@
 import CUV
 internal import CUVSupport
 
-/// What a driver knows of other people's handles in its libuv loop.
+/// Handles of other code in a driver's libuv loop.
 @safe
 struct ForeignHandles {
-    /// The loop was lent once: there may be handles in it that are not the driver's.
+    /// Whether the loop was lent at least once, and so may contain foreign handles.
     var mayBeThere = false
-    /// When libuv's next timer is due, in its own milliseconds.
+    /// When libuv's next timer is due, in milliseconds of its clock.
     private var timerDate: UInt64 = 0
 
-    /// Whether libuv has something to do in the loop, for whomever.
+    /// Returns whether libuv has work in the loop, for its own handles or foreign ones.
     ///
-    /// To take notice of a handle that was just started is something, too.
+    /// Registering a handle that was just started is work, too.
     mutating func haveWork(_ loop: UnsafeMutablePointer<uv_loop_t>) -> Bool {
         unsafe uv_update_time(loop)
         let delay = unsafe uv_backend_timeout(loop)
@@ -19,23 +19,23 @@ struct ForeignHandles {
         return unsafe delay == 0 || cuv_has_ready_descriptor(loop) != 0
     }
 
-    /// Whether a timer may have fired since then.
+    /// Whether a timer may have fired since the last call of ``haveWork(_:)``.
     ///
-    /// libuv up to 1.44 fires timers before it polls, and then polls as if it had not.
+    /// libuv up to 1.44 fires timers before it polls, and then blocks regardless.
     func timerMayHaveFired(_ loop: UnsafeMutablePointer<uv_loop_t>) -> Bool {
         unsafe mayBeThere && uv_now(loop) >= timerDate
     }
 
     // MARK: The end
 
-    /// How long requests that are under way, which nobody can take back, are waited for.
+    /// How long to wait for running requests, which cannot be cancelled.
     private static let timeForRequests: Int64 = 1_000_000_000
     private static let millisecondsOfWait: CInt = 10
 
     /// Closes every handle in the loop, and the loop.
     ///
-    /// - Returns: Whether it is closed. With requests under way it stays as it is, for good: what
-    ///   works at them uses it.
+    /// - Returns: Whether the loop is closed. While requests are running it stays allocated,
+    ///   because they use it.
     func close(_ loop: UnsafeMutablePointer<uv_loop_t>) -> Bool {
         let end = monotonicNow() + Self.timeForRequests
         var passes = 0
@@ -53,7 +53,7 @@ struct ForeignHandles {
             _ = unsafe uv_run(loop, UV_RUN_NOWAIT)
             passes += 1
             guard monotonicNow() < end else { return false }
-            // The first passes are for the closing of handles, which waits for nothing.
+            // The first passes run close callbacks, which wait for nothing.
             if passes > 2 { unsafe cuv_await_work(loop, Self.millisecondsOfWait) }
         }
         return true

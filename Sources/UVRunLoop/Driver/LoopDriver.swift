@@ -1,67 +1,67 @@
 import CUV
 
-/// What a loop needs from the world: to look, to sleep and to have descriptors watched.
+/// Polls, sleeps and watches descriptors for a loop.
 ///
-/// `UVDriver` gives it by libuv. Tests put a virtual clock in its place. Every call is made on the
-/// loop's thread and none of them runs user code; what happened is told by ``forEachReady(_:)``
-/// and ``WakeState``.
+/// `UVDriver` does so with libuv; tests use a driver with a virtual clock. Every method is called
+/// on the loop's thread, and none runs user code. Events are reported by ``forEachReady(_:)`` and
+/// ``WakeState``.
 package protocol LoopDriver: AnyObject {
-    /// What other threads may use of the driver.
+    /// The part of the driver that other threads may use.
     var remote: any LoopRemote { get }
 
-    /// Asks what is ready, without waiting.
+    /// Polls without waiting.
     func poll()
 
-    /// Waits until a descriptor is ready, the word is changed, or the moment has come; may return
-    /// for nothing.
+    /// Waits until a descriptor is ready, the word is marked, or the moment has come; may return
+    /// spuriously.
     ///
     /// - Parameters:
-    ///   - moment: When to return at the latest; `nil` for never.
-    ///   - now: The time as the loop knows it, at most a little in the past; without meaning when
-    ///     there is no moment.
+    ///   - moment: The latest time to return; `nil` for never.
+    ///   - now: The loop's current time, or a time slightly before; ignored without a moment.
     func wait(until moment: Moment?, now: Int64)
 
-    /// How much the latest look or wait found ready.
+    /// The number of descriptors that the latest poll or wait found ready.
     var readyCount: Int { get }
 
-    /// Names what the latest look or wait found ready.
+    /// Reports the descriptors that the latest poll or wait found ready.
     func forEachReady(_ body: (Readiness) -> Void)
 
-    /// Has the kernel report what the orders say, from now on.
+    /// Watches descriptors as the orders say.
     ///
     /// - Parameters:
-    ///   - orders: What to watch.
-    ///   - isCurrent: Asked where no other thread can withdraw the descriptor meanwhile.
-    ///   - refused: Told of every descriptor that the kernel would not watch.
+    ///   - orders: The descriptors and their events.
+    ///   - isCurrent: Whether an order is still valid; called while no other thread can release the
+    ///     descriptor.
+    ///   - refused: Called for every descriptor that the kernel refuses to watch.
     func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     )
 
-    /// Has the kernel report less of a descriptor that is watched, or, without events, nothing at
-    /// all.
+    /// Reduces the events of a watched descriptor; without events, the kernel reports nothing.
     ///
-    /// - Returns: `false` when the kernel would not, and so does not watch the descriptor any
-    ///   more.
+    /// - Returns: `false` if the kernel refused, and no longer watches the descriptor.
     func rearm(_ order: WatchOrder) -> Bool
 
-    /// Forgets descriptors that were released, on the loop's thread: their numbers may be those of
-    /// other files right afterwards.
+    /// Removes released descriptors from the driver's tables; their numbers may be reused
+    /// afterwards.
+    ///
+    /// Called on the loop's thread.
     func forgetReleased()
 
-    /// Lends libuv's loop, and counts from then on with handles in it that are not the driver's.
+    /// Lends libuv's loop; from then on it may contain foreign handles.
     ///
-    /// - Returns: The loop; `nil` from a driver that has none.
+    /// - Returns: The loop; `nil` if the driver has none.
     func lend() -> UnsafeMutablePointer<uv_loop_t>?
 
-    /// Ends a loan: what was done to the loop that would confuse the driver is undone.
+    /// Ends a loan, and undoes changes to the loop that would confuse the driver.
     func takeBack()
 
-    /// Whether libuv is calling somebody's handle at this moment.
+    /// Whether libuv is calling a callback now.
     var isInsideLibuv: Bool { get }
 
-    /// Gives everything back. Nothing is called afterwards.
+    /// Closes everything; no method is called afterwards.
     func close()
 }
 
@@ -76,22 +76,22 @@ extension LoopRemote {
     package func time(notBefore date: Int64) -> Int64 { max(date, now) }
 }
 
-/// What any thread may ask of a loop's driver.
+/// The part of a loop's driver that any thread may use.
 package protocol LoopRemote: AnyObject, Sendable {
     /// Nanoseconds of the loop's clock.
     var now: Int64 { get }
 
-    /// A date, or the present one when that has passed.
+    /// Returns the later of a date and the current time.
     func time(notBefore date: Int64) -> Int64
 
     /// Makes the loop's wait return.
     func wake()
 
-    /// Ends the watch on a descriptor for good, before the call returns: its owner may close it
-    /// then.
+    /// Stops watching a descriptor before the call returns, so that its owner may close it.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.
-    ///   - isWanted: Asked where the loop cannot begin to watch the descriptor anew meanwhile.
+    ///   - isWanted: Whether the descriptor is still in use; called while the loop cannot start to
+    ///     watch it again.
     func release(_ descriptor: CInt, unless isWanted: () -> Bool)
 }

@@ -1,6 +1,6 @@
-/// What libuv's callbacks wrote down since the loop last asked.
+/// The events that libuv's callbacks have recorded since the loop last took them.
 ///
-/// They do nothing else.
+/// The callbacks do nothing else.
 final class ReadyNotes {
     struct Note {
         let descriptor: CInt
@@ -14,10 +14,10 @@ final class ReadyNotes {
 
     func append(_ note: Note) { notes.append(note) }
 
-    /// Hands every note over and forgets it; the body makes no new ones.
+    /// Passes every note to the body and removes it; the body must not add notes.
     func takeEach(_ body: (Note) -> Void) {
         for index in 0..<notes.count { body(notes[index]) }
-        // For the one note that most looks make, this is cheaper than `removeAll`.
+        // For the single note of most polls, this is cheaper than `removeAll`.
         while !notes.isEmpty { notes.removeLast() }
     }
 }

@@ -1,11 +1,11 @@
 import CUV
 
-/// Ends a loop's sleep at a moment: coarsely by a `uv_timer`, finely by a timerfd under a
+/// Ends a loop's sleep at a moment: coarsely with a `uv_timer`, finely with a timerfd watched by a
 /// `uv_poll`.
 ///
-/// It remembers what is armed, because most sleeps need no change. The timerfd is never read:
-/// setting it anew takes its readiness away, and so it has to be set or disarmed before the next
-/// sleep once its date has passed, or it would end every sleep at once.
+/// It remembers what is armed, because most sleeps need no change. The timerfd is never read;
+/// setting it clears its readiness. Once its date has passed, it must be set or disarmed before the
+/// next sleep, or it would end every sleep at once.
 @safe
 struct UVAlarm: ~Copyable {
     private let loop: UnsafeMutablePointer<uv_loop_t>
@@ -13,7 +13,7 @@ struct UVAlarm: ~Copyable {
     private var coarseDate: Int64?
     private var fine: FineTimer?
     private var fineDate: Int64?
-    /// No descriptor was left for a timerfd: every date is met coarsely from then on.
+    /// Whether no descriptor was left for a timerfd; every date is coarse from then on.
     private var isOutOfDescriptors = false
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
@@ -21,17 +21,17 @@ struct UVAlarm: ~Copyable {
         unsafe coarse = try UVHandle { raw in unsafe uv_timer_init(loop, raw) }
     }
 
-    /// Whether libuv has to know the time exactly before it sleeps.
+    /// Whether libuv's clock must be updated before it sleeps.
     var isCoarse: Bool { coarseDate != nil }
 
     mutating func set(for moment: Moment?, now: Int64) {
         guard let moment else {
             stopCoarse()
-            // Nobody looked at the clock for a sleep without an end: the date may have passed.
-            return quietFine(now: .max)
+            // For a sleep without an end the clock was not read: the date may have passed.
+            return clearPassedFine(now: .max)
         }
         if !moment.isCoarse, setFine(moment.date, now: now) { return stopCoarse() }
-        quietFine(now: now)
+        clearPassedFine(now: now)
         setCoarse(moment.date, now: now)
     }
 
@@ -39,10 +39,9 @@ struct UVAlarm: ~Copyable {
 
     /// Arms the `uv_timer` for the first whole millisecond that is not before the date.
     ///
-    /// libuv adds the difference to its own idea of the time, so that idea need not be right here.
+    /// libuv adds the delay to its own clock reading, so that reading may be outdated.
     private mutating func setCoarse(_ date: Int64, now: Int64) {
-        // A look without waiting may have consumed the timer: what libuv says counts, not what was
-        // armed.
+        // A poll without waiting may have consumed the timer, so ask libuv whether it is active.
         let isArmed = unsafe uv_is_active(coarse.generic) != 0
         if isArmed, let coarseDate, coarseDate == date || isKept(coarseDate, for: date, now: now) {
             return
@@ -58,10 +57,10 @@ struct UVAlarm: ~Copyable {
         assert(status == 0, "Bug in UVRunLoop: a uv_timer could not be started.")
     }
 
-    /// Whether an armed date that comes before the one asked for may stay.
+    /// Whether an armed date that comes before the requested one may stay.
     ///
-    /// That sleep ends early, once, and goes on. Who asks for a date that moves on with every
-    /// sleep, such as the limit of a short run, so arms the timer once a second at most.
+    /// The sleep then ends early, once, and continues. So a date that moves with every sleep, such
+    /// as the limit of a short run, arms the timer at most once a second.
     private func isKept(_ armed: Int64, for date: Int64, now: Int64) -> Bool {
         armed <= date && armed.addingSaturating(-1_000_000_000) >= now
     }
@@ -76,27 +75,27 @@ struct UVAlarm: ~Copyable {
 
     private mutating func setFine(_ date: Int64, now: Int64) -> Bool {
         guard openFine() else { return false }
-        // An earlier date that is still to come may stay: that sleep ends early, once, and goes on.
+        // An earlier date in the future may stay: the sleep ends early, once, and continues.
         if let fineDate, fineDate > now, fineDate <= date { return true }
         guard fine?.set(to: max(date, 1)) == true else {
-            giveUpFine()
+            closeFine()
             return false
         }
         fineDate = date
         return true
     }
 
-    /// Does without a timerfd that cannot be set: it would be ready for good, or never.
-    private mutating func giveUpFine() {
+    /// Closes a timerfd that cannot be set: it would be ready forever, or never.
+    private mutating func closeFine() {
         fine.take()?.close()
         fineDate = nil
     }
 
-    /// Takes away the readiness of a date that has passed.
-    mutating func quietFine(now: Int64) {
+    /// Disarms the timerfd if its date has passed, which clears its readiness.
+    mutating func clearPassedFine(now: Int64) {
         guard let date = fineDate, date <= now else { return }
         fineDate = nil
-        if fine?.set(to: 0) == false { giveUpFine() }
+        if fine?.set(to: 0) == false { closeFine() }
     }
 
     private mutating func openFine() -> Bool {
@@ -117,9 +116,9 @@ struct UVAlarm: ~Copyable {
 }
 
 extension Int64 {
-    /// Whole milliseconds, rounded up so that a timer never fires early.
+    /// Whole milliseconds from nanoseconds, rounded up so that a timer never fires early.
     ///
-    /// The number is nanoseconds, and not negative.
+    /// A negative number counts as zero.
     fileprivate var roundedUpToMilliseconds: Int64 {
         let (whole, rest) = Swift.max(self, 0).quotientAndRemainder(dividingBy: 1_000_000)
         return rest == 0 ? whole : whole + 1

@@ -1,13 +1,15 @@
 import CUV
 internal import CUVSupport
 
-/// Drives a loop on libuv: one `uv_loop_t`, in which no handler of the loop's ever runs.
+/// Drives a run loop with one `uv_loop_t`, inside which none of the run loop's handlers ever runs.
 ///
-/// libuv's callbacks take notes and stop libuv's loop; what they mean is settled after `uv_run`
-/// has returned. Only callbacks of handles that others have put into the loop run inside it, and
-/// never while a lock is held. What it remembers is the loop thread's alone, and is not lent out
-/// twice at a time, so that nothing needs to check for it at every step. A prepare and a check handle are the edges of a sleep, an async handle ends it
-/// from other threads, and `UVAlarm` at a given time.
+/// libuv's callbacks only record events and call `uv_stop`; the events are processed after `uv_run`
+/// has returned. Only callbacks of foreign handles run inside `uv_run`, and never while a lock is
+/// held. A prepare and a check handle mark the start and the end of a sleep. An async handle ends
+/// it from other threads, and `UVAlarm` at a given time.
+///
+/// The stored properties belong to the loop's thread and are never accessed twice at the same time,
+/// so they need no exclusivity checks.
 @safe
 final class UVDriver: LoopDriver {
     private let loop: UnsafeMutablePointer<uv_loop_t>
@@ -20,18 +22,18 @@ final class UVDriver: LoopDriver {
     @safe @exclusivity(unchecked) private var prepare: UVHandle<uv_prepare_t>?
     @safe @exclusivity(unchecked) private var check: UVHandle<uv_check_t>?
     @safe @exclusivity(unchecked) private var mayBlock = false
-    /// The latest look found very much.
+    /// Whether the latest poll found many descriptors ready.
     @safe @exclusivity(unchecked) private var isCrowded = false
-    /// libuv has closed handles to let go of, which it does in a run.
+    /// Whether libuv has closed handles to free, which it does in `uv_run`.
     @safe @exclusivity(unchecked) private var hasClosed = false
     @safe @exclusivity(unchecked) private var stage = Stage.outside
     @safe @exclusivity(unchecked) private var foreignHandles = ForeignHandles()
     private let epoll: CInt
 
-    /// How far a call of `uv_run` has come.
+    /// The progress of a call of `uv_run`.
     private enum Stage {
         case outside
-        /// It was entered, and has not come to the prepare handles yet.
+        /// Entered, before the prepare callbacks.
         case entered
         case prepared
     }
@@ -48,7 +50,7 @@ final class UVDriver: LoopDriver {
             unsafe loop.deallocate()
             throw UVError(rawValue: status)
         }
-        DescriptorReserve.noteLoop()
+        DescriptorReserve.markLoopMade()
         unsafe self.loop = unsafe loop
         epoll = unsafe uv_backend_fd(loop)
         do {
@@ -66,7 +68,7 @@ final class UVDriver: LoopDriver {
         }
         let rawAsync = unsafe async.raw
         unsafe self.async = consume async
-        // Here, where a refusal can be thrown: in the first run libuv would abort the process.
+        // Here a refusal can be thrown; in the first run libuv would abort the process.
         try accepted(unsafe cuv_loop_settle(loop))
         let wakeDescriptor = unsafe WakeDescriptor.find(of: loop)
         unsafe uvRemote.open(async: rawAsync, wakeDescriptor: wakeDescriptor, epoll: epoll)
@@ -99,7 +101,7 @@ final class UVDriver: LoopDriver {
         guard hasClosed else { return pollDirectly() }
         hasClosed = false
         run(UV_RUN_NOWAIT)
-        noteCrowd()
+        updateIsCrowded()
     }
 
     func wait(until moment: Moment?, now: Int64) {
@@ -113,18 +115,18 @@ final class UVDriver: LoopDriver {
         mayBlock = true
         run(UV_RUN_ONCE)
         mayBlock = false
-        noteCrowd()
+        updateIsCrowded()
     }
 
     private func pollDirectly() {
         DirectPoll.poll(epoll: epoll) { descriptor, events in
             watches[descriptor]?.noteReady(events, status: 0)
         }
-        noteCrowd()
+        updateIsCrowded()
     }
 
-    /// Half of what libuv asks for at a time is a crowd.
-    private func noteCrowd() { isCrowded = notes.count >= 512 }
+    /// 512 is half the number of events that libuv requests from the kernel at a time.
+    private func updateIsCrowded() { isCrowded = notes.count >= 512 }
 
     private func run(_ mode: uv_run_mode) {
         stage = .entered
@@ -134,19 +136,20 @@ final class UVDriver: LoopDriver {
 
     var isInsideLibuv: Bool { stage != .outside }
 
-    /// libuv is about to poll: the last moment at which a wake-up that came meanwhile can keep it
-    /// from blocking.
+    /// Called when libuv is about to poll: the last moment at which a wake-up can keep it from
+    /// blocking.
     private func isAboutToPoll() {
         require(
             stage == .entered,
-            "Only the run loop may call uv_run on its libuv loop. Run the UVRunLoop, outside of libuv's callbacks."
+            "Only the run loop may call uv_run on its libuv loop. Call run() outside of callbacks."
         )
         stage = .prepared
         guard mayBlock else { return }
         guard unsafe !foreignHandles.timerMayHaveFired(loop), word.fallAsleep() else {
             return unsafe uv_stop(loop)
         }
-        // libuv from 1.45 on does not do it by itself, and would sleep longer by what passed since.
+        // libuv from 1.45 on does not update its time here, and would sleep too long by the time
+        // passed since the last update.
         if alarm?.isCoarse == true { unsafe uv_update_time(loop) }
     }
 
@@ -171,14 +174,14 @@ final class UVDriver: LoopDriver {
         ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder) -> Void
     ) {
-        // Other threads wait while this lasts, so that none withdraws and closes a descriptor
-        // which libuv has half in hand.
+        // Under the lock, so that no other thread releases and closes a descriptor that libuv is
+        // about to watch.
         uvRemote.withDescriptors { descriptors in
             for order in orders where isCurrent(order) {
                 do {
                     try start(order, &descriptors)
                     try watches[order.descriptor]?.arm(order.events ?? [], epoll: descriptors.epoll)
-                    descriptors.noteWatched(order.descriptor)
+                    descriptors.markWatched(order.descriptor)
                 } catch {
                     giveUp(order, &descriptors, refused)
                 }
@@ -196,7 +199,7 @@ final class UVDriver: LoopDriver {
         refused(order)
     }
 
-    /// Makes sure that libuv knows the descriptor, by a `uv_poll` of this registration.
+    /// Makes sure that a `uv_poll` of this registration exists and is started.
     private func start(
         _ order: WatchOrder,
         _ descriptors: inout WatchedDescriptors
@@ -229,7 +232,7 @@ final class UVDriver: LoopDriver {
             }
             do {
                 try watch.arm(events, epoll: descriptors.epoll)
-                descriptors.noteWatched(order.descriptor)
+                descriptors.markWatched(order.descriptor)
             } catch {
                 isCarriedOut = false
             }
@@ -237,9 +240,9 @@ final class UVDriver: LoopDriver {
         return isCarriedOut
     }
 
-    /// Closes the `uv_poll`s of descriptors that nobody watches any more.
+    /// Closes the `uv_poll` handles of released descriptors.
     ///
-    /// libuv knows them by their numbers, which may be those of other files by now.
+    /// libuv knows them by number, and the numbers may belong to other files by now.
     func forgetReleased() {
         guard uvRemote.hasReleased else { return }
         uvRemote.withDescriptors { descriptors in
@@ -253,7 +256,7 @@ final class UVDriver: LoopDriver {
         hasClosed = true
     }
 
-    // MARK: ForeignHandles
+    // MARK: Foreign handles
 
     func lend() -> UnsafeMutablePointer<uv_loop_t>? {
         forgetReleased()
@@ -265,19 +268,19 @@ final class UVDriver: LoopDriver {
         if !isInsideLibuv { unsafe cuv_forget_stop(loop) }
     }
 
-    /// A look after which the coming sleep ends at once if libuv had something to do: it may have
-    /// been a guest's.
+    /// Polls by `uv_run`; if libuv had work, which may have been a foreign handle's, the next sleep
+    /// ends at once.
     private func pollWithForeignHandles() {
-        // A date that has passed is nobody's work, but would seem to be, again and again.
-        alarm?.quietFine(now: uvRemote.now)
+        // A fine date that has passed would look like work every time.
+        alarm?.clearPassedFine(now: uvRemote.now)
         let hadWork = unsafe foreignHandles.haveWork(loop)
         run(UV_RUN_NOWAIT)
         if hadWork { _ = word.markWoken() }
     }
 
-    /// A wait whose end, whatever it was, ends the loop's sleep too.
+    /// Waits by `uv_run`; whatever ends the wait also ends the loop's sleep.
     private func waitWithForeignHandles() {
-        // With work at hand libuv up to 1.44 would do it first and then wait all the same.
+        // With pending work, libuv up to 1.44 would do it first and then block anyway.
         let hasWork = unsafe foreignHandles.haveWork(loop)
         mayBlock = !hasWork
         run(hasWork ? UV_RUN_NOWAIT : UV_RUN_ONCE)
@@ -290,7 +293,7 @@ final class UVDriver: LoopDriver {
     func close() {
         require(
             !isInsideLibuv,
-            "A thread ended inside a callback of libuv's. Return from the callback first."
+            "A thread must not end inside a libuv callback. Return from the callback first."
         )
         uvRemote.close()
         watches.removeAll { $0.close() }

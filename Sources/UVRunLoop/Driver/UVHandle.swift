@@ -2,14 +2,14 @@ import CUV
 
 /// Owns one libuv handle, from before its `uv_*_init` call to its close callback.
 ///
-/// libuv keeps the memory until the close callback runs, so that callback frees it.
+/// libuv uses the memory until the close callback runs, so that callback frees it.
 @safe
 struct UVHandle<Raw>: ~Copyable {
     let raw: UnsafeMutablePointer<Raw>
 
-    /// Makes room for a handle and has it initialised.
+    /// Allocates a handle and initialises it.
     ///
-    /// - Throws: What the initialiser answered; there is no handle then.
+    /// - Throws: The initialiser's error; no handle exists then.
     init(_ initialise: (UnsafeMutablePointer<Raw>) -> CInt) throws(UVError) {
         let memory = UnsafeMutablePointer<Raw>.allocate(capacity: 1)
         let status = unsafe initialise(memory)
@@ -20,20 +20,20 @@ struct UVHandle<Raw>: ~Copyable {
         unsafe raw = unsafe memory
     }
 
-    /// The handle as libuv's functions for all handles take it.
+    /// The handle as a `uv_handle_t`.
     var generic: UnsafeMutablePointer<uv_handle_t> {
         unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// What its callbacks find.
+    /// Sets the data pointer that its callbacks read.
     func setData(_ data: UnsafeMutableRawPointer) {
         unsafe generic.pointee.data = unsafe data
     }
 
-    /// Lets the handle be without keeping libuv's loop alive.
+    /// Stops the handle from keeping libuv's loop alive.
     func unreference() { unsafe uv_unref(generic) }
 
-    /// Hands the handle back to libuv, on the loop's own thread.
+    /// Closes the handle, on the loop's own thread.
     consuming func close() {
         unsafe uv_close(generic) { closed in unsafe closed?.deallocate() }
         discard self
@@ -44,7 +44,7 @@ struct UVHandle<Raw>: ~Copyable {
     }
 }
 
-/// Throws the failure that a libuv status stands for.
+/// Throws the error that a negative libuv status stands for.
 @discardableResult
 package func accepted(_ status: CInt) throws(UVError) -> CInt {
     guard status >= 0 else { throw UVError(rawValue: status) }

@@ -2,16 +2,16 @@ import CUV
 internal import CUVSupport
 import Synchronization
 
-/// The part of a loop's driver that other threads may use: its clock, its one `uv_async`, its set
-/// of descriptors.
+/// The part of a loop's driver that other threads may use: its clock, its `uv_async`, its epoll
+/// set.
 ///
-/// Whatever touches the kernel's objects does so under one lock, and closing takes the same lock:
-/// nobody ever writes to a descriptor number that is not the loop's any more.
+/// Every access to these kernel objects, closing included, is under one lock. So no thread writes
+/// to a descriptor number that the loop has closed.
 final class UVRemote: LoopRemote {
     @safe
     private struct State: ~Copyable {
         var async: UnsafeMutablePointer<uv_async_t>?
-        /// What is behind it; negative where that is libuv's own business.
+        /// The eventfd behind the `uv_async`; negative if only libuv may write to it.
         var wakeDescriptor: CInt = -1
         var descriptors = WatchedDescriptors()
     }
@@ -32,7 +32,7 @@ final class UVRemote: LoopRemote {
         }
     }
 
-    /// From when this returns nobody reaches the loop's libuv handles or its epoll set any more.
+    /// Closes the remote: no thread uses the loop's libuv handles or its epoll set afterwards.
     func close() {
         state.withLock { state in
             unsafe state.async = nil
@@ -43,7 +43,7 @@ final class UVRemote: LoopRemote {
 
     func wake() {
         state.withLock { state in
-            // What the kernel refuses here, libuv may still be able to do.
+            // If the write fails, `uv_async_send` may still succeed.
             if state.wakeDescriptor >= 0, cuv_event_signal(state.wakeDescriptor) == 0 { return }
             guard let async = unsafe state.async else { return }
             let status = unsafe uv_async_send(async)
@@ -59,13 +59,14 @@ final class UVRemote: LoopRemote {
         }
     }
 
-    /// Whether descriptors were released since the loop took notice of it last.
+    /// Whether descriptors were released since the last call.
     var hasReleased: Bool {
-        // The loop's own releases are seen at once; another thread's may wait for the next sleep.
+        // The loop's own releases are visible at once; another thread's may wait for the next
+        // sleep.
         released.load(ordering: .relaxed) && released.exchange(false, ordering: .acquiring)
     }
 
-    /// Changes the epoll set while no other thread can; does nothing once closed.
+    /// Lends the epoll set while no other thread can change it; does nothing once closed.
     func withDescriptors(_ body: (inout WatchedDescriptors) -> Void) {
         state.withLock { state in
             guard state.descriptors.epoll >= 0 else { return }
@@ -74,15 +75,14 @@ final class UVRemote: LoopRemote {
     }
 }
 
-/// A loop's epoll set and which descriptors it has been in, so that each is given back exactly
-/// once.
+/// A loop's epoll set and the descriptors it has taken, each of which is given back exactly once.
 struct WatchedDescriptors {
     /// Negative once closed.
     var epoll: CInt = -1
     private var descriptors: Set<CInt> = []
-    /// Released, and still known to libuv.
+    /// Released descriptors that libuv still has a `uv_poll` for.
     private var released: Set<CInt> = []
-    /// Those that the set does not hold at present.
+    /// Descriptors that are not in the epoll set at present.
     private var paused: Set<CInt> = []
 
     mutating func take(_ descriptor: CInt) throws(UVError) {
@@ -99,58 +99,58 @@ struct WatchedDescriptors {
         released.insert(descriptor)
         let wasPaused = paused.remove(descriptor) != nil
         let isWatched = cuv_epoll_delete(epoll, descriptor) == 0
-        // Without one, it was closed: the number is free, or that of a file which is not watched.
-        if !isWatched, !wasPaused, setGoesOn { requireNoGhost(of: descriptor) }
+        // If it was not in the set, it was closed: the number is free, or belongs to an unwatched
+        // file.
+        if !isWatched, !wasPaused, setGoesOn { requireNoStaleRegistration(of: descriptor) }
         BlockingFlags.giveBack(descriptor, isSameFile: wasPaused ? nil : isWatched)
     }
 
-    /// Has the kernel report nothing of a descriptor, errors and hang-ups included, which no mask
-    /// holds back.
+    /// Removes a descriptor from the epoll set, because errors and hang-ups cannot be masked.
     mutating func pause(_ descriptor: CInt) {
-        // Whatever the kernel answers, it reports nothing more.
+        // An error is ignored: the descriptor is closed or not in the set.
         _ = cuv_epoll_delete(epoll, descriptor)
         if descriptors.contains(descriptor) { paused.insert(descriptor) }
     }
 
-    mutating func noteWatched(_ descriptor: CInt) { paused.remove(descriptor) }
+    mutating func markWatched(_ descriptor: CInt) { paused.remove(descriptor) }
 
-    /// Traps when the kernel goes on reporting a closed descriptor.
+    /// Traps if the kernel still reports a closed descriptor.
     ///
-    /// It does as long as a duplicate of the descriptor is open, and it can be told to stop only by
-    /// way of the number that is gone. libuv would spin for ever at the next event. While another
-    /// thread starts a process there is a duplicate, too, but only until the program is loaded:
-    /// that is waited for.
-    private func requireNoGhost(of descriptor: CInt) {
-        var looks = 1
+    /// It does while a duplicate of the descriptor is open, and the registration can only be
+    /// removed by the number that is gone. libuv would spin forever at the next event. Another
+    /// thread that starts a process also has a duplicate, but only until the program is loaded, so
+    /// this waits for a while.
+    private func requireNoStaleRegistration(of descriptor: CInt) {
+        var checks = 1
         while cuv_epoll_holds(epoll, descriptor) != 0 {
             require(
-                looks < Self.mostLooks,
+                checks < Self.maxStaleChecks,
                 """
-                Descriptor \(descriptor) was closed before its source was invalidated or removed, and a duplicate of \
-                it is still open: the kernel goes on reporting it to the run loop, and cannot be told to stop. \
-                Invalidate a source before you close its descriptor.
+                Descriptor \(descriptor) was closed before its source was invalidated or removed, \
+                and a duplicate of it is still open: the kernel keeps reporting it to the run \
+                loop, and no call can stop that. Invalidate a source before you close its descriptor.
                 """
             )
             sleepBriefly()
-            looks += 1
+            checks += 1
         }
     }
 
-    /// How often a duplicate is looked for that may be gone soon: some 50 ms.
-    private static let mostLooks = 500
+    /// How often to check for a duplicate that may be closed soon: about 50 ms.
+    private static let maxStaleChecks = 500
 
     mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }
 
     mutating func releaseAll() {
-        // The set is closed next, and all that it may still hold goes with it.
+        // The epoll set is closed next, with all its remaining registrations.
         for descriptor in descriptors { release(descriptor, setGoesOn: false) }
         epoll = -1
     }
 }
 
-/// Carries a pointer across the closure of a lock.
+/// Carries a pointer into the closure of a lock.
 ///
-/// What it points to is libuv's; `UVRemote` says who may use it when.
+/// `UVRemote` defines which thread may use the pointer.
 @safe
 private struct SendablePointer<Pointee>: @unchecked Sendable {
     let raw: UnsafeMutablePointer<Pointee>
@@ -158,13 +158,13 @@ private struct SendablePointer<Pointee>: @unchecked Sendable {
     init(_ raw: UnsafeMutablePointer<Pointee>) { unsafe self.raw = raw }
 }
 
-/// The clock of every loop on libuv: nanoseconds of `CLOCK_MONOTONIC`, which stops while the
+/// The current time of every loop on libuv: nanoseconds of `CLOCK_MONOTONIC`, which stops while the
 /// system is suspended.
 package func monotonicNow() -> Int64 { Int64(bitPattern: uv_hrtime()) }
 
-/// A date, or the present one when that has passed.
+/// Returns the later of a date and the current time.
 ///
-/// A date that is more than a second away needs no exact clock to be told from the past.
+/// For a date more than a second ahead the coarse clock is enough.
 func monotonicTime(notBefore date: Int64) -> Int64 {
     let nearby: Int64 = 1_000_000_000
     return date.addingSaturating(-nearby) > cuv_coarse_time() ? date : max(date, monotonicNow())

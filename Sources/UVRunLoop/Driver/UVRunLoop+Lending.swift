@@ -1,17 +1,16 @@
 import CUV
 
 extension UVRunLoop {
-    /// Lends libuv's loop, so that handles of other code live on this loop's thread.
+    /// Lends libuv's loop to other code, whose handles then run on this loop's thread.
     ///
-    /// The pointer is good until the thread ends; libuv's functions may be called with it on this
-    /// thread, in the body, in handlers of the loop's and in libuv's callbacks. Put handles into
-    /// it, start, stop and close them. Do not run it, close it or give it other data: the run loop
-    /// does.
+    /// The pointer is valid until the thread ends. Call libuv's functions with it on this thread:
+    /// in the body, in the loop's handlers and in libuv's callbacks. You may start, stop and close
+    /// handles in it. Do not run it, close it or set its data.
     ///
-    /// libuv calls the handles' callbacks while the loop looks what is ready or sleeps, in
-    /// whatever mode it runs, and in no mode in particular: they keep no mode from being empty.
-    /// They may call whatever this loop has for any thread; to run it from one of them traps. When
-    /// libuv had something for them, the loop's sleep ends as by ``wakeUp()``.
+    /// libuv calls the handles' callbacks while the loop polls or sleeps, in whatever mode it runs;
+    /// the handles do not keep a mode from being empty. A callback may call every function of this
+    /// loop that is for any thread, and traps if it runs the loop. If libuv had work for the
+    /// handles, the loop's sleep ends as by ``wakeUp()``.
     ///
     /// Handles that are open when the thread ends are closed, without a callback.
     ///
@@ -19,9 +18,9 @@ extension UVRunLoop {
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
-    /// - Parameter body: Is given libuv's loop.
-    /// - Returns: What the body returned.
-    /// - Throws: What the body threw.
+    /// - Parameter body: Receives libuv's loop.
+    /// - Returns: The body's result.
+    /// - Throws: The body's error.
     @available(*, noasync, message: "The loop belongs to one thread.")
     public func withUVLoop<Result, Failure: Error>(
         _ body: (UnsafeMutablePointer<uv_loop_t>) throws(Failure) -> Result

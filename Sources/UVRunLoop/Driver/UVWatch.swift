@@ -1,26 +1,26 @@
 import CUV
 internal import CUVSupport
 
-/// One watched descriptor: its `uv_poll`, and what the kernel is asked to report.
+/// One watched descriptor: its `uv_poll`, and the events that the kernel reports.
 ///
-/// libuv is told once that everything about the descriptor is wanted. What the kernel really
-/// reports is set beside it, directly in libuv's epoll set: that takes one call instead of two,
-/// and a descriptor that its owner closed gives an error where libuv would abort the process.
+/// libuv is started once, for all events. The events wanted are set directly in libuv's epoll set:
+/// this takes one system call instead of two, and for a descriptor that its owner has closed it
+/// returns an error where libuv would abort the process.
 @safe
 final class UVWatch {
     typealias Events = UVRunLoop.DescriptorEvents
 
     let descriptor: CInt
-    /// Tells this use of the number from earlier ones.
+    /// Distinguishes this use of the number from earlier ones.
     let registration: UInt64
     private let notes: ReadyNotes
     @safe @exclusivity(unchecked) private var handle: UVHandle<uv_poll_t>?
-    /// The present look has found it ready.
+    /// Whether the current poll has already reported the descriptor.
     @safe @exclusivity(unchecked) private var isNoted = false
     @safe @exclusivity(unchecked) private var wanted: Events = []
-    /// The other side sends no more.
+    /// Whether the peer has shut down its writing side.
     ///
-    /// The kernel would report that for ever, so it is not asked again.
+    /// The kernel would report that forever, so it is masked.
     @safe @exclusivity(unchecked) private var peerIsDone = false
 
     init(
@@ -46,13 +46,14 @@ final class UVWatch {
 
     // MARK: Asking
 
-    /// Whether libuv has to be told of the descriptor: it never was, or it stopped after an error.
+    /// Whether libuv has to be started for the descriptor: it never was, or it stopped after an
+    /// error.
     var needsStart: Bool {
         guard let raw = unsafe handle?.generic else { return false }
         return unsafe uv_is_active(raw) == 0
     }
 
-    /// Tells libuv of the descriptor, but not the kernel, which is told what is really wanted.
+    /// Starts libuv for all events without changing the epoll set, which ``arm(_:epoll:)`` does.
     func start() throws(UVError) {
         guard let raw = unsafe handle?.raw else { return }
         let everything = CInt(
@@ -72,7 +73,7 @@ final class UVWatch {
         unsafe cuv_poll_settle(raw)
     }
 
-    /// Has the kernel report exactly these events.
+    /// Sets the events that the kernel reports.
     func arm(_ events: Events, epoll: CInt) throws(UVError) {
         wanted = events
         let mask = kernelMask
@@ -84,7 +85,7 @@ final class UVWatch {
         try accepted(cuv_epoll_add(epoll, descriptor, mask))
     }
 
-    /// Nothing is to be reported any more.
+    /// Clears the wanted events.
     func pause() { wanted = [] }
 
     private var kernelMask: UInt32 {
@@ -95,23 +96,23 @@ final class UVWatch {
         return UInt32(mask)
     }
 
-    // MARK: Noting
+    // MARK: Recording
 
-    /// Takes down what a look has found.
+    /// Records an event that a poll has found.
     func noteReady(_ events: CInt, status: CInt) {
-        // While very much is ready, libuv asks the kernel many times in one look and is told the
-        // same each time.
+        // While many descriptors are ready, libuv polls several times in one run, with the same
+        // result.
         if exchange(&isNoted, with: true), status >= 0 { return }
         notes.append(ReadyNotes.Note(descriptor: descriptor, events: events, status: status))
     }
 
-    // MARK: Reading what was noted
+    // MARK: Reporting
 
-    /// What a note of libuv's means; with it the look is over for this descriptor.
+    /// Returns what a note reports, and prepares for the next poll.
     ///
-    /// libuv reports a bare hang-up as everything that was asked for, an error as a closed
-    /// descriptor, and a hang-up beside something else not at all. Where one is possible the
-    /// kernel is asked once more what is the case.
+    /// libuv reports a bare hang-up as every event asked for, an error as a closed descriptor, and
+    /// a hang-up together with other events not at all. Where one of these is possible, the kernel
+    /// is queried again.
     func report(of note: ReadyNotes.Note, epoll: CInt) -> Readiness {
         isNoted = false
         let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)

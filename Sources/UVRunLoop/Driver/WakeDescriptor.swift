@@ -2,16 +2,15 @@ import CUV
 internal import CUVSupport
 import Synchronization
 
-/// The descriptor behind a loop's `uv_async`, where it is better to write to it than to call
-/// `uv_async_send`.
+/// The descriptor behind a loop's `uv_async`, if writing to it is better than `uv_async_send`.
 ///
 /// `uv_async_send` of libuv before 1.45 marks the handle as busy until its write has returned, and
-/// a loop that wakes meanwhile spins until then. Where both share a core, the kernel switches to
-/// the loop inside that write, and the loop spins for nothing: a round trip between two loops took
-/// 82 to 89 µs of processor time instead of 7. The write alone is all that wakes, for the handle's
-/// callback has nothing to do.
+/// a loop that wakes meanwhile spins until then. If both threads share a core, the kernel switches
+/// to the loop inside that write, and the loop only spins: a round trip between two loops took 82
+/// to 89 µs of CPU time instead of 7. The write alone wakes the loop, and the handle's callback
+/// has nothing to do.
 enum WakeDescriptor {
-    /// What the process knows of its libuv; it is asked once.
+    /// How the process wakes loops; determined once.
     private enum Verdict {
         static let unknown: UInt8 = 0
         static let writes: UInt8 = 1
@@ -20,10 +19,10 @@ enum WakeDescriptor {
 
     private static let verdict = Atomic<UInt8>(Verdict.unknown)
 
-    /// Finds what to write to.
+    /// Finds the descriptor to write to.
     ///
-    /// - Parameter loop: A loop whose wake-ups the kernel watches for, and which nobody uses yet.
-    /// - Returns: The descriptor; `nil` where `uv_async_send` is to be called.
+    /// - Parameter loop: An unused loop whose `uv_async` is in its epoll set.
+    /// - Returns: The descriptor; `nil` if `uv_async_send` is to be called.
     static func find(of loop: UnsafeMutablePointer<uv_loop_t>) -> CInt? {
         guard verdict.load(ordering: .relaxed) != Verdict.sends else { return nil }
         let descriptor = unsafe cuv_loop_eventfd(loop)
@@ -37,8 +36,8 @@ enum WakeDescriptor {
         return descriptor
     }
 
-    /// Whether the descriptor is what it is taken for: an eventfd that the loop finds ready once it
-    /// was written to, and empties.
+    /// Whether the descriptor works as expected: an eventfd that the loop finds ready once it was
+    /// written to, and then reads.
     private static func wakes(
         _ descriptor: CInt,
         _ loop: UnsafeMutablePointer<uv_loop_t>
@@ -60,7 +59,7 @@ enum WakeDescriptor {
         return condition >= 0 && condition & CInt(cuv_poll_in) != 0
     }
 
-    /// Whether the kernel calls it so; where it does not tell, it is none.
+    /// Whether `/proc` shows the descriptor as an eventfd; `false` if it cannot be read.
     private static func isEventDescriptor(_ descriptor: CInt) -> Bool {
         let expected = Array("anon_inode:[eventfd]".utf8)
         var name = [CChar](repeating: 0, count: expected.count + 1)

@@ -1,18 +1,17 @@
-/// The word by which a loop and those who wake it agree.
+/// Coordinates a sleeping loop with the threads that wake it.
 package typealias WakeState = GenericWakeState<SystemWord>
 
-/// The word by which a loop and those who wake it agree, so that no wake-up is lost and none costs
-/// a system call while the loop is awake.
+/// Coordinates a sleeping loop with the threads that wake it.
 ///
-/// Whoever has something for the loop first stores it where the loop looks, then marks the word,
-/// and kicks the loop only if it was asleep and unmarked. The loop removes the mark before it looks
-/// at its contents and falls asleep only if the word is still unmarked. Nothing is in fences, so
-/// that the thread sanitizer sees it too.
+/// No wake-up is lost, and none costs a system call while the loop is awake. A sender first stores
+/// its data, then marks the word, and wakes the loop only if the word was exactly *asleep*. The
+/// loop clears the mark before it checks its contents, and falls asleep only if the word is still
+/// unmarked. No fences are used, because the thread sanitizer does not see them.
 package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
     private static var asleep: UInt64 { 1 }
-    /// The contents have changed: look at them again.
+    /// The contents have changed and must be checked again.
     private static var changed: UInt64 { 2 }
-    /// `wakeUp()` was called: the coming or present sleep ends.
+    /// `wakeUp()` was called: the current or the next sleep ends.
     private static var woken: UInt64 { 4 }
 
     private let word = Word(0)
@@ -23,22 +22,23 @@ package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
 
     package var isAsleep: Bool { word.loadRelaxed() & Self.asleep != 0 }
 
-    /// Marks that the contents have changed; answers whether the loop has to be kicked.
+    /// Marks the contents as changed; returns whether the loop has to be woken.
     package func markChanged() -> Bool {
         mark(Self.changed)
     }
 
-    /// The same without touching a word that is marked already, after a change which a sequentially
-    /// consistent store has told of.
+    /// Marks the contents as changed unless they are marked already; returns whether the loop has
+    /// to be woken.
     ///
-    /// A mark that is still there then speaks for this change too: the look that removes it comes
-    /// later in the one order of all such operations, and finds what was stored.
+    /// The change must have been published by a sequentially consistent store. A mark that is
+    /// already set covers it: the loop clears the mark later in the total order of such operations,
+    /// and then sees what was stored.
     package func markChangedUnlessMarked() -> Bool {
         if word.loadSequential() & Self.changed != 0 { return false }
         return mark(Self.changed)
     }
 
-    /// Records an explicit wake-up; answers whether the loop has to be kicked.
+    /// Marks an explicit wake-up; returns whether the loop has to be woken.
     package func markWoken() -> Bool {
         mark(Self.woken)
     }
@@ -51,27 +51,26 @@ package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
 
     package var isWoken: Bool { word.loadAcquiring() & Self.woken != 0 }
 
-    /// Removes the mark, right before the contents are looked at.
+    /// Clears the changed mark, right before the contents are checked.
     package func clearChanged() {
         word.bitwiseAndSequential(~Self.changed)
     }
 
-    /// Forgets a wake-up; answers whether there was one.
+    /// Clears a wake-up; returns whether one was pending.
     @discardableResult
     package func clearWoken() -> Bool {
-        // Most passes find nothing to forget. An acquiring load of a clear word orders nothing
-        // that a later look at the contents would miss: whoever marks it after this load wakes the
-        // coming sleep.
+        // Most passes find none. An acquiring load of a clear word suffices: a thread that marks
+        // the word after this load ends the next sleep.
         guard isWoken else { return false }
         return word.bitwiseAnd(~Self.woken) & Self.woken != 0
     }
 
-    /// The loop is about to sleep; answers `false` when it must not.
+    /// Marks the loop asleep; returns `false` if it must not sleep.
     package func fallAsleep() -> Bool {
         word.compareExchange(0, Self.asleep) == 0
     }
 
-    /// The sleep is over; marks set meanwhile stay.
+    /// Marks the loop awake; other marks stay.
     package func awaken() {
         _ = word.bitwiseAnd(~Self.asleep)
     }

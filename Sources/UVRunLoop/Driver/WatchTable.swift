@@ -1,5 +1,5 @@
-/// The watched descriptors of a loop, by their numbers: these are small, and asked for with every
-/// event.
+/// The watched descriptors of a loop, indexed by number: numbers are small, and each event looks
+/// one up.
 struct WatchTable {
     private var watches: [UVWatch?] = []
 
@@ -11,7 +11,7 @@ struct WatchTable {
         }
     }
 
-    /// Takes a descriptor's watch out; `nil` when there is none.
+    /// Removes and returns a descriptor's watch, if there is one.
     mutating func remove(_ descriptor: CInt) -> UVWatch? {
         guard let watch = self[descriptor] else { return nil }
         self[descriptor] = nil

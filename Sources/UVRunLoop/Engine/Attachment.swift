@@ -1,4 +1,4 @@
-/// In which modes an item is, and whether it was added to the common ones.
+/// The modes that an item is in, and whether it was added to the common modes.
 struct Attachment {
     struct Membership {
         var mode: Int
@@ -6,11 +6,11 @@ struct Attachment {
     }
 
     var isCommon = false
-    /// Nearly every item is in one mode: that one costs no array.
+    /// Nearly every item is in one mode, which needs no array.
     private var first: Membership?
     private var others: [Membership] = []
 
-    /// Whether the loop still has a reason to know the item.
+    /// Whether the loop must keep the item.
     var holdsItem: Bool { isCommon || first != nil }
 
     mutating func insert(_ membership: Membership) {

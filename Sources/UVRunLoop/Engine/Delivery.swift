@@ -1,11 +1,11 @@
 extension GenericEngine {
-    /// An event that a port-based source is about to be told of.
+    /// An event to be delivered to a port-based source.
     struct Delivery {
-        /// By what the loop that serves it knows the port.
+        /// The port's ticket in the loop that serves it.
         var ticket: Ticket
         var port: Items.Port
         var events: UVRunLoop.DescriptorEvents
-        /// The kernel refused to watch the descriptor: this call is the last one.
+        /// Whether this is the last call, because the kernel refused to watch the descriptor.
         var isFinal: Bool
     }
 }

@@ -1,29 +1,30 @@
-/// The descriptors that the sources of a loop watch.
+/// The descriptors that a loop's sources watch.
 struct DescriptorTable {
-    /// What a loop keeps about one descriptor, which any number of sources may share.
+    /// One descriptor and its sources, of which there may be any number.
     struct Group {
-        /// Tells this use of the number from an earlier one.
+        /// Distinguishes this use of the number from earlier ones.
         let registration: UInt64
         var sources: [Ticket] = []
-        /// What the kernel reports; `nil` while the descriptor is not in its set.
+        /// The events that the kernel reports; `nil` while the descriptor is not in the epoll set.
         var armed: UVRunLoop.DescriptorEvents?
     }
 
-    /// By descriptor, as these are small numbers: this is asked for with every event.
+    /// Indexed by descriptor: numbers are small, and every event looks one up.
     private var groups: [Group?] = []
 
     subscript(descriptor: CInt) -> Group? { knows(descriptor) ? groups[Int(descriptor)] : nil }
 
     private func knows(_ descriptor: CInt) -> Bool { groups.indices.contains(Int(descriptor)) }
 
-    // This and `isArmed` read one field: with a whole group its list of sources would be retained.
+    // These functions and `isArmed` read single fields: reading a whole group would retain its
+    // array.
 
-    /// Tells the present use of a descriptor from earlier ones; `nil` when there is none.
+    /// The registration of the descriptor's current use; `nil` if it has no sources.
     func registration(of descriptor: CInt) -> UInt64? {
         knows(descriptor) ? groups[Int(descriptor)]?.registration : nil
     }
 
-    // One by one, because whoever goes through a group's sources changes what is kept beside them.
+    // By index, because callers change the engine between two sources.
 
     func sourceCount(of descriptor: CInt) -> Int { groups[Int(descriptor)]?.sources.count ?? 0 }
 
@@ -36,12 +37,12 @@ struct DescriptorTable {
         while groups.count <= index { groups.append(nil) }
         if groups[index] == nil { groups[index] = Group(registration: serial) }
         groups[index]?.sources.append(ticket)
-        // Should the owner have closed the descriptor under another source, and the number be in
-        // use again, the kernel has forgotten it: it is asked anew.
+        // If the owner closed the descriptor under another source and the number was reused, the
+        // kernel no longer watches it.
         groups[index]?.armed = nil
     }
 
-    /// Takes a source off its descriptor; the last one takes the descriptor with it.
+    /// Removes a source from its descriptor, and the descriptor with its last source.
     mutating func remove(_ ticket: Ticket, from descriptor: CInt) {
         guard self[descriptor] != nil else { return }
         let index = Int(descriptor)

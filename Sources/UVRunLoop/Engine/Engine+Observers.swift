@@ -1,4 +1,4 @@
-/// What a loop keeps about an observer.
+/// A loop's record of an observer.
 struct ObserverRecord<Items: ItemTypes>: ItemRecord {
     let observer: Items.Observer
     var attachment = Attachment()
@@ -19,7 +19,7 @@ extension GenericEngine {
         _ = observers.add(ticket, to: mode, in: &modes)
     }
 
-    /// Takes an observer out of a mode; answers its record when nothing keeps it here any more.
+    /// Removes an observer from a mode; returns its record if the loop no longer needs it.
     mutating func remove(
         _ ticket: Ticket,
         observerFrom mode: UVRunLoop.Mode
@@ -29,7 +29,7 @@ extension GenericEngine {
         return observers.dropIfUnused(ticket)
     }
 
-    /// Takes an observer out of the loop.
+    /// Removes an observer from the loop.
     mutating func removeObserver(_ ticket: Ticket) -> ObserverRecord<Items>? {
         renewVersion()
         return observers.removeEverywhere(ticket, in: &modes)?.record

@@ -18,7 +18,7 @@ extension GenericEngine {
     /// - Parameters:
     ///   - ticket: The port.
     ///   - mode: The mode.
-    ///   - isReady: Whether something waits for it that the kernel does not know of.
+    ///   - isReady: Whether the port has an event that the kernel does not report.
     mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode, isReady: Bool = false) {
         renewVersion()
         ports.modify(ticket) { $0.isOff = false }
@@ -27,7 +27,7 @@ extension GenericEngine {
         if isReady || ports[ticket]?.hasAnnouncement == true { announce(ticket) }
     }
 
-    /// Takes a port out of a mode; answers its record when nothing keeps it here any more.
+    /// Removes a port from a mode; returns its record if the loop no longer needs it.
     mutating func remove(_ ticket: Ticket, portFrom mode: UVRunLoop.Mode) -> PortRecord<Items>? {
         renewVersion()
         _ = ports.remove(ticket, from: mode, in: &modes)
@@ -36,7 +36,7 @@ extension GenericEngine {
         return dropped
     }
 
-    /// Takes a port out of the loop.
+    /// Removes a port from the loop.
     mutating func removePort(_ ticket: Ticket) -> PortRecord<Items>? {
         renewVersion()
         guard let found = ports.removeEverywhere(ticket, in: &modes) else { return nil }
@@ -44,7 +44,7 @@ extension GenericEngine {
         return found.record
     }
 
-    /// The ports of a mode.
+    /// Returns the ports of a mode.
     func ports(in mode: UVRunLoop.Mode) -> [Items.Port] {
         ports.tickets.compactMap { ticket in
             ports.contains(ticket, in: mode, of: modes) ? ports[ticket]?.port : nil
@@ -55,7 +55,7 @@ extension GenericEngine {
         if let descriptor = record.descriptor { descriptors.remove(ticket, from: descriptor) }
     }
 
-    /// Changes what a port asks the kernel for; one that was told of a hang-up is on again.
+    /// Changes the events that a port waits for, and enables it again after a hang-up.
     mutating func setEvents(_ events: Events, of ticket: Ticket) {
         guard let record = ports[ticket], let descriptor = record.descriptor else { return }
         renewVersion()
@@ -66,14 +66,14 @@ extension GenericEngine {
         if record.events.isSubset(of: events) {
             watchAgain(ticket)
         } else {
-            // Asked for no longer but still reported, it would wake the loop in vain.
-            noteUnwatched(descriptor)
+            // An event that is no longer wanted but still reported would wake the loop needlessly.
+            markUnwatched(descriptor)
         }
     }
 
-    /// Has the next run that may serve the port make sure that the kernel watches for it.
+    /// Makes the next run that can serve the port check that the kernel watches it.
     ///
-    /// As a rule it does, and whoever makes it watch for less calls this anew.
+    /// Usually it does. Every change that makes the kernel report less calls this again.
     mutating func watchAgain(_ ticket: Ticket) {
         if let wish = ports.modify(ticket, { $0.wish }) { watch(wish, for: ticket) }
     }
@@ -87,7 +87,7 @@ extension GenericEngine {
         mayHoldUnwatched = true
     }
 
-    /// Has a port keep its modes from being empty, as ports do at first, or no longer.
+    /// Sets whether a port keeps its modes from being empty, which ports do at first.
     mutating func setKeepsModes(_ keepsModes: Bool, _ ticket: Ticket) {
         renewVersion()
         ports.modify(ticket, in: &modes) { record, modes in
@@ -101,7 +101,7 @@ extension GenericEngine {
 
     // MARK: Watching
 
-    /// What the kernel has to be asked before a run in the mode looks or sleeps.
+    /// Returns what the kernel must watch before a run in the mode polls or sleeps.
     mutating func takeWatchOrders(for mode: Int) -> [WatchOrder] {
         guard mayHoldUnwatched else { return [] }
         defer {
@@ -125,7 +125,7 @@ extension GenericEngine {
         }
     }
 
-    /// Other modes need not ask for what the kernel reports already.
+    /// Removes orders of other modes that are covered by what the kernel reports now.
     private mutating func forgetWishes(
         beside mode: Int,
         met events: Events,
@@ -142,8 +142,7 @@ extension GenericEngine {
         }
     }
 
-    /// Whether an order is still what the loop wants, now that another thread had time to change
-    /// it.
+    /// Whether an order is still valid; another thread may have changed the descriptor meanwhile.
     func isCurrent(_ order: WatchOrder) -> Bool {
         descriptors[order.descriptor]?.registration == order.registration
     }
@@ -152,8 +151,8 @@ extension GenericEngine {
         group.sources.reduce([]) { $0.union(ports[$1]?.interest(in: mode) ?? []) }
     }
 
-    /// The kernel would not watch a descriptor: each of its sources gets one last call.
-    mutating func noteRefusal(of order: WatchOrder, in mode: Int) {
+    /// Queues a final event for every source of a descriptor that the kernel refused to watch.
+    mutating func refuse(_ order: WatchOrder, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
         let poll = latestPoll
@@ -171,18 +170,18 @@ extension GenericEngine {
 
     // MARK: Readiness
 
-    /// What became of the kernel's report about a descriptor.
-    enum Noted {
-        /// A source that the mode's run may serve is among the ready ones.
+    /// The result of recording a report.
+    enum ReportOutcome {
+        /// The mode's run can serve at least one source.
         case isForRun
         case isForNobody
-        /// It woke the run for sources that must wait: this is what to ask of it instead.
+        /// The run was woken for sources that it cannot serve; the order masks them.
         case rearm(WatchOrder)
     }
 
-    /// Notes what the kernel reported about a descriptor, for every source that the mode's run may
+    /// Records what the kernel reported about a descriptor, for each source that the mode's run can
     /// serve.
-    mutating func note(_ report: Readiness, in mode: Int) -> Noted {
+    mutating func record(_ report: Readiness, in mode: Int) -> ReportOutcome {
         let descriptor = report.descriptor
         guard descriptors.registration(of: descriptor) == report.registration else {
             return .rearm(
@@ -200,21 +199,21 @@ extension GenericEngine {
             if queue(ticket, report, in: mode) { isForRun = true }
         }
         if report.isUnwatched {
-            noteUnwatched(descriptor)
+            markUnwatched(descriptor)
         } else if !isForRun, let order = reduce(descriptor, for: mode) {
             return .rearm(order)
         }
         return isForRun ? .isForRun : .isForNobody
     }
 
-    /// Takes a source for delivery without a place in the line, when what the kernel reported of
-    /// its descriptor is all that there is to serve in the mode.
+    /// Takes a source for delivery without queuing it, if its report is all there is to serve in
+    /// the mode.
     ///
     /// - Parameters:
-    ///   - report: What the kernel reported, and nothing else in this look.
+    ///   - report: The only report of this poll.
     ///   - mode: The mode.
-    ///   - now: The time; without meaning for a mode without timers.
-    /// - Returns: What to deliver; `nil` when the source has to wait for its turn.
+    ///   - now: The current time; ignored for a mode without timers.
+    /// - Returns: The delivery; `nil` if the source has to be queued.
     mutating func takeSoleReadyPort(_ report: Readiness, in mode: Int, now: Int64) -> Delivery? {
         guard !report.isUnwatched, modes[mode].ready.isEmpty,
             descriptors.registration(of: report.descriptor) == report.registration,
@@ -232,15 +231,14 @@ extension GenericEngine {
         } ?? nil
     }
 
-    /// Has the kernel asked again for all that a descriptor's sources want: it watches for none of
-    /// it.
-    mutating func noteUnwatched(_ descriptor: CInt) {
+    /// Marks a descriptor as not watched: its kernel registration is gone or out of date.
+    mutating func markUnwatched(_ descriptor: CInt) {
         descriptors.setArmed(nil, for: descriptor)
         for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }
     }
 
-    /// Leaves with the kernel only what the running mode can serve; other modes ask again when
-    /// they run.
+    /// Limits a descriptor's events to what the mode's run can serve; other modes restore theirs
+    /// when they run.
     private mutating func reduce(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
         guard let group = descriptors[descriptor] else { return nil }
         let wanted = interest(of: group, in: mode)
@@ -255,7 +253,7 @@ extension GenericEngine {
         )
     }
 
-    /// Notes an event for a port, if the mode's run may serve it and the event is one for it.
+    /// Queues an event for a port, if the mode's run can serve it and the port waits for the event.
     private mutating func queue(_ ticket: Ticket, _ report: Readiness, in mode: Int) -> Bool {
         let poll = latestPoll
         return ports.modify(ticket, in: &modes) { record, modes in
@@ -267,9 +265,9 @@ extension GenericEngine {
         } ?? false
     }
 
-    /// Notes that a port has something which the kernel does not know of.
+    /// Queues a port for an event that the kernel does not report.
     ///
-    /// One that is being called waits for the end of the call.
+    /// A port whose handler is running is queued when the call ends.
     mutating func announce(_ ticket: Ticket) {
         let serial = nextSerial()
         mayHoldReady = true
@@ -279,12 +277,13 @@ extension GenericEngine {
         }
     }
 
-    /// Whether a port of the mode is ready, as far as the latest look knows.
+    /// Whether a port of the mode is ready, according to the latest poll.
     mutating func hasReadyPort(in mode: Int) -> Bool {
         firstReadyPort(in: mode) != nil
     }
 
-    /// Passes over what an earlier look saw and the latest did not: it has been used up meanwhile.
+    /// Skips ports that an earlier poll found ready and the latest did not: their data was read
+    /// meanwhile.
     private mutating func firstReadyPort(in mode: Int) -> Ticket? {
         let poll = pollNumber
         while let slot = modes[mode].ready.first {
@@ -310,7 +309,7 @@ extension GenericEngine {
         let poll = pollNumber
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
             let isFresh = record.poll == poll || record.isRefused
-            let events = isFresh ? record.noted : []
+            let events = isFresh ? record.pendingEvents : []
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }
@@ -322,12 +321,12 @@ extension GenericEngine {
         mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
     }
 
-    /// Ends a call of a port that is here still, which then may be served again.
+    /// Ends the call of a port, which may then be served again.
     ///
     /// - Parameters:
     ///   - ticket: The port.
-    ///   - hasMore: Whether it has more that the kernel does not know of.
-    /// - Returns: Whether it is here.
+    ///   - hasMore: Whether it has more events that the kernel does not report.
+    /// - Returns: Whether the port is still in this loop.
     mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
         let state = ports.modify(ticket) { record in
             record.endCall()

@@ -1,8 +1,8 @@
-/// What a loop keeps about a custom source.
+/// A loop's record of a custom source.
 struct SourceRecord<Items: ItemTypes>: ItemRecord {
     let source: Items.Source
     var attachment = Attachment()
-    /// When it was signalled first since it was performed last; `nil` when it is not signalled.
+    /// When it was first signalled since it was last performed; `nil` if it is not signalled.
     fileprivate var signal: UInt64?
 
     init(source: Items.Source) { self.source = source }
@@ -27,7 +27,7 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
 }
 
 extension GenericEngine {
-    /// Adds a source to a mode; answers the modes that it joined.
+    /// Adds a source to a mode; returns the modes that it joined.
     mutating func add(
         _ ticket: Ticket,
         sourceTo mode: UVRunLoop.Mode,
@@ -35,16 +35,16 @@ extension GenericEngine {
     ) -> [UVRunLoop.Mode] {
         renewVersion()
         let joined = sources.add(ticket, to: mode, in: &modes)
-        if let signal { noteSignal(ticket, signal) }
+        if let signal { markSignalled(ticket, signal) }
         return modes.names(of: joined)
     }
 
-    /// Puts a source among those to be fired, in every mode it is in.
+    /// Queues a signalled source in every mode it is in.
     ///
     /// - Parameters:
     ///   - ticket: The source.
-    ///   - serial: Tells when it was signalled; a later signal of whatever source has a larger one.
-    mutating func noteSignal(_ ticket: Ticket, _ serial: UInt64) {
+    ///   - serial: The number of the signal; later signals, of any source, have larger numbers.
+    mutating func markSignalled(_ ticket: Ticket, _ serial: UInt64) {
         let isNew = sources.modify(ticket, in: &modes) { record, modes in
             guard record.signal == nil else { return false }
             record.signal = serial
@@ -54,7 +54,7 @@ extension GenericEngine {
         if isNew == true { signalledCount += 1 }
     }
 
-    /// Takes a source out of those to be fired: this loop, or another one, is about to fire it.
+    /// Removes a source from the queues, because this loop or another is about to fire it.
     mutating func clearSignal(_ ticket: Ticket) {
         let wasSignalled = sources.modify(ticket, in: &modes) { record, modes in
             guard record.signal != nil else { return false }
@@ -65,8 +65,8 @@ extension GenericEngine {
         if wasSignalled == true { signalledCount -= 1 }
     }
 
-    /// Takes a source out of a mode; answers the modes it left, and its record when nothing keeps it
-    /// here any more.
+    /// Removes a source from a mode; returns the modes it left, and its record if the loop no
+    /// longer needs it.
     mutating func remove(
         _ ticket: Ticket,
         sourceFrom mode: UVRunLoop.Mode
@@ -78,7 +78,7 @@ extension GenericEngine {
         return (modes.names(of: left), dropped)
     }
 
-    /// Takes a source out of the loop; answers the modes it left.
+    /// Removes a source from the loop; returns the modes it left.
     mutating func removeSource(_ ticket: Ticket) -> [UVRunLoop.Mode] {
         renewVersion()
         guard let found = sources.removeEverywhere(ticket, in: &modes) else { return [] }
@@ -90,7 +90,7 @@ extension GenericEngine {
         if record.signal != nil { signalledCount -= 1 }
     }
 
-    /// Takes the source of the mode that is to be fired first out of those to be fired.
+    /// Takes the first signalled source of the mode off the queues.
     mutating func takeFirstSignalled(in mode: Int) -> Items.Source? {
         guard let slot = modes[mode].signalled.first else { return nil }
         let ticket = sources.ticket(at: slot)
@@ -98,7 +98,7 @@ extension GenericEngine {
         return sources.modify(ticket) { $0.source }
     }
 
-    /// Names the signalled sources of the mode, in no particular order.
+    /// Appends the signalled sources of the mode, in no particular order.
     func collectSignalled(in mode: Int, into batch: inout [SignalledSource]) {
         modes[mode].signalled.forEach { slot, turn in
             if let source = sources[sources.ticket(at: slot)]?.source {
@@ -107,7 +107,7 @@ extension GenericEngine {
         }
     }
 
-    /// A source that is about to be fired, and when it is its turn.
+    /// A source that is about to fire, and its position among the others.
     struct SignalledSource {
         var source: Items.Source
         var turn: Turn

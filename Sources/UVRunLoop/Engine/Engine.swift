@@ -1,8 +1,8 @@
-/// What one loop knows: its modes, the items in them, and what is ready to be served.
+/// The state of one loop: its modes, their items, and which of them are ready.
 ///
-/// The engine is a value. It reads no clock, takes no lock and calls nobody: it is told the time
-/// and what the kernel reported, and answers what is to be done. Whatever leaves it is handed to
-/// the caller, who lets go of it where no lock is held, because releasing an item may run code
+/// The engine is a value. It reads no clock, takes no lock and calls no user code: it receives the
+/// time and the kernel's reports, and returns what is to be done. Items that it removes are
+/// returned to the caller, who releases them after the lock, because releasing an item may run code
 /// that uses the loop.
 struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var modes = ModeTable<Items>()
@@ -13,37 +13,36 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var descriptors = DescriptorTable()
     /// Timers whose handlers are running, innermost last.
     var firing: [Items.Timer] = []
-    /// How many sources are signalled, in any mode.
+    /// The number of signalled sources in all modes.
     var signalledCount = 0
-    /// The latest look at the kernel for a mode with ports.
+    /// The latest poll for a mode with ports.
     private(set) var latestPoll = PollStamp()
-    /// Its number.
+    /// The number of the latest poll.
     var pollNumber: Int64 {
         get { latestPoll.number }
         set { latestPoll.begin(newValue, at: nextSerial()) }
     }
-    /// Whether a port may be ready, in any mode.
+    /// Whether a port may be ready in any mode.
     var mayHoldReady = false
-    /// Whether the kernel may have to be asked for more, for any mode.
+    /// Whether the kernel may have to watch more for any mode.
     var mayHoldUnwatched = false
-    /// The loop's thread has ended: nothing is accepted any more.
+    /// Whether the loop's thread has ended; nothing is accepted any more.
     private(set) var isClosed = false
-    /// Grows with every change of what the modes hold.
+    /// Increases with every change to the modes' items.
     private(set) var version: UInt64 = 0
     private var serial: UInt64 = 0
 
-    /// A number never given before; what happens later has the larger one.
+    /// Returns a number larger than every one before.
     mutating func nextSerial() -> UInt64 {
         serial += 1
         return serial
     }
 
-    mutating func noteSkippedPoll() { latestPoll.leftOut = nextSerial() }
+    mutating func recordSkippedPoll() { latestPoll.lastSkipped = nextSerial() }
 
     mutating func renewVersion() { version += 1 }
 
-    /// What everybody may know without the lock: the version, and whether there may be something
-    /// to serve.
+    /// The part of the state that any thread may read without the lock.
     var summary: EngineSummary {
         EngineSummary(
             version: version,
@@ -55,25 +54,25 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     // MARK: Modes
 
-    /// What a run needs to know about its mode, and keeps until the version changes.
+    /// A run's view of its mode, valid until the version changes.
     struct View {
-        /// No engine ever has the first one.
+        /// No engine reaches this version.
         var version = UInt64.max
         var observers = ObserverLists<Items.Observer>()
         var holdsItems = false
         var holdsPorts = false
-        /// Whether there are ports that the kernel has to be asked about.
+        /// Whether any of the ports has a descriptor.
         var holdsDescriptors = false
         var holdsTimers = false
         var isCommon = false
 
-        /// Whether an observer is told of sleeping or waking.
+        /// Whether an observer is notified before or after sleeping.
         var isSleepObserved: Bool {
             !observers.observed.isDisjoint(with: [.beforeWaiting, .afterWaiting])
         }
     }
 
-    /// Brings what a run knows of a mode up to date.
+    /// Updates a run's view of a mode.
     func show(_ mode: Int, in view: inout View) {
         view.version = version
         view.observers = modes[mode].observers
@@ -84,12 +83,12 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         view.isCommon = modes[mode].isCommon
     }
 
-    /// What a run needs to know about its mode right before it sleeps.
+    /// A run's view of its mode right before it sleeps.
     struct SleepView {
         var version: UInt64
         /// Whether a source is signalled or a port is ready.
         var hasWork: Bool
-        /// Whether the kernel has to be asked for more first.
+        /// Whether the kernel must watch more first.
         var hasUnwatched: Bool
         var soonest: Int64?
         var deadline: Deadline?
@@ -106,9 +105,9 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         )
     }
 
-    /// Makes a mode one of the common ones, which brings it every item recorded as common.
+    /// Adds a mode to the common modes, and every common item to the mode.
     ///
-    /// - Returns: The sources that joined it, whose clients are to be told.
+    /// - Returns: The sources that joined it, whose `schedule` handlers are to be called.
     mutating func addCommonMode(_ mode: UVRunLoop.Mode) -> [Items.Source] {
         guard !isClosed, let index = modes.insertCommon(mode) else { return [] }
         renewVersion()
@@ -121,7 +120,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     // MARK: The end
 
-    /// What a loop held when its thread ended.
+    /// The items of a loop whose thread has ended.
     struct Remains {
         var timers: [Items.Timer] = []
         var observers: [ObserverRecord<Items>] = []
@@ -129,14 +128,15 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         var ports: [PortRecord<Items>] = []
     }
 
-    /// Empties every mode for good.
+    /// Empties every mode, and accepts nothing from then on.
     mutating func close() -> Remains {
         isClosed = true
         renewVersion()
         firing = []
         signalledCount = 0
         var remains = Remains()
-        // One that is in several modes is met several times, and belongs to others once it has left.
+        // A timer in several modes comes up several times, and may belong to another loop once it
+        // has left.
         for timer in allTimers where timer.core.isCommon || timerModes.isInAnyMode(timer) {
             remove(timer)
             remains.timers.append(timer)
@@ -160,7 +160,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     }
 }
 
-/// The engine's state in one word.
+/// The engine's state in one word: the version, and whether there may be something to do.
 struct EngineSummary: Equatable {
     let bits: UInt64
 
@@ -172,8 +172,8 @@ struct EngineSummary: Equatable {
             | (mayHoldUnwatched ? 4 : 0)
     }
 
-    /// Nothing to serve, and nothing to watch.
-    static func quiet(version: UInt64) -> EngineSummary {
+    /// The summary of an engine with nothing to serve and nothing to watch.
+    static func nothingToDo(version: UInt64) -> EngineSummary {
         EngineSummary(
             version: version,
             mayHoldSignals: false,

@@ -1,14 +1,14 @@
-/// The dates on which a timer fires: a first one, and, for a repeating timer, one every interval
+/// The dates on which a timer fires: a first one and, for a repeating timer, one every interval
 /// after it.
 ///
-/// All dates are nanoseconds of the loop's clock. The arithmetic saturates: a date too far to be
-/// written down is never reached.
+/// All dates are nanoseconds of the loop's clock. The arithmetic saturates: a date that does not
+/// fit is never reached.
 struct FireSeries {
-    /// The next date to fire on.
+    /// The next date.
     private(set) var date: Int64
     /// Zero for a timer that fires once.
     private let period: Int64
-    /// The first date of the series that no fire has stood for yet; never later than `date`.
+    /// The first date that no fire has accounted for yet; never later than `date`.
     private var unaccounted: Int64
 
     init(date: Int64, interval: Int64?) {
@@ -20,7 +20,7 @@ struct FireSeries {
     /// `nil` for a timer that fires once.
     var interval: Int64? { period == 0 ? nil : period }
 
-    /// Begins the series anew.
+    /// Restarts the series at a date.
     mutating func restart(at date: Int64) {
         self.date = date
         unaccounted = date
@@ -28,7 +28,7 @@ struct FireSeries {
 
     /// Accounts for every date up to `now` with one fire.
     ///
-    /// - Returns: How many dates beyond the first this fire stands for.
+    /// - Returns: The number of dates beyond the first that this fire accounts for.
     mutating func fire(at now: Int64) -> Int {
         guard let interval, now >= unaccounted else { return 0 }
         let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
@@ -38,7 +38,7 @@ struct FireSeries {
         return Int(missed)
     }
 
-    /// Moves on to the first date after `now`.
+    /// Sets `date` to the first date after `now`.
     mutating func advance(past now: Int64) {
         guard let interval else { return }
         guard unaccounted <= now else {
@@ -52,13 +52,13 @@ struct FireSeries {
 }
 
 extension Int64 {
-    /// The sum of this and `count` times `step`, or the largest number when that is less.
+    /// Returns this plus `count` times `step`, or the largest number if that overflows.
     fileprivate func adding(_ count: Int64, times step: Int64) -> Int64 {
         let (product, tooLarge) = count.multipliedReportingOverflow(by: step)
         return tooLarge ? .max : addingSaturating(product)
     }
 
-    /// The sum, or the nearest number there is.
+    /// Returns the sum, or the nearest number that fits.
     package func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         guard overflow else { return sum }

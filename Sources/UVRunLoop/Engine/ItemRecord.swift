@@ -1,11 +1,10 @@
-/// What a loop keeps about one item: each kind of item says what joining and leaving a mode means
-/// for it.
+/// A loop's record of one item; defines what joining and leaving a mode does for its kind.
 protocol ItemRecord {
     associatedtype Items: ItemTypes
 
     var attachment: Attachment { get set }
 
-    /// Enters the item in a mode's queues and lists; answers its place there.
+    /// Adds the item to a mode's queues and lists; returns its slot there.
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot
     func leave(_ mode: inout ModeContents<Items>, place: HeapSlot)
 }

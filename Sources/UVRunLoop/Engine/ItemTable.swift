@@ -1,4 +1,4 @@
-/// All items of one kind in a loop, and their membership in modes, `.common` included.
+/// The items of one kind in a loop, and the modes they are in, `.common` included.
 struct ItemTable<Record: ItemRecord> {
     private var records = SlotMap<Record>()
 
@@ -28,7 +28,7 @@ struct ItemTable<Record: ItemRecord> {
 
     mutating func insert(_ record: Record) -> Ticket { records.insert(record) }
 
-    /// Adds an item to a mode, or to every common one; answers the modes that it joined.
+    /// Adds an item to a mode, or to every common mode; returns the modes that it joined.
     mutating func add(
         _ ticket: Ticket,
         to mode: UVRunLoop.Mode,
@@ -41,10 +41,9 @@ struct ItemTable<Record: ItemRecord> {
         return joined
     }
 
-    /// Gives a mode that has just become a common one the items that are recorded as common.
+    /// Adds the common items to a new common mode.
     ///
-    /// - Complexity: O(number of items); adding a common mode is rare, and needs no index of its
-    ///   own.
+    /// - Complexity: O(number of items), because adding a common mode is too rare for an index.
     mutating func addCommonItems(
         to index: Int,
         in modes: inout ModeTable<Record.Items>
@@ -69,7 +68,7 @@ struct ItemTable<Record: ItemRecord> {
         return hasJoined == true ? ModeIndices(index) : ModeIndices()
     }
 
-    /// Removes an item from a mode, or, when it was added to `.common`, from every common one.
+    /// Removes an item from a mode or, if it was added to `.common`, from every common mode.
     ///
     /// - Returns: The modes it left. The record stays; see ``dropIfUnused(_:)``.
     mutating func remove(
@@ -101,7 +100,7 @@ struct ItemTable<Record: ItemRecord> {
         return hasLeft == true ? ModeIndices(index) : ModeIndices()
     }
 
-    /// Takes an item out of every mode and out of the loop.
+    /// Removes an item from every mode and from the loop.
     mutating func removeEverywhere(
         _ ticket: Ticket,
         in modes: inout ModeTable<Record.Items>
@@ -115,7 +114,7 @@ struct ItemTable<Record: ItemRecord> {
         return (record, left)
     }
 
-    /// Forgets an item that is in no mode and not recorded as common.
+    /// Removes the record of an item that is in no mode and not common.
     mutating func dropIfUnused(_ ticket: Ticket) -> Record? {
         guard let record = records[ticket], !record.attachment.holdsItem else { return nil }
         return records.remove(ticket)

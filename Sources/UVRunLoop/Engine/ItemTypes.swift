@@ -1,6 +1,6 @@
-/// The items of a loop, as far as the engine knows them.
+/// The item types of a loop, as the engine uses them.
 ///
-/// The engine names no class of item: it is generic over these, and specialised in the module.
+/// The engine names no item class: it is generic over these types, and specialised in this module.
 protocol ItemTypes {
     associatedtype Timer: TimerReference
     associatedtype Observer: ObserverReference
@@ -8,12 +8,12 @@ protocol ItemTypes {
     associatedtype Port: PortReference
 }
 
-/// A timer, with what changes about it inside.
+/// A timer, which contains its changing state.
 protocol TimerReference: AnyObject, Sendable {
     associatedtype Call: Sendable
 
     var core: TimerCore { get set }
-    /// What it calls; `nil` once that was released.
+    /// The handler; `nil` once it was released.
     var call: Call? { get }
 }
 
@@ -30,14 +30,13 @@ protocol SourceReference: AnyObject, Sendable {
 
 /// A port-based source.
 protocol PortReference: Sendable {
-    /// What the kernel is asked about; `nil` for a source that the kernel knows nothing of.
+    /// The descriptor to watch; `nil` if the source has none.
     var descriptor: CInt? { get }
-    /// What the kernel is asked for at first.
+    /// The initial events to watch for.
     var events: UVRunLoop.DescriptorEvents { get }
     var order: Int { get }
-    /// Whether it keeps its modes from being empty, at first.
+    /// Whether it initially keeps its modes from being empty.
     var keepsModes: Bool { get }
-    /// Whether its handler is on the stack, of this loop or of the one that it has left during the
-    /// call.
+    /// Whether its handler is running, in this loop or in one that it left during the call.
     var isBeingCalled: Bool { get nonmutating set }
 }

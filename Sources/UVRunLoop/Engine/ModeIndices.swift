@@ -1,4 +1,4 @@
-/// A few modes of a loop; one costs no array.
+/// A list of a loop's modes; one mode needs no array.
 struct ModeIndices {
     private var first: Int?
     private var others: [Int] = []

@@ -1,10 +1,8 @@
-/// Gives the modes that a loop knows small numbers of its own, in the order in which it heard of
-/// them.
+/// Maps the process-wide numbers of modes to indices in one loop, in the order of first use.
 ///
-/// The modes' own numbers are the process's: a loop that indexed by them would pay for modes that
-/// only others use.
+/// Indexing by the process-wide numbers would cost memory for modes that only other loops use.
 struct ModeNumbers {
-    /// By the process's number, for the modes that nearly everybody uses.
+    /// Indices of modes with small numbers, which most programs use.
     private var near: [Int32] = []
     private var far: [Int: Int32] = [:]
     private(set) var count = 0
@@ -12,7 +10,7 @@ struct ModeNumbers {
     private static let nearCount = 64
     private static let unknown: Int32 = -1
 
-    /// The loop's number for a mode of the process's number, if the loop knows the mode.
+    /// Returns the loop's index for a mode, if the loop knows the mode.
     @inline(__always)
     func index(of number: Int) -> Int? {
         guard number < Self.nearCount else { return far[number].map(Int.init) }
@@ -20,7 +18,7 @@ struct ModeNumbers {
         return Int(near[number])
     }
 
-    /// Gives a mode that the loop does not know the next number.
+    /// Gives the next index to a mode that the loop does not know.
     mutating func insert(_ number: Int) -> Int {
         let index = count
         count += 1

@@ -1,20 +1,20 @@
-/// The observers of one mode, one list per activity, each in the order of its calls.
+/// The observers of one mode: one list per activity, in the order of calls.
 ///
-/// The lists lie one behind the other in one array: most passes of most loops have nobody to tell,
-/// and those that have tell them several times.
+/// All lists share one array, because most modes have no observers, and an observer is usually in
+/// several lists.
 struct ObserverLists<Observer: ObserverReference> {
     private var entries: [Observer] = []
-    /// Where each list begins; the last one is where the last list ends.
+    /// The start of each list; the last element is the end of the last list.
     private var bounds = InlineArray<7, Int32>(repeating: 0)
-    /// The activities that somebody is told of; of the others nothing more is asked.
+    /// The activities that have observers; the others are skipped.
     private(set) var observed: UVRunLoop.Activities = []
 
-    /// Lends the observers to tell of one activity, in the order of their calls.
+    /// Calls the body with the observers of an activity, in order.
     ///
-    /// The lists stay as they are meanwhile: observers that join are not in them.
+    /// The lists do not change meanwhile: observers added by the body are not in them.
     @inline(__always)
     borrowing func forEach(
-        toldOf activity: UVRunLoop.Activities,
+        observing activity: UVRunLoop.Activities,
         _ body: (Observer) -> Void
     ) {
         let list = Self.index(of: activity)
@@ -42,8 +42,7 @@ struct ObserverLists<Observer: ObserverReference> {
         }
     }
 
-    /// Where one of this order goes in a list so that it is called after all who have been there
-    /// with the same.
+    /// Returns where an observer of an order is inserted: after those of the same order.
     private func firstIndex(in list: Int, after order: Int) -> Int {
         var (low, high) = (range(of: list).lowerBound, range(of: list).upperBound)
         while low < high {

@@ -1,34 +1,34 @@
-/// What a loop keeps about a port-based source.
+/// A loop's record of a port-based source.
 struct PortRecord<Items: ItemTypes>: ItemRecord {
     typealias Events = UVRunLoop.DescriptorEvents
 
     let port: Items.Port
-    /// `nil` for a port that the kernel knows nothing of.
+    /// The watched descriptor; `nil` if the port has none.
     let descriptor: CInt?
-    /// Its turn among those that became ready at the same time, as a number that sorts like it.
+    /// The port's order, as an unsigned number that sorts the same way.
     private let order: UInt32
-    /// What the source asks for.
+    /// The events that the source waits for.
     var events: Events
     var attachment = Attachment()
-    /// What was noted for it and not delivered yet.
-    var noted: Events = []
-    /// The mode in whose queue it waits for what the kernel reported.
+    /// Events that were recorded and not delivered yet.
+    var pendingEvents: Events = []
+    /// The mode in which it is queued for a reported event.
     var queuedIn: Int?
-    /// It has something that the kernel does not know of, and waits in the queues of all its modes.
+    /// Whether it has an event that the kernel does not report, and is queued in all its modes.
     var hasAnnouncement = false
-    /// The look at the kernel that saw it ready last.
+    /// The number of the poll that last found it ready.
     var poll: Int64 = 0
-    /// Its call is on the stack, that of this loop or of the one that it has left during the call.
+    /// Whether its handler is running, in this loop or in one that it left during the call.
     private(set) var isBeingCalled: Bool
-    /// When it was served last, or else when it came.
+    /// When it was last served, or else when it was added.
     var servedAt: UInt64
-    /// Its place in the line, from when it became ready until it is served.
+    /// Its position in the queues, from when it became ready until it is served.
     var turn: Turn?
-    /// It has been told of a hang-up, and is silent until it is added again.
+    /// Whether it has received a hang-up; it gets no events until it is added again.
     var isOff = false
-    /// The kernel refused to watch the descriptor: its one call is still to come.
+    /// Whether the kernel refused to watch the descriptor, and the final call is pending.
     var isRefused = false
-    /// It does not keep its modes from being empty.
+    /// Whether it does not keep its modes from being empty.
     var isIdle: Bool
 
     init(port: Items.Port, serial: UInt64) {
@@ -58,9 +58,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         mode.ready.members.remove(place)
     }
 
-    /// What the kernel is to report to it.
+    /// The events that the kernel must report for a port.
     struct Wish {
-        /// `nil` when it is to be served nothing of the kernel's.
+        /// `nil` if no reported event can be served now.
         var descriptor: CInt?
         var events: Events
     }
@@ -69,21 +69,20 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     private var wanted: Events { events.union(.hangUp) }
 
-    /// Whether it has a place in the line.
+    /// Whether it is queued, in any mode.
     var isWaiting: Bool { turn != nil || hasAnnouncement || isRefused }
 
-    /// Whether a run in one of its modes may serve it.
+    /// Whether a run in one of its modes can serve it.
     var isServable: Bool { !isBeingCalled && !isOff }
 
-    /// What a run may serve of it in a mode, as the kernel is to report it.
+    /// Returns the events that a run in a mode can serve.
     func interest(in mode: Int) -> Events {
         isServable && attachment.place(in: mode) != nil ? wanted : []
     }
 
-    /// What it is to be told of what the kernel reported.
+    /// Returns the events of a report that are for this source.
     ///
-    /// A hang-up comes with all that it asked for, and not while there is something left for it to
-    /// read.
+    /// A hang-up comes with all events that the source waits for, and not before its data was read.
     func events(of report: Readiness) -> Events {
         let plain = report.events.intersection(events).subtracting(.hangUp)
         guard report.events.contains(.hangUp) else { return plain }
@@ -91,10 +90,10 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         return waitsForData ? plain : events.union(.hangUp)
     }
 
-    /// Puts it among the ready ports of a mode.
+    /// Queues a reported event in a mode.
     ///
-    /// From when it is ready until it is served it keeps its turn, whatever other modes and looks
-    /// come between.
+    /// A port keeps its position from when it became ready until it is served, whatever other modes
+    /// and polls come between.
     mutating func queue(
         _ events: Events,
         poll: PollStamp,
@@ -103,19 +102,18 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) {
         if let queuedIn, queuedIn != mode {
             if !hasAnnouncement { dequeue(in: &modes) }
-            noted = []
+            pendingEvents = []
         }
-        noted = self.poll == poll.number ? noted.union(events) : events
+        pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
         self.poll = poll.number
         queuedIn = mode
         takeTurn(at: poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial)
         if let place = attachment.place(in: mode) { enqueue(place, in: &modes[mode]) }
     }
 
-    /// Puts it among the ready ports of all its modes, for something that the kernel does not know
-    /// of.
+    /// Queues an event that the kernel does not report, in all modes of the port.
     mutating func queueAnnouncement(at serial: UInt64, in modes: inout ModeTable<Items>) {
-        // Also where it is in no mode: one that it joins later finds it ready.
+        // Even if it is in no mode: it is queued in a mode that it joins later.
         takeTurn(at: serial)
         attachment.forEach { enqueue($0.place, in: &modes[$0.mode]) }
     }
@@ -129,13 +127,12 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         mode.ready.insert(place, turn)
     }
 
-    /// Sorts ports that became ready at the same time, in one look: by their order, then by how
-    /// long they were not served.
+    /// Orders ports that became ready in the same poll: by order, then longest unserved first.
     private var tieBreaker: UInt64 {
         UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
     }
 
-    /// Takes it out of the line to be served.
+    /// Removes it from the queues to be served.
     mutating func beginCall(
         _ events: Events,
         _ ticket: Ticket,
@@ -154,18 +151,18 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         )
     }
 
-    /// Ends the call, whichever loop began it.
+    /// Ends the call, even if another loop began it.
     mutating func endCall() {
         isBeingCalled = false
         port.isBeingCalled = false
     }
 
-    /// Takes it out of the queues for what was noted so far.
+    /// Removes it from the queues, and discards its pending events.
     mutating func unqueue(in modes: inout ModeTable<Items>) {
         dequeue(in: &modes)
         queuedIn = nil
         hasAnnouncement = false
-        noted = []
+        pendingEvents = []
     }
 
     private func dequeue(in modes: inout ModeTable<Items>) {
@@ -177,21 +174,22 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 }
 
-/// A look at the kernel, and when it was.
+/// The number and the time of a poll.
 struct PollStamp {
     private(set) var number: Int64 = 0
     private(set) var serial: UInt64 = 0
-    /// When the one before it was.
+    /// The serial number of the previous poll.
     private var previous: UInt64 = 0
-    /// When a look was left out last.
-    var leftOut: UInt64 = 0
+    /// The serial number of the last skipped poll.
+    var lastSkipped: UInt64 = 0
 
     mutating func begin(_ number: Int64, at serial: UInt64) {
         self.number = number
         (previous, self.serial) = (self.serial, serial)
     }
 
-    /// Whether a look that was left out would have found a port ready again, as this one has:
-    /// the port has its turn as if it had.
-    func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < leftOut }
+    /// Whether a skipped poll would have found a served port ready again.
+    ///
+    /// The port is then queued as if that poll had happened.
+    func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < lastSkipped }
 }

@@ -1,13 +1,13 @@
-/// What the driver reports of a descriptor.
+/// A driver's report about a descriptor.
 package struct Readiness: Sendable {
     package var descriptor: CInt
-    /// Which use of the number the report is about.
+    /// The use of the number that the report is about.
     package var registration: UInt64
-    /// What holds; `.hangUp` when the other side is gone or the descriptor is in error.
+    /// The conditions found; `.hangUp` if the peer is gone or the descriptor has an error.
     package var events: UVRunLoop.DescriptorEvents
-    /// The other side is gone, but what it sent before has not been read.
+    /// Whether the peer is gone, but its data has not been read.
     package var hasUnread = false
-    /// After an error libuv watches no more: the descriptor has to be watched anew.
+    /// Whether libuv stopped watching after an error, and the descriptor has to be added again.
     package var isUnwatched = false
 
     package init(

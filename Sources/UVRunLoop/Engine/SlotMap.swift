@@ -1,16 +1,16 @@
-/// Names one registration: a slot, and which of the slot's tenants is meant.
+/// Identifies one item of a slot map: a slot, and the slot's generation when the item was inserted.
 struct Ticket: Hashable, Sendable {
     var slot: UInt32
     var generation: UInt32
 
-    /// No tenant ever has this ticket.
+    /// A ticket that no item has.
     static let none = Ticket(slot: .max, generation: 0)
 }
 
-/// Items in numbered slots, each reached by the ticket it was given or not at all.
+/// Items in numbered slots, each reached by its ticket.
 ///
-/// A slot's generation grows whenever its tenant leaves, so that an old ticket finds nothing
-/// rather than a stranger.
+/// A slot's generation changes when its item is removed, so that an old ticket finds nothing rather
+/// than another item.
 struct SlotMap<Item> {
     private struct Slot {
         var generation: UInt32 = 1
@@ -42,12 +42,12 @@ struct SlotMap<Item> {
         Int(ticket.slot) < slots.count && slots[Int(ticket.slot)].generation == ticket.generation
     }
 
-    /// The item the ticket was issued for, or `nil` once it has been removed.
+    /// The item of the ticket; `nil` once it has been removed.
     subscript(ticket: Ticket) -> Item? {
         holds(ticket) ? slots[Int(ticket.slot)].item : nil
     }
 
-    /// The ticket of a slot's present tenant.
+    /// The ticket of a slot's current item.
     func ticket(at slot: UInt32) -> Ticket {
         Ticket(slot: slot, generation: slots[Int(slot)].generation)
     }
@@ -59,8 +59,7 @@ struct SlotMap<Item> {
         _ change: (inout Item) -> Result
     ) -> Result? {
         guard holds(ticket) else { return nil }
-        // A slot whose generation is the ticket's has its tenant, and only `!` reaches it without
-        // a copy.
+        // A slot with the ticket's generation has an item, and only `!` reaches it without a copy.
         // swift-format-ignore: NeverForceUnwrap
         return change(&slots[Int(ticket.slot)].item!)
     }

@@ -1,8 +1,8 @@
-/// What is to be asked of the kernel about a descriptor.
+/// The events of a descriptor that the kernel is to report.
 package struct WatchOrder: Sendable {
     package var descriptor: CInt
-    /// Tells this use of the number from earlier ones.
+    /// Distinguishes this use of the number from earlier ones.
     package var registration: UInt64
-    /// `nil`: nothing at all, errors and hang-ups included.
+    /// `nil` to remove the descriptor from the epoll set, errors and hang-ups included.
     package var events: UVRunLoop.DescriptorEvents?
 }

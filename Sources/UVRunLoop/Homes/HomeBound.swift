@@ -1,22 +1,24 @@
-/// A handler, or another value, that only its home thread may use and release.
+/// A handler or another value that only its home thread may use and release.
 ///
-/// Releasing it when its item becomes invalid, and not when the item goes, frees what it captured,
-/// which is often the item's owner. A value without a home is `Sendable` by its type: any thread
-/// may use and release it.
+/// The value is released when its item becomes invalid rather than with the item. That frees what
+/// it captured, often the owner of the item. A value without a home is `Sendable` by its type: any
+/// thread may use and release it.
 ///
-/// Unchecked: a value with a home is read and changed by that thread alone, one without under the
-/// lock. Where another thread drops the last reference, the value is moved, bit by bit, to a place
-/// from which its home releases it: a copy, however short-lived, could be the last one.
+/// Unchecked: a value with a home is read and changed by that thread only, a value without one
+/// under the lock. If another thread drops the last reference, the value is moved bitwise into
+/// memory from which its home releases it: a copy, however short-lived, could be the last
+/// reference.
 @usableFromInline
 package final class HomeBound<Value>: @unchecked Sendable {
     package let home: HomeThread?
     private let lock = Lock()
     @safe @exclusivity(unchecked) private var value: Value?
-    /// Whether the value is lent, on its home thread, and was to be released meanwhile.
+    /// Whether the value is lent on its home thread; `isReleaseDue` if it was to be released
+    /// meanwhile.
     @safe @exclusivity(unchecked) private var isLent = false
     @safe @exclusivity(unchecked) private var isReleaseDue = false
 
-    /// Keeps a value for a thread, or for any.
+    /// Stores a value for its home thread, or for any thread if it has no home.
     init(_ value: Value, home: HomeThread?) {
         self.value = value
         self.home = home
@@ -26,7 +28,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
         self.init(bound.handler, home: bound.owner)
     }
 
-    /// The value, on the thread it belongs to; `nil` once it was released.
+    /// The value, on its home thread; `nil` once it was released.
     package var current: Value? {
         guard let home else { return shared }
         require(home.isCurrent, ThreadBound<Value>.rule)
@@ -39,14 +41,14 @@ package final class HomeBound<Value>: @unchecked Sendable {
         return value
     }
 
-    /// Traps with a sentence unless the value may be used on a thread.
+    /// Traps unless the value may be used on a thread.
     package func checkHome(is thread: ThreadIdentity) {
         require(home == nil || home?.identity == thread, ThreadBound<Value>.rule)
     }
 
     /// Releases the value, here or on its home thread.
     ///
-    /// > Threading: Any thread; no lock may be held, because it may run code of the value's owner.
+    /// > Threading: Any thread. No lock may be held, because releasing the value may run user code.
     package func release() {
         if let home, !home.isCurrent, home.post({ self.releaseHere() }) { return }
         releaseHere()
@@ -64,9 +66,9 @@ package final class HomeBound<Value>: @unchecked Sendable {
 }
 
 extension HomeBound where Value: AnyObject {
-    /// Lends the value, on a thread that is known to be the right one, and not twice at a time.
+    /// Lends the value on its home thread, not twice at the same time.
     ///
-    /// One with a home is not retained for it: should it be released meanwhile, that waits.
+    /// A value with a home is not retained for the call; a release during the call is postponed.
     @inline(__always)
     func lend(_ body: (Value) -> Void) {
         guard home != nil else { return lendShared(body) }
@@ -82,20 +84,20 @@ extension HomeBound where Value: AnyObject {
     }
 }
 
-/// What an item calls, until the item becomes invalid.
+/// An item's handler, which is released when the item becomes invalid.
 package typealias Handler<Body> = HomeBound<Body>
 
 extension HomeThread {
-    /// Releases a value which nobody else can reach any more, on its home thread.
+    /// Releases a value that nobody else can reach, on its home thread.
     static func release<Value>(_ value: inout Value?, at home: HomeThread?) {
         guard let home, value != nil, !home.isCurrent else { return value = nil }
         let cell = Cell(moving: &value)
         if !home.post({ cell.release() }) { cell.release() }
     }
 
-    /// Carries a value to its home, without a copy that somebody would have to release elsewhere.
+    /// Carries a value to its home thread without a copy that would be released elsewhere.
     ///
-    /// Unchecked: the value is used by nobody on its way.
+    /// Unchecked: no thread uses the value on the way.
     @safe
     private struct Cell<Value>: @unchecked Sendable {
         private let memory: UnsafeMutablePointer<Value?>

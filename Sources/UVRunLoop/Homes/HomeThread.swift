@@ -1,24 +1,24 @@
 import Synchronization
 
-/// A thread that handlers are bound to, for other threads that are to release one.
+/// A thread that handlers are bound to, and that releases them for other threads.
 ///
-/// What a handler captured need not be `Sendable`, so only this thread may release it. Others post
-/// the release here; the thread's loop does it in its next pass, inside of a sleep if it sleeps,
-/// and when a run begins. A thread that runs no loop does it when it ends. Once it has ended,
-/// whoever drops a handler releases it.
+/// The captures of a handler need not be `Sendable`, so only this thread may release them. Other
+/// threads post the release here. The thread's loop performs it in its next pass, during a sleep,
+/// or when a run begins; a thread that runs no loop performs it when it ends. After that, the
+/// thread that drops a handler releases it.
 @usableFromInline
 package final class HomeThread: Sendable {
     private struct State {
         var releases: [Block] = []
         var isClosed = false
-        /// What a release wakes; `nil` while the thread has none.
+        /// The loop to wake for a release; `nil` if the thread has none.
         var loop: UVRunLoop?
     }
 
     package let identity: ThreadIdentity
     private let generation = ForkCount.current
     private let state = Guarded(State())
-    /// For a look without the lock, once per pass.
+    /// Read without the lock, once per pass.
     private let hasReleases = Atomic<Bool>(false)
 
     init(_ identity: ThreadIdentity) { self.identity = identity }
@@ -28,19 +28,20 @@ package final class HomeThread: Sendable {
 
     private static let mainThread = PerProcess { HomeThread(.main) }
 
-    /// The main thread, which may not have used the library yet.
+    /// The main thread, even if it has not used the library yet.
     static var main: HomeThread { mainThread.current }
 
     @usableFromInline package var isCurrent: Bool { ThreadRecord.isCurrent(identity) }
 
-    /// Has the thread release something.
+    /// Posts a release to the thread.
     ///
-    /// - Parameter release: Captures nothing that only that thread may release, but by a pointer.
-    /// - Returns: `false` when the thread has ended: the caller releases it.
+    /// - Parameter release: The release. A value that only the thread may release is captured by
+    ///   pointer.
+    /// - Returns: `false` if the thread has ended, and the caller must release the value.
     ///
     /// > Threading: Any thread; no lock may be held.
     func post(_ release: @escaping Block) -> Bool {
-        // In a forked child the threads of the parent do not exist.
+        // In a forked child, the parent's threads do not exist.
         guard generation == ForkCount.current else { return false }
         let (isPosted, loop) = state.withLock { state -> (Bool, UVRunLoop?) in
             guard !state.isClosed else { return (false, nil) }
@@ -54,7 +55,7 @@ package final class HomeThread: Sendable {
 
     // MARK: On the thread itself
 
-    /// Does the releases that others have posted.
+    /// Performs the releases that other threads have posted.
     ///
     /// - Returns: Whether there were any.
     @inline(__always)
@@ -74,13 +75,13 @@ package final class HomeThread: Sendable {
         for release in releases { release() }
     }
 
-    /// Names the loop to wake; that of the main thread may be made by another one.
+    /// Sets the loop to wake; another thread may create the main thread's loop.
     func setLoop(_ loop: UVRunLoop?) {
         let previous = state.withLock { exchange(&$0.loop, with: loop) }
         withExtendedLifetime(previous) {}
     }
 
-    /// Ends together with the thread, and does what is left to do.
+    /// Closes the thread at its exit, and performs the remaining releases.
     func close() {
         setLoop(nil)
         state.withLock { $0.isClosed = true }

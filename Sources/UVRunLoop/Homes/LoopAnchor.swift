@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Stands for a loop in what outlives it, and leads other threads to it while it is there.
+/// Refers to a loop from objects that may outlive it, and for other threads.
 ///
-/// It is never released: whoever has read an anchor's address can go to it at any later time, and
-/// finds the loop, none, or another loop that uses the anchor by then. That is why nothing is
-/// changed through an anchor before what named it has been looked at again, under that loop's lock.
+/// An anchor is never released: a thread that has read an anchor's address can follow it at any
+/// later time, and finds the loop, none, or another loop that reuses the anchor. So before anything
+/// is changed through an anchor, the reference is checked again under that loop's lock.
 final class LoopAnchor: Sendable {
     private let present = Guarded<UVRunLoop?>(nil)
     let generation = ForkCount.current
@@ -15,17 +15,17 @@ final class LoopAnchor: Sendable {
         return present.withLock { $0 }
     }
 
-    /// Leads to a loop from now on.
+    /// Refers to a loop from now on.
     func attach(_ loop: UVRunLoop) { present.withLock { $0 = loop } }
 
-    /// Leads nowhere any more; another loop may use it then.
+    /// Refers to no loop any more; another loop may reuse the anchor.
     func detach() {
         let loop = present.withLock { exchange(&$0, with: nil) }
         Self.spare.current.anchors.withLock { $0.append(self) }
         withExtendedLifetime(loop) {}
     }
 
-    /// An anchor that leads nowhere yet.
+    /// Returns an anchor without a loop.
     static func take() -> LoopAnchor {
         if let anchor = spare.current.anchors.withLock({ $0.popLast() }) { return anchor }
         let anchor = LoopAnchor()
@@ -41,17 +41,17 @@ final class LoopAnchor: Sendable {
     private static let spare = PerProcess { Spare() }
 }
 
-/// Which loop a timer is in, and so whose lock guards what changes about it.
+/// The loop that a timer is in, whose lock guards the timer's state.
 ///
-/// A timer in a loop is guarded by the lock of that loop, so that adding, firing and cancelling it
-/// take one lock and not two. One in no loop is changed by whoever puts a mark here. A timer comes
-/// into a loop and leaves it under the loop's lock; whoever has taken a lock looks here once more
-/// before relying on it.
+/// So adding, firing and cancelling a timer take one lock rather than two. A timer in no loop is
+/// guarded by a mark stored here. A timer joins and leaves a loop under the loop's lock; a thread
+/// that has acquired a lock checks the location again before it relies on it.
 struct TimerOwner: ~Copyable, Sendable {
-    /// An anchor's address, nothing, or the mark, which is odd and has the process in it.
+    /// An anchor's address, zero for no loop, or the mark, which is odd and contains the fork
+    /// count.
     private let word = Atomic<UInt>(Location.nowhere.bits)
 
-    /// A loop, or none, as the word tells.
+    /// A loop or none, as stored in the word.
     struct Location: Equatable {
         let bits: UInt
 
@@ -65,7 +65,7 @@ struct TimerOwner: ~Copyable, Sendable {
 
         fileprivate var isMark: Bool { bits & 1 != 0 }
 
-        /// The loop, unless it has ended; `nil` for nowhere, too.
+        /// The loop; `nil` for no loop or one that has ended.
         var loop: UVRunLoop? {
             guard let address = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
             return unsafe Unmanaged<LoopAnchor>.fromOpaque(address)._withUnsafeGuaranteedRef {
@@ -76,7 +76,7 @@ struct TimerOwner: ~Copyable, Sendable {
 
     private static var mark: UInt { UInt(ForkCount.current) << 1 | 1 }
 
-    /// Where it is at this moment.
+    /// The current location.
     var location: Location {
         let location = Location(bits: word.load(ordering: .acquiring))
         return location.isMark ? .nowhere : location
@@ -86,7 +86,7 @@ struct TimerOwner: ~Copyable, Sendable {
         case new, already, elsewhere
     }
 
-    /// Takes a timer that is in no loop into one whose lock the caller holds.
+    /// Moves a timer that is in no loop into a loop, whose lock the caller holds.
     func claim(for loop: Location) -> Claim {
         while true {
             let (isNew, found) = word.compareExchange(
@@ -101,12 +101,12 @@ struct TimerOwner: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the timer out of its loop, whose lock the caller holds.
+    /// Removes the timer from its loop, whose lock the caller holds.
     func leave() { word.store(Location.nowhere.bits, ordering: .releasing) }
 
-    /// Does something about a timer that is in no loop; `nil` when it is in one.
+    /// Runs the body while the timer is in no loop; returns `nil` if it is in one.
     ///
-    /// The body calls nobody.
+    /// The body must not call user code.
     func whileUnowned<Result: Sendable>(_ body: () -> Result) -> Result? {
         while true {
             let (isMarked, found) = word.compareExchange(
@@ -123,16 +123,15 @@ struct TimerOwner: ~Copyable, Sendable {
         }
     }
 
-    /// Waits until another thread has taken its mark away: spins, and then sleeps.
+    /// Waits until another thread has removed its mark: spins, then sleeps.
     ///
-    /// There is no room in a timer for a wait that the other thread could end, and it hardly ever
-    /// lasts.
+    /// A timer has no room for a lock that blocks, and the wait is almost always short.
     private func awaitEnd(of mark: UInt) {
         require(
             mark == Self.mark,
             """
-            Another thread was changing this timer when the process was forked, so the child cannot use it. Make a \
-            new one in the child.
+            Another thread was changing this timer when the process was forked, so the child \
+            cannot use it. Create a new one in the child.
             """
         )
         var backoff = Backoff()

@@ -1,8 +1,8 @@
 /// A value that only its loop's thread may touch.
 ///
-/// Unchecked, because the compiler cannot know a thread when it sees one: ``withValue(_:)`` checks
-/// instead. The value is lent for as long as the body runs, and the body calls nobody: lending it
-/// twice at a time traps.
+/// Unchecked: the compiler does not know the thread, so ``withValue(_:)`` checks it. The value is
+/// lent while the body runs. The body must not call user code; lending the value twice at the same
+/// time traps.
 final class LoopBound<Value>: @unchecked Sendable {
     private let owner: ThreadIdentity
     @safe @exclusivity(unchecked) private var value: Value
@@ -17,7 +17,10 @@ final class LoopBound<Value>: @unchecked Sendable {
     func withValue<Result: ~Copyable>(_ body: (inout Value) -> Result) -> Result {
         require(
             owner == .current && !isLent,
-            "Bug in UVRunLoop: a run loop's own state was reached from another thread, or twice."
+            """
+            Bug in UVRunLoop: a run loop's own state was accessed from another thread, or twice \
+            at once.
+            """
         )
         isLent = true
         defer { isLent = false }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Where the main thread's loop is found without a lock.
+/// Stores the main thread's loop so that it is read without a lock.
 enum MainLoop {
     private static let place = unsafe Atomic<Unmanaged<UVRunLoop>?>(nil)
 
-    /// The loop that was made last for a main thread, perhaps by a process that this one was forked
-    /// from; it is never released.
+    /// The latest loop of a main thread, possibly of a process that this one was forked from; never
+    /// released.
     static var loop: UVRunLoop? {
         get { unsafe place.load(ordering: .acquiring)?.takeUnretainedValue() }
         set {

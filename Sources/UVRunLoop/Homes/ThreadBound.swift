@@ -1,16 +1,15 @@
-/// A handler that need not be `Sendable`, because it is only ever called on the thread that made
-/// it.
+/// A handler that need not be `Sendable`, because it is only called on the thread that created it.
 ///
-/// Unchecked, because no static rule says this and stays pleasant: an item can be handed to any
-/// thread while its handler stays at home. The loop that an item is added to checks this, and so
+/// Unchecked: no convenient static rule expresses this, because an item may be passed to any thread
+/// while its handler stays at home. The loop that an item is added to checks the thread, and so
 /// does every call.
 @usableFromInline
 package struct ThreadBound<Body>: @unchecked Sendable {
     @usableFromInline let handler: Body
-    /// `nil` for a handler that may run on any thread.
+    /// The home thread; `nil` if the handler may run on any thread.
     @usableFromInline let owner: HomeThread?
 
-    /// The thread it belongs to; `nil` for a handler that may run on any.
+    /// The identity of the home thread; `nil` if the handler may run on any thread.
     package var home: ThreadIdentity? { owner?.identity }
 
     /// Binds a handler to the calling thread.
@@ -20,17 +19,17 @@ package struct ThreadBound<Body>: @unchecked Sendable {
         owner = .current
     }
 
-    /// Keeps a handler that is `Sendable` by its type.
+    /// Stores a handler that is `Sendable`.
     ///
-    /// `Body` cannot say so, since it is the type of the plain handlers too; whoever calls this
-    /// does.
+    /// `Body` cannot express that, because plain handlers have the same type; the caller guarantees
+    /// it.
     @inlinable
     package init(sendable handler: Body) {
         self.handler = handler
         owner = nil
     }
 
-    /// The handler, for a call on the thread it belongs to.
+    /// The handler; traps on a thread other than its home.
     @inlinable
     package var value: Body {
         require(owner == nil || owner?.isCurrent == true, Self.rule)
@@ -40,8 +39,9 @@ package struct ThreadBound<Body>: @unchecked Sendable {
     @usableFromInline
     package static var rule: String {
         """
-        This item's handler is not @Sendable, so it belongs to the thread that made the item. \
-        Make the item on the thread whose loop serves it, or use the initialiser with a sendable handler.
+        This item's handler is not @Sendable, so it belongs to the thread that created the item. \
+        Create the item on the thread whose loop serves it, or use the initialiser with a \
+        sendable handler.
         """
     }
 }

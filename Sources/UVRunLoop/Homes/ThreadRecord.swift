@@ -1,11 +1,11 @@
 internal import CUVSupport
 
-/// What the library knows about one thread, kept in a slot of the thread's own.
+/// The library's state for one thread, reached through a thread-local variable.
 final class ThreadRecord {
     let identity: ThreadIdentity
-    /// The thread for those who are to have something released by it.
+    /// The thread as the home of handlers.
     let home: HomeThread
-    /// The thread's loop, once it was asked for; set by that thread.
+    /// The thread's loop, once it was created; set by the thread itself.
     var loop: UVRunLoop? {
         didSet {
             let thread = unsafe Self.slot
@@ -15,11 +15,12 @@ final class ThreadRecord {
             home.setLoop(loop)
         }
     }
-    /// The object that started the thread, while its loop goes on.
+    /// The object that started the thread, while its loop runs.
     var starter: (any AnyObject & Sendable)?
     private let generation: UInt64
     private var destructorRounds = 0
-    /// The system has said that the thread ends, before it called any destructor.
+    /// Whether the system has announced the thread's exit, which it does before it calls
+    /// destructors.
     private var endIsAnnounced = false
 
     private init(identity: ThreadIdentity) {
@@ -28,13 +29,13 @@ final class ThreadRecord {
         generation = ForkCount.current
     }
 
-    /// The calling thread's slot.
+    /// The calling thread's thread-local variable.
     private static var slot: UnsafeMutablePointer<cuv_thread> { unsafe cuv_current_thread() }
 
     /// The calling thread's record.
     ///
-    /// A forked child finds its parent's and leaves it where it is: nothing of the parent's is
-    /// touched, not even to release it.
+    /// A forked child leaves its parent's record alone: nothing of the parent's is touched or
+    /// released.
     static var current: ThreadRecord {
         let thread = unsafe slot
         if unsafe thread.pointee.generation == ForkCount.current,
@@ -53,12 +54,12 @@ final class ThreadRecord {
             loop: nil,
             loop_place: TimerOwner.Location.nowhere.bits
         )
-        unsafe askForDestructor(pointer)
-        unsafe askForAnnouncement(pointer)
+        unsafe registerDestructor(pointer)
+        unsafe registerExitFunction(pointer)
         return record
     }
 
-    /// The calling thread's number, without a look at the record: this is asked for in every call.
+    /// The calling thread's identity; every call needs it, so it is read without the record.
     static var currentIdentity: ThreadIdentity {
         let thread = unsafe slot
         guard unsafe thread.pointee.generation == ForkCount.current,
@@ -67,14 +68,14 @@ final class ThreadRecord {
         return unsafe ThreadIdentity(number: thread.pointee.identity)
     }
 
-    /// Whether a number is the calling thread's; a thread without a record has none.
+    /// Whether an identity is the calling thread's; a thread without a record has none.
     static func isCurrent(_ identity: ThreadIdentity) -> Bool {
         let thread = unsafe slot
         return unsafe thread.pointee.generation == ForkCount.current
             && thread.pointee.record != nil && thread.pointee.identity == identity.number
     }
 
-    /// The calling thread's home, without a look at the record: each handler asks for it.
+    /// The calling thread's home; every handler needs it, so it is read without the record.
     static var currentHome: HomeThread {
         let thread = unsafe slot
         guard unsafe thread.pointee.generation == ForkCount.current,
@@ -83,7 +84,7 @@ final class ThreadRecord {
         return unsafe Unmanaged<HomeThread>.fromOpaque(home).takeUnretainedValue()
     }
 
-    /// Lends the calling thread's loop, if it has one: it lives as long as the thread does.
+    /// Lends the calling thread's loop, if it has one; the loop lives as long as the thread.
     static func withCurrentLoop<Result>(_ body: (UVRunLoop?) -> Result) -> Result {
         let thread = unsafe slot
         guard unsafe thread.pointee.generation == ForkCount.current,
@@ -92,7 +93,9 @@ final class ThreadRecord {
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
     }
 
-    /// Lends a loop, the calling thread's most quickly; `nil` when its thread has ended.
+    /// Lends a loop; returns `nil` if its thread has ended.
+    ///
+    /// The calling thread's own loop is found without a lock.
     static func withLoop<Result: Sendable>(
         at location: TimerOwner.Location,
         _ body: (UVRunLoop) -> Result?
@@ -106,7 +109,7 @@ final class ThreadRecord {
 
     // MARK: The end of a thread
 
-    /// Its only use is that the system calls its destructor when a thread ends.
+    /// A key whose destructor is called when a thread ends.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         let status = unsafe pthread_key_create(&key) { pointer in
@@ -120,12 +123,12 @@ final class ThreadRecord {
         return key
     }()
 
-    private static func askForDestructor(_ pointer: UnsafeMutableRawPointer) {
+    private static func registerDestructor(_ pointer: UnsafeMutableRawPointer) {
         let status = unsafe pthread_setspecific(key, pointer)
-        require(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+        require(status == 0, "UVRunLoop could not store a thread's run loop: out of memory.")
     }
 
-    private static func askForAnnouncement(_ pointer: UnsafeMutableRawPointer) {
+    private static func registerExitFunction(_ pointer: UnsafeMutableRawPointer) {
         let status = unsafe cuv_at_thread_end(
             { pointer in
                 guard let pointer = unsafe pointer else { return }
@@ -135,69 +138,69 @@ final class ThreadRecord {
             },
             pointer
         )
-        require(status == 0, "UVRunLoop could not keep a thread's run loop: no memory.")
+        require(status == 0, "UVRunLoop could not store a thread's run loop: out of memory.")
     }
 
-    /// The round of destructors in which the loop is torn down: the last but one of glibc's and
-    /// POSIX's four.
+    /// The round of destructors in which the loop is torn down: the last but one of the four rounds
+    /// of glibc and POSIX.
     ///
-    /// Earlier, other destructors may still want the loop to run. In the last round sanitizers
-    /// have taken leave of the thread already.
+    /// Earlier, other destructors may still use the loop. In the last round the sanitizers have
+    /// already finished the thread.
     private static let teardownRound = 3
 
-    /// Called once per round, up to that of the teardown.
+    /// Called once per round of destructors, up to that of the teardown.
     ///
-    /// The record stays in the thread's slot to the end: `current` does not make a second loop for
-    /// whatever destructors come later.
+    /// The thread-local variable keeps the record, so that `current` does not create a second loop
+    /// for later destructors.
     private static func threadIsEnding(_ pointer: UnsafeMutableRawPointer) {
         let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).takeUnretainedValue()
         let isInherited = record.generation != ForkCount.current
         guard !isInherited, record.identity != .main else { return }
         record.destructorRounds += 1
-        // A record that was made by a destructor missed the announcement. Nobody knows which round
-        // this is: it may be the last.
+        // A record created by a destructor missed the announcement. The round is unknown then, and
+        // may be the last.
         let isLast = record.destructorRounds == teardownRound || !record.endIsAnnounced
-        guard isLast else { return unsafe askForDestructor(pointer) }
+        guard isLast else { return unsafe registerDestructor(pointer) }
         record.loop?.tearDown()
         record.home.close()
-        unsafe Graveyard.shared.current.bury(pointer)
+        unsafe EndedThreads.shared.current.add(pointer)
     }
 }
 
 /// Keeps the records of ending threads until the threads are gone.
-private final class Graveyard: Sendable {
-    private struct Grave {
+private final class EndedThreads: Sendable {
+    private struct Entry {
         let thread: pid_t
-        /// A retained record; a number, because nobody may touch it but to release it.
+        /// A retained record, as a number because it may only be released.
         let record: UInt
     }
 
-    static let shared = PerProcess { Graveyard() }
+    static let shared = PerProcess { EndedThreads() }
 
-    private let graves = Guarded<[Grave]>([])
-    private static let looksPerEnd = 8
+    private let entries = Guarded<[Entry]>([])
+    private static let checksPerThreadEnd = 8
 
-    /// Takes over a thread's record, and releases those whose threads are gone by now.
-    func bury(_ pointer: UnsafeMutableRawPointer) {
-        let grave = Grave(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
-        let gone = graves.withLock { graves in
-            // A few at a time, in turn: a thread's end costs the same however many others are
-            // ending.
-            let looked = Array(graves.prefix(Self.looksPerEnd))
-            graves.removeFirst(looked.count)
-            var gone: [Grave] = []
-            for grave in looked {
-                if cuv_is_thread_gone(grave.thread) != 0 {
-                    gone.append(grave)
+    /// Takes over a thread's record, and releases records of threads that are gone.
+    func add(_ pointer: UnsafeMutableRawPointer) {
+        let entry = Entry(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
+        let gone = entries.withLock { entries in
+            // A few at a time, in turn, so that the cost of a thread's exit does not depend on how
+            // many others are ending.
+            let checked = Array(entries.prefix(Self.checksPerThreadEnd))
+            entries.removeFirst(checked.count)
+            var gone: [Entry] = []
+            for entry in checked {
+                if cuv_is_thread_gone(entry.thread) != 0 {
+                    gone.append(entry)
                 } else {
-                    graves.append(grave)
+                    entries.append(entry)
                 }
             }
-            graves.append(grave)
+            entries.append(entry)
             return gone
         }
-        for grave in gone {
-            guard let pointer = unsafe UnsafeRawPointer(bitPattern: grave.record) else { continue }
+        for entry in gone {
+            guard let pointer = unsafe UnsafeRawPointer(bitPattern: entry.record) else { continue }
             unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).release()
         }
     }

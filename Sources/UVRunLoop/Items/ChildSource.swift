@@ -1,15 +1,14 @@
 extension UVRunLoop {
-    /// Tells when a child process has ended, and how.
+    /// Reports that a child process has ended, and how.
     ///
-    /// It waits for that one process and no other: statuses of other children stay with them, and
-    /// `SIGCHLD` is left alone. The child's own status is taken, as `waitpid` would, right before
-    /// the handler is called, once; the source is valid in the call and invalid afterwards. A
-    /// source that becomes invalid earlier leaves the child, and its status, to whoever waits for
-    /// it.
+    /// It waits for that process only: the statuses of other children are not collected, and
+    /// `SIGCHLD` is left alone. The child's own status is collected, as by `waitpid`, right before
+    /// the handler is called, once. The source is valid during the call and invalid afterwards. If
+    /// it becomes invalid earlier, the child's status can still be collected by other code.
     ///
-    /// When the thread of its loop ends, the source becomes invalid.
+    /// The source becomes invalid when the thread of its loop ends.
     ///
-    /// Linux 5.4 or later is needed.
+    /// Requires Linux 5.4 or later.
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class ChildSource: PortSource {
@@ -17,35 +16,36 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public enum ExitStatus: Hashable, Sendable {
-            /// It ended by itself, with a code from 0 to 255.
+            /// The process exited, with a code from 0 to 255.
             case exited(code: CInt)
-            /// A signal ended it.
+            /// A signal killed the process.
             case signaled(signal: CInt, coreDumped: Bool)
-            /// It has ended, and its status is lost: somebody else waited for it first, or the
-            /// process ignores `SIGCHLD`, which makes the system forget statuses.
+            /// The process has ended, but its status is lost: other code has collected it, or the
+            /// process ignores `SIGCHLD`, which makes the system discard statuses.
             case unknown
         }
 
-        /// What a loop knows the source by.
+        /// The link between the source and its loop.
         public let link: PortLink
-        /// The child's number.
+        /// The process ID of the child.
         public let process: CInt
 
-        /// Makes a source for a child of this process.
+        /// Creates a source for a child of this process.
         ///
-        /// The child may have ended already, as long as nobody has waited for it. Add the source
-        /// to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes one file
+        /// The child may have ended already, if its status was not collected. Add the source to a
+        /// loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes one file
         /// descriptor.
         ///
-        /// > Threading: The thread whose loop is to serve the source, because the handler stays on
-        /// it.
+        /// > Threading: The thread whose loop serves the source, because the handler is bound to
+        /// > it.
         ///
         /// - Parameters:
-        ///   - process: The child, as `fork` or `posix_spawn` gave it.
-        ///   - order: The turn among sources that become ready at the same time; lower ones first.
+        ///   - process: The child's process ID, as returned by `fork` or `posix_spawn`.
+        ///   - order: The position among sources that become ready at the same time; lower ones are
+        ///     served first.
         ///   - handler: Called once on the loop's thread, when the child has ended.
-        /// - Throws: ``RunLoopError`` when there is no such child, when no descriptors are left,
-        ///   or when the kernel is too old (`ENOSYS` or `EINVAL`).
+        /// - Throws: ``RunLoopError`` if there is no such child, if no descriptors are left, or if
+        ///   the kernel is too old (`ENOSYS` or `EINVAL`).
         public convenience init(
             _ process: CInt,
             order: Int = 0,
@@ -54,16 +54,17 @@ extension UVRunLoop {
             try self.init(process, order, ThreadBound(handler))
         }
 
-        /// Makes a source for a child of this process, whose handler may be called on any thread.
+        /// Creates a source for a child of this process, whose handler may be called on any thread.
         ///
         /// > Threading: Any thread.
         ///
         /// - Parameters:
-        ///   - process: The child, as `fork` or `posix_spawn` gave it.
-        ///   - order: The turn among sources that become ready at the same time; lower ones first.
+        ///   - process: The child's process ID, as returned by `fork` or `posix_spawn`.
+        ///   - order: The position among sources that become ready at the same time; lower ones are
+        ///     served first.
         ///   - sendableHandler: Called once on the loop's thread, when the child has ended.
-        /// - Throws: ``RunLoopError`` when there is no such child, when no descriptors are left,
-        ///   or when the kernel is too old.
+        /// - Throws: ``RunLoopError`` if there is no such child, if no descriptors are left, or if
+        ///   the kernel is too old.
         @_disfavoredOverload
         public convenience init(
             _ process: CInt,
@@ -93,18 +94,19 @@ extension UVRunLoop {
             )
         }
 
-        /// Its turn among sources that become ready at the same time; lower ones are served first.
+        /// The position among sources that become ready at the same time; lower ones are served
+        /// first.
         ///
-        /// Numbers of more than 32 bits count as the nearest of 32.
+        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
         public var order: Int { link.order }
 
-        /// Whether the call is still to come or under way.
+        /// Whether the call of the handler is still to come or in progress.
         public var isValid: Bool { link.isValid }
 
-        /// Takes the source out of its loop for good.
+        /// Removes the source from its loop permanently.
         ///
-        /// The child's status stays with the child, unless the call has begun. On the loop's
-        /// thread no call begins any more when this returns.
+        /// The child's status is not collected, unless the call has begun. Called on the loop's
+        /// thread, no call of the handler begins after this has returned.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

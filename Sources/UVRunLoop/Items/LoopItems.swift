@@ -1,4 +1,4 @@
-/// The items that the engine of a loop is made for.
+/// The item types that the engine is specialised for.
 enum LoopItems: ItemTypes {
     typealias Timer = UVRunLoop.Timer
     typealias Observer = UVRunLoop.Observer
@@ -14,10 +14,12 @@ extension UVRunLoop.Observer: ObserverReference {}
 
 extension UVRunLoop.Source: SourceReference {}
 
-/// A port-based source and its link, which the engine asks for what it needs.
+/// A port-based source and its link, as the engine uses them.
 struct ServedPort: PortReference {
-    /// The source as an object, whose type its receiver knows: an optional that holds a protocol's
-    /// value is assigned by way of its type's metadata, which takes 100 instructions.
+    /// The source as an object, whose type its receiver knows.
+    ///
+    /// Assigning an optional that contains a protocol value uses the type's metadata, which takes
+    /// 100 instructions.
     let object: any AnyObject & Sendable
     let link: UVRunLoop.PortLink
 
@@ -27,7 +29,7 @@ struct ServedPort: PortReference {
     }
 
     /// Tells the source's receiver that the loop has ended.
-    func tellOfLoopEnd() {
+    func loopDidEnd() {
         guard let source = object as? any UVRunLoop.PortSource else { return }
         link.receiver.loopDidEnd(source)
     }

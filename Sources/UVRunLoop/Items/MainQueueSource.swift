@@ -2,8 +2,8 @@
 final class MainQueueSource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
 
-    /// Makes the source; `nil` when the queue is not the main thread's any more, as after
-    /// `dispatchMain()`.
+    /// Creates the source; returns `nil` if the queue no longer belongs to the main thread, as
+    /// after `dispatchMain()`.
     init?() {
         let descriptor = DispatchMainQueue.descriptor
         guard descriptor >= 0 else { return nil }

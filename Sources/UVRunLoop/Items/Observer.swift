@@ -3,9 +3,9 @@ import Synchronization
 extension UVRunLoop {
     /// Calls a handler at certain points of a run.
     ///
-    /// Observers of one mode are called by ``order``, those of equal order as they were added. An
-    /// observer does not keep its mode from being empty. It is never called again from within its
-    /// own handler, nested runs included.
+    /// Observers of one mode are called by ``order``, observers of equal order as they were added.
+    /// An observer does not keep its mode from being empty. It is never called again from within
+    /// its own handler, nested runs included.
     ///
     /// An observer belongs to one loop at a time, and to any number of its modes.
     ///
@@ -21,27 +21,28 @@ extension UVRunLoop {
         let state = Guarded(State())
         let handler: HomeBound<ObserverCall>
         let validity = Atomic<Bool>(true)
-        /// Whether the handler is on the stack.
+        /// Whether the handler is running.
         ///
-        /// Only the loop's thread looks.
+        /// Only the loop's thread reads and writes it.
         private let isCalled = Atomic<Bool>(false)
-        /// The points at which it is called.
+        /// The activities at which the observer is called.
         public let activities: Activities
-        /// Whether it stays after its first call.
+        /// Whether the observer stays valid after its first call.
         public let repeats: Bool
-        /// Its turn among the observers of a mode; lower ones are called first.
+        /// The position among the observers of a mode; lower ones are called first.
         public let order: Int
 
-        /// Makes an observer; add it to a loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Observer,_)``.
+        /// Creates an observer.
         ///
-        /// > Threading: The thread whose loop is to be observed, because the handler stays on it.
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Observer,_)``.
+        ///
+        /// > Threading: The thread whose loop is observed, because the handler is bound to it.
         ///
         /// - Parameters:
-        ///   - activities: The points at which to call.
-        ///   - repeats: Whether to stay after the first call.
-        ///   - order: The turn among the observers of a mode; lower ones are called first.
-        ///   - handler: Called on the loop's thread with the point that the run has come to.
+        ///   - activities: The activities at which to call the handler.
+        ///   - repeats: Whether the observer stays valid after its first call.
+        ///   - order: The position among the observers of a mode; lower ones are called first.
+        ///   - handler: Called on the loop's thread with the current activity.
         public convenience init(
             activities: Activities,
             repeats: Bool = true,
@@ -51,16 +52,15 @@ extension UVRunLoop {
             self.init(activities, repeats, order, home: .current, handler)
         }
 
-        /// Makes an observer whose handler may be called on any thread.
+        /// Creates an observer whose handler may be called on any thread.
         ///
         /// > Threading: Any thread.
         ///
         /// - Parameters:
-        ///   - activities: The points at which to call.
-        ///   - repeats: Whether to stay after the first call.
-        ///   - order: The turn among the observers of a mode; lower ones are called first.
-        ///   - sendableHandler: Called on the loop's thread with the point that the run has come
-        ///     to.
+        ///   - activities: The activities at which to call the handler.
+        ///   - repeats: Whether the observer stays valid after its first call.
+        ///   - order: The position among the observers of a mode; lower ones are called first.
+        ///   - sendableHandler: Called on the loop's thread with the current activity.
         @_disfavoredOverload
         public convenience init(
             activities: Activities,
@@ -84,20 +84,20 @@ extension UVRunLoop {
             self.handler = HomeBound(ObserverCall(body: handler), home: home)
         }
 
-        /// Whether the observer may still be called: not invalidated, and not a one-shot that was
-        /// called.
+        /// Whether the observer may still be called: it was not invalidated, and is not a one-shot
+        /// observer whose call has ended.
         ///
         /// A one-shot observer is valid during its call.
         public var isValid: Bool { validity.load(ordering: .acquiring) }
 
-        /// Takes the observer out of its loop for good; no call begins afterwards.
+        /// Removes the observer from its loop permanently; no call begins afterwards.
         ///
         /// > Threading: Any thread.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
 
-        /// Calls the handler, unless the observer is invalid or being called.
+        /// Calls the handler, unless the observer is invalid or its handler is running.
         @inline(__always)
         func callOut(_ activity: Activities) {
             guard isValid, !isCalled.load(ordering: .relaxed) else { return }
@@ -109,9 +109,9 @@ extension UVRunLoop {
     }
 }
 
-/// Tells an observer.
+/// Calls an observer's handler.
 ///
-/// Stays out of line so that backtraces and profiles show whose turn it was.
+/// Never inlined, so that backtraces and profiles show the callout.
 @inline(never)
 private func callOutToObserver(
     _ observer: UVRunLoop.Observer,

@@ -1,38 +1,37 @@
 extension UVRunLoop {
-    /// Takes messages from any thread to a handler on the thread of its loop: the port of Apple's
-    /// guide within one process.
+    /// Delivers messages from any thread to a handler on its loop's thread: the port of Apple's
+    /// guide, within one process.
     ///
-    /// Whoever holds the port may ``send(_:limit:)`` to it. The messages of one sender arrive in
-    /// the order in which they were sent, in the modes to which the port was added, one in a pass.
-    /// They wait in a queue of limited length; when that is full, senders wait. A port in a mode
-    /// keeps the mode from being empty, whether or not there are messages. It takes no file
-    /// descriptor: the loop's one wake-up serves all its ports.
+    /// Any thread may ``send(_:limit:)`` to the port. The messages of one sender arrive in the
+    /// order in which they were sent, in the modes to which the port was added, one per pass. They
+    /// wait in a queue of limited length; if it is full, senders block. A port keeps its modes from
+    /// being empty, whether or not there are messages. It takes no file descriptor: all ports of a
+    /// loop share the loop's wake-up.
     ///
-    /// When the thread of its loop ends, the port becomes invalid.
+    /// The port becomes invalid when the thread of its loop ends.
     ///
     /// See *Configuring a Port-Based Input Source* in Apple's guide, listings 3-12 to 3-15.
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Port: PortSource {
-        /// How many messages wait for a port before its senders do, unless it was made for
-        /// another number.
+        /// The default number of messages that may be queued before senders block.
         public static let defaultCapacity = 1_024
 
-        /// What a loop knows the port by.
+        /// The link between the port and its loop.
         public let link: PortLink
         private let inbox: PortInbox
 
-        /// Makes a port.
+        /// Creates a port.
         ///
         /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. Messages
-        /// may be sent before that; they wait.
+        /// that are sent before that are queued.
         ///
-        /// > Threading: The thread whose loop is to serve the port, because the handler stays on
-        /// it.
+        /// > Threading: The thread whose loop serves the port, because the handler is bound to it.
         ///
         /// - Parameters:
-        ///   - capacity: How many messages may wait; traps when it is less than one.
-        ///   - order: The turn among sources that become ready at the same time; lower ones first.
+        ///   - capacity: How many messages may be queued; traps when it is less than one.
+        ///   - order: The position among sources that become ready at the same time; lower ones are
+        ///     served first.
         ///   - handler: Called on the loop's thread with each message.
         public convenience init(
             capacity: Int = Port.defaultCapacity,
@@ -42,13 +41,14 @@ extension UVRunLoop {
             self.init(capacity, order, ThreadBound(handler))
         }
 
-        /// Makes a port whose handler may be called on any thread.
+        /// Creates a port whose handler may be called on any thread.
         ///
         /// > Threading: Any thread.
         ///
         /// - Parameters:
-        ///   - capacity: How many messages may wait; traps when it is less than one.
-        ///   - order: The turn among sources that become ready at the same time; lower ones first.
+        ///   - capacity: How many messages may be queued; traps when it is less than one.
+        ///   - order: The position among sources that become ready at the same time; lower ones are
+        ///     served first.
         ///   - sendableHandler: Called on the loop's thread with each message.
         @_disfavoredOverload
         public convenience init(
@@ -64,7 +64,10 @@ extension UVRunLoop {
             _ order: Int,
             _ handler: ThreadBound<(Port, PortMessage) -> Void>
         ) {
-            require(capacity > 0, "A port needs room for one message at least.")
+            require(
+                capacity > 0,
+                "A port needs room for at least one message. Pass a larger capacity."
+            )
             inbox = PortInbox(capacity: capacity)
             link = PortLink(
                 descriptor: nil,
@@ -76,21 +79,20 @@ extension UVRunLoop {
 
         /// Sends a message.
         ///
-        /// When as many messages wait as the port has room for, the call waits until there is room.
-        /// On the thread of the port's own loop, where that would be for ever, it does not wait.
-        /// Senders that wait are told of room now and then and not message by message, and not
-        /// while a handler keeps its thread to itself.
+        /// If the queue is full, the call blocks until there is room. On the thread of the port's
+        /// own loop it does not block, because it would do so forever. Blocked senders are woken in
+        /// batches rather than message by message, and not while a handler blocks the loop's
+        /// thread.
         ///
-        /// What was sent is delivered, unless the port is invalidated before its turn has come.
+        /// A message that was sent is delivered, unless the port is invalidated first.
         ///
-        /// > Threading: Any thread. Blocks it: a task had better pass a limit of zero.
+        /// > Threading: Any thread. Blocks the thread: in a task, pass a limit of zero.
         ///
         /// - Parameters:
         ///   - message: The message.
-        ///   - limit: How long to wait for room; `nil` for as long as it takes, zero or less for
-        ///     not at all.
-        /// - Returns: Whether the message is on its way: `false` when there was no room within the
-        ///   limit, and when the port is invalid or became so meanwhile.
+        ///   - limit: How long to wait for room; `nil` to wait forever, zero or less not to wait.
+        /// - Returns: Whether the message was queued: `false` if there was no room within the
+        ///   limit, or the port is or becomes invalid.
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
             switch inbox.post(message, until: .zero) {
             case .announced: return true
@@ -111,25 +113,26 @@ extension UVRunLoop {
             return outcome == .first || outcome == .announced
         }
 
-        /// Its turn among sources that become ready at the same time; lower ones are served first.
+        /// The position among sources that become ready at the same time; lower ones are served
+        /// first.
         ///
-        /// Numbers of more than 32 bits count as the nearest of 32.
+        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
         public var order: Int { link.order }
 
-        /// How many messages may wait.
+        /// How many messages may be queued.
         public var capacity: Int { inbox.capacity }
 
-        /// How many messages wait.
+        /// How many messages are queued.
         public var count: Int { inbox.count }
 
-        /// Whether the port takes messages: it was not invalidated, and the thread of its loop has
-        /// not ended.
+        /// Whether the port accepts messages: it was not invalidated, and the thread of its loop
+        /// has not ended.
         public var isValid: Bool { link.isValid }
 
-        /// Takes the port out of its loop for good.
+        /// Removes the port from its loop permanently.
         ///
-        /// Senders that wait are told that their messages were not sent; messages that wait are
-        /// dropped. On the loop's thread no call begins any more when this returns.
+        /// Blocked senders return `false`, and queued messages are dropped. Called on the loop's
+        /// thread, no call of the handler begins after this has returned.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

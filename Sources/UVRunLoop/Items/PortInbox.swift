@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The senders' side of a port: where messages wait until the loop takes them all at once.
+/// The senders' side of a port: a queue that the loop empties at once.
 ///
-/// It shares no memory with what the loop's thread writes message by message, but for one number
+/// It shares no memory with the loop's thread that is written for every message, except a counter
 /// that senders seldom read.
 final class PortInbox: Sendable {
     typealias Message = UVRunLoop.PortMessage
 
-    /// What became of a message.
+    /// The result of posting a message.
     enum Outcome {
-        /// It waits, and the loop does not know that something does.
+        /// Queued, and the loop has to be told.
         case first
-        /// It waits, and the loop knows that something does.
+        /// Queued, and the loop was already told.
         case announced
         case full
         /// The port is invalid.
@@ -20,7 +20,7 @@ final class PortInbox: Sendable {
 
     private struct State {
         var messages: [Message?] = []
-        /// For how many more messages there is room at the least.
+        /// The number of further messages for which there is certainly room.
         var room = 0
         var isAnnounced = false
         var isClosed = false
@@ -31,7 +31,7 @@ final class PortInbox: Sendable {
     /// How many of the messages that the loop took are not delivered yet.
     let undelivered: Counter
 
-    /// A number by itself, written by one thread at a time.
+    /// A counter in memory of its own, written by one thread at a time.
     final class Counter: Sendable {
         private let number = Atomic<Int>(0)
 
@@ -46,12 +46,12 @@ final class PortInbox: Sendable {
         undelivered = Counter()
     }
 
-    /// Puts a message into the queue.
+    /// Queues a message.
     ///
     /// - Parameters:
     ///   - message: The message.
     ///   - date: Until when to wait for room, in nanoseconds of the monotonic clock.
-    /// - Returns: What became of it.
+    /// - Returns: Whether it was queued.
     func post(_ message: Message, until date: Int64) -> Outcome {
         let outcome = state.wait(until: date) { state -> Outcome? in
             guard !state.isClosed else { return .refused }
@@ -66,7 +66,7 @@ final class PortInbox: Sendable {
 
     var count: Int { state.withLock { $0.messages.count + undelivered.value } }
 
-    /// Hands over all messages, in exchange for an empty array.
+    /// Takes all messages, in exchange for an empty array.
     func takeAll(into messages: inout [Message?]) {
         state.withLock { state in
             swap(&state.messages, &messages)
@@ -74,7 +74,7 @@ final class PortInbox: Sendable {
         }
     }
 
-    /// Whether messages wait; if not, the next one is to be announced.
+    /// Returns whether messages are queued; if not, the next one has to be announced.
     func hasMore() -> Bool {
         state.withLock { state in
             state.isAnnounced = !state.messages.isEmpty
@@ -82,10 +82,10 @@ final class PortInbox: Sendable {
         }
     }
 
-    /// Tells senders that wait that there is room, if somebody does.
+    /// Wakes blocked senders, which check for room.
     func tellSenders() { state.wakeAll() }
 
-    /// Refuses messages from now on; hands over those that wait, to be released.
+    /// Closes the inbox; returns the queued messages, to be released.
     func close() -> [Message?] {
         let dropped = state.withLock { state in
             state.isClosed = true

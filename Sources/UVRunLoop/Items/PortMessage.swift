@@ -1,5 +1,5 @@
 extension UVRunLoop {
-    /// What one thread sends another through a ``Port``.
+    /// A message that one thread sends to another through a ``Port``.
     ///
     /// > Threading: Any thread.
     public struct PortMessage: Sendable {
@@ -7,36 +7,36 @@ extension UVRunLoop {
         public enum Component: Sendable {
             /// Plain bytes.
             case bytes([UInt8])
-            /// Anything that may go from thread to thread.
+            /// A `Sendable` value.
             case value(any Sendable)
         }
 
-        /// What kind of message it is, by whatever numbers sender and receiver agreed on.
+        /// The kind of message, a number that sender and receiver agree on.
         public var id: Int32
-        /// What it says.
+        /// The contents.
         public var components: [Component]
-        /// Where an answer may be sent to.
+        /// The port for replies.
         public var replyPort: Port?
 
-        /// Makes a message.
+        /// Creates a message.
         ///
         /// - Parameters:
-        ///   - id: What kind of message it is.
-        ///   - components: What it says.
-        ///   - replyPort: Where an answer may be sent to.
+        ///   - id: The kind of message.
+        ///   - components: The contents.
+        ///   - replyPort: The port for replies.
         public init(id: Int32 = 0, components: [Component] = [], replyPort: Port? = nil) {
             self.id = id
             self.components = components
             self.replyPort = replyPort
         }
 
-        /// The bytes of the first component that is made of them.
+        /// The bytes of the first component that consists of bytes.
         public var bytes: [UInt8]? {
             for case .bytes(let bytes) in components { return bytes }
             return nil
         }
 
-        /// The first component that is a value of a type.
+        /// Returns the first component that is a value of a type.
         ///
         /// - Parameter type: The type.
         /// - Returns: The value, if there is one.

@@ -1,54 +1,53 @@
 extension UVRunLoop {
-    /// Tells when a signal came to the process, on the thread of its loop, where a handler may do
-    /// anything.
+    /// Reports signals of the process on the thread of its loop, where a handler may do anything.
     ///
-    /// A signal handler may do next to nothing: Apple's guide says never to message an input
-    /// source from one. With a source in its place the signal becomes an event like others, held
-    /// back while other modes run, and served in turn.
+    /// A signal handler may do next to nothing: Apple's guide says never to message an input source
+    /// from one. A source makes the signal an event like others, held back while other modes run,
+    /// and served in turn.
     ///
-    /// Any number of sources, in any number of loops, may wait for one signal; each is told of it.
-    /// While there is one, the signal has none of its other effects: a handler that was installed
-    /// before is not called, the process does not end by it, and a signal that was ignored comes.
-    /// Threads that block the signal go on blocking it; it arrives all the same, unless it was
-    /// sent to one such thread alone that is not the one of the source's loop. When the last of
-    /// the sources has become invalid, what the signal did before is restored, unless somebody has
-    /// installed another handler meanwhile.
+    /// Any number of sources, in any number of loops, may wait for one signal, and each gets it.
+    /// While there is one, the signal has none of its other effects: a handler installed before is
+    /// not called, the process is not terminated, and an ignored signal is delivered. The signal
+    /// masks of threads are not changed. The sources get a signal even if every thread blocks it,
+    /// unless it was sent to a single thread that blocks it and is not the thread of the source's
+    /// loop. When the last of the sources has become invalid, the previous disposition is restored,
+    /// unless another handler was installed meanwhile.
     ///
-    /// What is sent several times before a source is served is one call, with a count. The kernel
-    /// itself merges a signal with one that still waits for a thread to take it, but for real-time
-    /// signals: the count is how often the signal arrived, not how often it was sent.
+    /// Signals that are sent several times before a source is served result in one call, with a
+    /// count. The kernel itself merges a signal with a pending one, except for real-time signals:
+    /// the count is how often the signal arrived, not how often it was sent.
     ///
-    /// A child process gets from `fork` what the signals did before there were sources: what is
-    /// sent to the child does what it would have done then.
+    /// After a `fork`, the child has the dispositions from before there were sources: a signal sent
+    /// to the child does what it would have done then.
     ///
-    /// When the thread of its loop ends, the source becomes invalid.
+    /// The source becomes invalid when the thread of its loop ends.
     ///
     /// See *Input Sources* in Apple's guide.
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class SignalSource: PortSource {
-        /// What a loop knows the source by.
+        /// The link between the source and its loop.
         public let link: PortLink
-        /// The signal's number.
+        /// The number of the signal.
         public let signal: CInt
 
-        /// Makes a source for a signal, which is counted for it from now on.
+        /// Creates a source for a signal, whose arrivals are counted from now on.
         ///
         /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes
         /// one file descriptor, and the first source of a signal two more.
         ///
-        /// > Threading: The thread whose loop is to serve the source, because the handler stays on
-        /// it.
+        /// > Threading: The thread whose loop serves the source, because the handler is bound to
+        /// > it.
         ///
         /// - Parameters:
         ///   - signal: The number of the signal, such as `SIGTERM`.
-        ///   - order: The turn among sources that become ready at the same time; lower ones first.
-        ///   - handler: Called on the loop's thread with how often the signal came since the last
+        ///   - order: The position among sources that become ready at the same time; lower ones are
+        ///     served first.
+        ///   - handler: Called on the loop's thread with the number of arrivals since the last
         ///     call.
-        /// - Throws: ``RunLoopError`` when the signal cannot be waited for: there is none of this
-        ///   number, it is `SIGKILL` or `SIGSTOP`, or it tells a thread of a fault of its own
-        ///   (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`); or when no
-        ///   descriptors are left.
+        /// - Throws: ``RunLoopError`` if the signal cannot be watched: the number is invalid, it is
+        ///   `SIGKILL` or `SIGSTOP`, or it reports a fault of a thread (`SIGSEGV`, `SIGBUS`,
+        ///   `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`); or if no descriptors are left.
         public convenience init(
             _ signal: CInt,
             order: Int = 0,
@@ -57,17 +56,17 @@ extension UVRunLoop {
             try self.init(signal, order, ThreadBound(handler))
         }
 
-        /// Makes a source for a signal, whose handler may be called on any thread.
+        /// Creates a source for a signal, whose handler may be called on any thread.
         ///
         /// > Threading: Any thread.
         ///
         /// - Parameters:
         ///   - signal: The number of the signal, such as `SIGTERM`.
-        ///   - order: The turn among sources that become ready at the same time; lower ones first.
-        ///   - sendableHandler: Called on the loop's thread with how often the signal came since
-        ///     the last call.
-        /// - Throws: ``RunLoopError`` when the signal cannot be waited for, or no descriptors are
-        ///   left.
+        ///   - order: The position among sources that become ready at the same time; lower ones are
+        ///     served first.
+        ///   - sendableHandler: Called on the loop's thread with the number of arrivals since the
+        ///     last call.
+        /// - Throws: ``RunLoopError`` if the signal cannot be watched, or no descriptors are left.
         @_disfavoredOverload
         public convenience init(
             _ signal: CInt,
@@ -97,19 +96,20 @@ extension UVRunLoop {
             )
         }
 
-        /// Its turn among sources that become ready at the same time; lower ones are served first.
+        /// The position among sources that become ready at the same time; lower ones are served
+        /// first.
         ///
-        /// Numbers of more than 32 bits count as the nearest of 32.
+        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
         public var order: Int { link.order }
 
         /// Whether the source may still be served: it was not invalidated, and the thread of its
         /// loop has not ended.
         public var isValid: Bool { link.isValid }
 
-        /// Takes the source out of its loop for good.
+        /// Removes the source from its loop permanently.
         ///
-        /// If it was the last one for its signal, the signal does what it did before. On the
-        /// loop's thread no call begins any more when this returns.
+        /// If it was the last source for its signal, the previous disposition is restored. Called
+        /// on the loop's thread, no call of the handler begins after this has returned.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

@@ -1,20 +1,20 @@
 import Synchronization
 
 extension UVRunLoop {
-    /// An input source that somebody signals by hand: Apple's custom input source.
+    /// An input source that the program signals: Apple's custom input source.
     ///
     /// ``signal()`` marks it, from any thread, and the next pass of a run in one of its modes
-    /// performs it. Several signals before that are one. Signalling does not wake a sleeping loop;
-    /// ``UVRunLoop/wakeUp()`` does.
+    /// performs it. Several signals before that count as one. Signalling does not wake a sleeping
+    /// loop; ``UVRunLoop/wakeUp()`` does.
     ///
-    /// A source may be in any number of modes and of loops; whichever loop comes first takes the
+    /// A source may be in any number of modes and loops; the loop that performs it first takes the
     /// signal.
     ///
     /// See *Custom Input Sources* and *Defining a Custom Input Source* in Apple's guide.
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Source: Sendable {
-        /// Called with the loop and the mode that a source joins or leaves.
+        /// A handler that is called with the loop and the mode that a source joins or leaves.
         public typealias ModeHandler = @Sendable (UVRunLoop, Mode) -> Void
 
         struct Link {
@@ -24,7 +24,7 @@ extension UVRunLoop {
 
         struct State {
             var isValid = true
-            /// When it was signalled first since it was performed last.
+            /// When it was first signalled since it was last performed.
             var signal: UInt64?
             var links: [Link] = []
         }
@@ -35,24 +35,26 @@ extension UVRunLoop {
         let state = Guarded(State())
         /// Set once the loops know of a signal, and cleared before `perform` is called.
         private let signalFlag = Atomic<Bool>(false)
-        /// Orders the signals of all sources in time.
+        /// Numbers the signals of all sources in the order of time.
         private static let signalCount = Atomic<UInt64>(0)
-        /// Its turn among the sources that are signalled at the same time; lower ones are
-        /// performed first.
+        /// The position among sources that are signalled at the same time; lower ones are performed
+        /// first.
         public let order: Int
 
-        /// Makes a source; add it to a loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Source,_)``.
+        /// Creates a source.
         ///
-        /// > Threading: The thread whose loop is to perform the source, because `perform` stays on
-        /// it.
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Source,_)``.
+        ///
+        /// > Threading: The thread whose loop performs the source, because `perform` is bound to
+        /// > it.
         ///
         /// - Parameters:
-        ///   - order: The turn among sources signalled at the same time; lower ones first.
+        ///   - order: The position among sources signalled at the same time; lower ones are
+        ///     performed first.
         ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
         ///     before `add` returns.
-        ///   - cancel: Called once for each mode it leaves, on the thread that removes or
-        ///     invalidates it, or on the loop's when that ends.
+        ///   - cancel: Called once for each mode the source leaves, on the thread that removes or
+        ///     invalidates it, or on the loop's thread when that ends.
         ///   - perform: Called on the loop's thread after a signal.
         public convenience init(
             order: Int = 0,
@@ -63,16 +65,17 @@ extension UVRunLoop {
             self.init(order, schedule, cancel, ThreadBound(perform))
         }
 
-        /// Makes a source whose perform handler may be called on any thread.
+        /// Creates a source whose perform handler may be called on any thread.
         ///
         /// > Threading: Any thread.
         ///
         /// - Parameters:
-        ///   - order: The turn among sources signalled at the same time; lower ones first.
+        ///   - order: The position among sources signalled at the same time; lower ones are
+        ///     performed first.
         ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
         ///     before `add` returns.
-        ///   - cancel: Called once for each mode it leaves, on the thread that removes or
-        ///     invalidates it, or on the loop's when that ends.
+        ///   - cancel: Called once for each mode the source leaves, on the thread that removes or
+        ///     invalidates it, or on the loop's thread when that ends.
         ///   - sendablePerform: Called on the loop's thread after a signal.
         @_disfavoredOverload
         public convenience init(
@@ -98,23 +101,24 @@ extension UVRunLoop {
 
         /// Marks the source, to be performed by the next pass of a run in one of its modes.
         ///
-        /// Does not wake a loop: call ``UVRunLoop/wakeUp()`` after it. A signal given while
-        /// `perform` runs is kept for the next pass; one given before the source is added to a
-        /// loop is kept too.
+        /// Does not wake a loop: call ``UVRunLoop/wakeUp()`` afterwards. A signal given while
+        /// `perform` runs is kept for the next pass, and one given before the source is added to a
+        /// loop is kept until then.
         ///
-        /// Not for use in a signal handler, which may hold the very locks this needs.
+        /// Not async-signal-safe: a signal handler may interrupt a thread that holds the locks this
+        /// needs.
         ///
         /// > Threading: Any thread.
         public func signal() {
-            // A source that the loops know to be signalled needs no more. This writes all the
-            // same: whoever clears the flag after it sees what came before it.
+            // Nothing to do if the source is known to be signalled. The check is a write: a thread
+            // that clears the flag later sees everything done before it.
             guard !isKnownToBeSignalled() else { return }
             state.withLock { state in
                 guard state.isValid, !isSignalled else { return }
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
                 state.signal = serial
                 for link in state.links {
-                    link.loop.withEngine { $0.noteSignal(link.ticket, serial) }
+                    link.loop.withEngine { $0.markSignalled(link.ticket, serial) }
                 }
                 signalFlag.store(true, ordering: .releasing)
             }
@@ -134,19 +138,19 @@ extension UVRunLoop {
         /// Whether the source may still be performed: it was not invalidated.
         public var isValid: Bool { state.withLock(\.isValid) }
 
-        /// Takes the source out of all its loops for good, and calls `cancel` for each mode it was
-        /// in.
+        /// Removes the source from all its loops permanently, and calls `cancel` for each mode it
+        /// was in.
         ///
         /// > Threading: Any thread.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
 
-        /// Takes the signal, for whoever performs the source now.
+        /// Takes the signal, right before the source is performed.
         ///
-        /// - Parameter loop: A loop that does not count the source among the signalled ones any
-        ///   more. Should it have been signalled anew meanwhile, the loop finds nothing to do.
-        /// - Returns: Whether there was one.
+        /// - Parameter loop: A loop that has already removed the source from its queues. If it is
+        ///   signalled again meanwhile, that loop finds nothing to do.
+        /// - Returns: Whether the source was signalled and is valid.
         func takeSignal(clearedIn loop: UVRunLoop? = nil) -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal(&state)
@@ -157,16 +161,16 @@ extension UVRunLoop {
             }
         }
 
-        /// Makes the source one that is not signalled; answers whether it was.
+        /// Clears the signal; returns whether the source was signalled.
         @discardableResult
         func forgetSignal(_ state: inout State) -> Bool {
             state.signal = nil
             return signalFlag.exchange(false, ordering: .acquiringAndReleasing)
         }
 
-        /// Calls `perform`; answers `false` if the source has become invalid.
+        /// Calls `perform`; returns `false` if the source has become invalid.
         ///
-        /// Stays out of line so that backtraces and profiles show whose turn it was.
+        /// Never inlined, so that backtraces and profiles show the callout.
         @inline(never)
         func callOut() -> Bool {
             guard let perform = handler.current else { return false }

@@ -1,16 +1,16 @@
-/// When a run polled the kernel last, and how long the result may stand in for another poll.
+/// When a run last polled the kernel, and how long the result may replace further polls.
 struct PollCache {
-    /// The result is too old from this time on.
+    /// When the result expires.
     var end: Int64
     /// How many polls the result may replace.
     var maxSkippedPolls: Int
     /// The engine's version at the time of the poll.
     var version: UInt64
-    /// How often sources had asked the kernel for something new.
+    /// The loop's `watchRequestCount` at the time of the poll.
     var watchRequestCount: UInt64
     /// The number of the poll.
     ///
-    /// A nested run polls later, under another number, and consumes what this poll has found.
+    /// The polls of a nested run have later numbers, and consume the result of this one.
     var number: Int64
     /// How many polls the result has replaced so far.
     var skippedPolls = 0

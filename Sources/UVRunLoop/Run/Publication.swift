@@ -1,11 +1,11 @@
-/// What everybody may know of a value behind a lock, in one word that is read without the lock.
+/// A summary of a value behind a lock, in one word that is read without the lock.
 ///
-/// Whoever changes the value publishes before the lock is released, and marks the ``WakeState``
-/// after that, always: a loop that finds the mark finds what was published.
+/// A change to the value is published before the lock is released, and the ``WakeState`` is marked
+/// after that. So a loop that sees the mark sees the published word.
 struct Publication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     private let word = Word(0)
 
-    /// To be called under the lock.
+    /// Publishes the summary; called while the lock is held.
     @inline(__always)
     func publish(_ bits: UInt64) {
         if word.loadRelaxed() != bits { word.storeReleasing(bits) }
@@ -15,13 +15,14 @@ struct Publication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     var latest: UInt64 { word.loadAcquiring() }
 }
 
-/// A ``Publication`` of a flag after which ``GenericWakeState/markChangedUnlessMarked()`` is enough.
+/// A ``Publication`` of a flag, after which ``GenericWakeState/markChangedUnlessMarked()`` is
+/// enough.
 ///
-/// As a rule the flag was set before, and senders have nothing to write.
+/// Usually the flag is set already, and senders write nothing.
 struct FlagPublication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     private let word = Word(0)
 
-    /// To be called under the lock.
+    /// Publishes the flag; called while the lock is held.
     @inline(__always)
     func publish(_ flag: Bool) {
         let bits: UInt64 = flag ? 1 : 0

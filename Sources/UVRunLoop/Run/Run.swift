@@ -1,27 +1,27 @@
-/// What one run knows about itself.
+/// The state of one run.
 ///
-/// It lives on the stack of the run and is nobody else's.
+/// It lives on the stack of the run, and no other run uses it.
 struct Run: ~Copyable {
-    /// What stands for its mode in the process, and what in the loop.
+    /// The number of the run's mode in the process; `modeIndex` is its index in the loop.
     let modeNumber: Int
     private(set) var modeIndex = -1
     let driver: any LoopDriver
     let terms: Terms
-    /// What the mode holds, as of the version in it.
+    /// The run's view of its mode.
     var view = Engine.View()
-    /// Whether wake-ups were forgotten that may have been meant for an outer run.
+    /// Whether this run has cleared wake-ups that may have been meant for an outer run.
     var clearedWakeUp = false
-    /// What a look has found and taken for this pass at once.
+    /// The sole ready port that a poll found, taken for this pass without being queued.
     var delivery: Engine.Delivery?
-    /// What was served last and has more.
+    /// The receiver that was served last, if it has more events.
     var busyReceiver: (any PortReceiver)?
-    /// The latest look at the kernel; `nil` before the first.
+    /// The latest poll; `nil` before the first.
     var latestPoll: PollCache?
     var hasSkippedPoll: Bool { latestPoll.map { $0.skippedPolls > 0 } ?? false }
-    /// No look is left out in a run's first pass.
+    /// Whether the run is in its first pass, which skips no poll.
     var isInFirstPass = true
 
-    /// The loop's clock, as it was read since the kernel or user code returned last.
+    /// The loop's clock, as read since the kernel or user code last returned.
     private var reading: Int64?
 
     init(_ mode: UVRunLoop.Mode, _ driver: any LoopDriver, _ terms: Terms) {
@@ -30,14 +30,15 @@ struct Run: ~Copyable {
         self.terms = terms
     }
 
-    /// To be called once, with what the mode holds.
+    /// Starts the run with what its mode holds; called once.
     mutating func begin(in index: Int, _ engine: borrowing Engine) {
         modeIndex = index
         engine.show(index, in: &view)
     }
 
-    /// The present time: the clock is read once after each return from the kernel and once after
-    /// user code, and only if somebody asks.
+    /// Returns the current time.
+    ///
+    /// The clock is read at most once after each return from the kernel, and once after user code.
     @inline(__always)
     mutating func now(by clock: any LoopRemote) -> Int64 {
         if let reading { return reading }
@@ -46,35 +47,37 @@ struct Run: ~Copyable {
         return now
     }
 
-    /// To be called when the kernel or user code has returned.
+    /// Discards the clock reading; called when the kernel or user code has returned.
     @inline(__always)
     mutating func timeHasPassed() { reading = nil }
 
-    /// What whoever runs the loop asks for.
+    /// The caller's conditions for the run.
     struct Terms {
         /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
         let limit: Int64?
-        /// Whether the limit had come before the run began: such a run is one pass that does not
-        /// wait.
+        /// Whether the limit had passed before the run began.
+        ///
+        /// Such a run is one pass that does not wait.
         let limitWasPast: Bool
         let returnsAfterSource: Bool
-        /// Whether it does what is left to do after the loop was ended: it makes one pass all the
-        /// same.
+        /// Whether the run performs the work left after the loop was ended.
+        ///
+        /// It makes one pass in any case.
         var isLast = false
-        /// What it goes on for although the loop was ended.
+        /// The port for which the run continues although the loop was ended.
         var awaitedPort: UVRunLoop.PortLink?
-        /// Whether it goes on although its mode is empty.
+        /// Whether the run continues although its mode is empty.
         var staysWhenEmpty = false
     }
 
-    /// Whether there is something to run for, blocks aside.
+    /// Whether there is something to run for, apart from blocks.
     var holdsItems: Bool { terms.staysWhenEmpty || view.holdsItems }
 }
 
-/// What a pass found to handle.
+/// The event that a pass handles.
 enum PassEvent {
     case port(Engine.Delivery)
-    /// A batch of timers has begun: this is the first of it.
+    /// A batch of timers has begun; this is its first timer.
     case timers(Engine.Firing)
     case nothing
 }

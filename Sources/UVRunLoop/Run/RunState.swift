@@ -1,17 +1,16 @@
-/// The runs of a loop, as far as other threads may touch them.
+/// The state of a loop's innermost run that other threads may read and change.
 typealias RunState = GenericRunState<SystemWord>
 
-/// Whether a loop runs and whether its innermost run was stopped, in one word that any thread may
-/// reach.
+/// Whether a loop runs, and whether its innermost run was stopped, in one word for any thread.
 ///
-/// A run's stop lives and dies with the run: it puts its own word in when it begins, and the outer
-/// run's back when it is taken off.
+/// A stop belongs to one run: a run stores its own word when it begins, and restores the outer
+/// run's word when it ends.
 struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     private let word = Word(RunStateValue.idle.bits)
-    /// The end of all runs, once it was asked for; no run takes it away.
+    /// Set once the loop was ended; no run clears it.
     private let ending = Word(0)
 
-    /// Stops the innermost run; answers `false` if none runs.
+    /// Stops the innermost run; returns `false` if none is active.
     @inline(__always)
     func stop() -> Bool {
         word.compareExchange(RunStateValue.running.bits, RunStateValue.stopped.bits)
@@ -21,10 +20,10 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     @inline(__always)
     var isStopped: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped || isEnded }
 
-    /// Whether the innermost run was stopped by itself, and not by the end of all runs.
+    /// Whether the innermost run itself was stopped, rather than the whole loop ended.
     var isStoppedAlone: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped }
 
-    /// Stops every run, nested ones and those to come included.
+    /// Stops every run, nested and future ones included.
     @inline(__always)
     func end(_ end: RunEnd) { ending.maxReleasing(end.rawValue) }
 
@@ -34,10 +33,10 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     @inline(__always)
     var isEndedAtOnce: Bool { ending.loadAcquiring() == RunEnd.atOnce.rawValue }
 
-    /// Puts a run's word in.
+    /// Stores the word of a run that begins.
     ///
-    /// - Parameter isNested: Whether there is an outer run. Without one nobody else changes the
-    ///   word.
+    /// - Parameter isNested: Whether there is an outer run. Without one, no other thread changes
+    ///   the word.
     /// - Returns: The outer run's word.
     @inline(__always)
     func begin(isNested: Bool) -> RunStateValue {
@@ -48,17 +47,19 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
         return RunStateValue(bits: word.exchange(RunStateValue.running.bits))
     }
 
-    /// Takes a run off: puts the outer run's word back; returns whether the run was stopped.
+    /// Restores the outer run's word.
     ///
-    /// One exchange, because a stop may come at any moment: before it, the stop is this run's;
-    /// after it, the outer run's.
+    /// One exchange, because a stop may come at any moment: before the exchange it stops this run,
+    /// after it the outer one.
+    ///
+    /// - Returns: Whether the run was stopped.
     @inline(__always)
     func end(restoring outer: RunStateValue) -> Bool {
         RunStateValue(bits: word.exchange(outer.bits)).isStopped
     }
 }
 
-/// A run's word.
+/// The word of a run.
 struct RunStateValue {
     fileprivate(set) var bits: UInt64
 
@@ -69,7 +70,7 @@ struct RunStateValue {
     var isStopped: Bool { bits == Self.stopped.bits }
 }
 
-/// What is to become of queued work when a loop is ended for good; the larger one prevails.
+/// Whether queued work is performed when a loop is ended; of two values the larger one prevails.
 enum RunEnd: UInt64 {
     case afterQueuedWork = 1
     case atOnce = 2

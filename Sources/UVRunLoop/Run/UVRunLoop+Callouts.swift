@@ -1,27 +1,28 @@
 extension UVRunLoop {
-    // Everything here takes what is next while it holds the state, lets go, and then calls.
-    // Handlers may do anything: change the contents, run the loop again, end the run.
+    // Each function takes the next item while it holds the lock, releases the lock, then calls out.
+    // Handlers may change the contents, run the loop again, or end the run.
 
     // MARK: Observers
 
-    /// Tells the mode's observers of a step.
+    /// Notifies the mode's observers of an activity.
     ///
-    /// Those that join meanwhile are not told.
+    /// Observers added during the notification are not called.
     @inline(__always)
     func notify(_ activity: Activities, _ run: inout Run) {
         refresh(&run)
         guard run.view.observers.observed.contains(activity) else { return }
-        tellObservers(activity, run.view)
+        callObservers(activity, run.view)
         run.timeHasPassed()
     }
 
-    private func tellObservers(_ activity: Activities, _ view: borrowing Engine.View) {
-        view.observers.forEach(toldOf: activity) { $0.callOut(activity) }
+    private func callObservers(_ activity: Activities, _ view: borrowing Engine.View) {
+        view.observers.forEach(observing: activity) { $0.callOut(activity) }
     }
 
     // MARK: Step 4
 
-    /// Fires the signalled sources of the mode, or, in a run that returns after one, the first.
+    /// Fires the signalled sources of the mode; only the first in a run that returns after one
+    /// source.
     ///
     /// - Returns: Whether a source was handled.
     func fireSignalledSources(_ run: inout Run) -> Bool {
@@ -30,18 +31,18 @@ extension UVRunLoop {
         let returnsAfterSource = run.terms.returnsAfterSource
         let (count, first) = withEngine { engine -> (Int, Source?) in
             let count = engine.modes[mode].signalled.count
-            // One alone needs no batch.
+            // A single source needs no batch.
             let firesOne = count == 1 || returnsAfterSource
             return (count, firesOne ? engine.takeFirstSignalled(in: mode) : nil)
         }
-        // Those that are signalled may all be in other modes.
+        // All signalled sources may be in other modes.
         guard count > 0 else { return false }
         defer { run.timeHasPassed() }
         guard let first else { return fireAllSignalledSources(in: mode) }
         return fire(first, orNextIn: mode)
     }
 
-    /// Fires a source that was taken, or, if another loop was first, the next one that is signalled.
+    /// Fires a source that was taken; if another loop has fired it first, the next signalled one.
     private func fire(_ first: Source, orNextIn mode: Int) -> Bool {
         var next = Optional(first)
         while let source = next {
@@ -51,7 +52,8 @@ extension UVRunLoop {
         return false
     }
 
-    /// Fires the sources that are signalled now; those signalled meanwhile wait for the next pass.
+    /// Fires the sources that are signalled now; sources signalled meanwhile wait for the next
+    /// pass.
     private func fireAllSignalledSources(in mode: Int) -> Bool {
         let spare = local.withValue { exchange(&$0.spareSources, with: []) }
         var batch = signalledSources(in: mode, spare)
@@ -84,7 +86,7 @@ extension UVRunLoop {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
             firing.timer.callOut(firing.call)
             run.timeHasPassed()
-            // The end of one call and the beginning of the next, or of the batch, share a lock.
+            // The end of a call and the start of the next, or the end of the batch, share one lock.
             let (end, following, displaced) = withEngine {
                 engine -> (TimerCallEnd, Engine.Firing?, [Timer]) in
                 let now = firing.isRepeating ? run.now(by: remote) : nil
@@ -92,7 +94,7 @@ extension UVRunLoop {
                 let following = takeNext(&run, &engine)
                 return (end, following, following == nil ? engine.endBatch(in: mode) : [])
             }
-            // Whatever is released may run user code.
+            // Releasing a handler may run user code.
             if end.finish(firing.timer) || !displaced.isEmpty { run.timeHasPassed() }
             next = following
         }
@@ -107,7 +109,7 @@ extension UVRunLoop {
         }
     }
 
-    /// Ends a timer's call in the loop where it began.
+    /// Ends a timer's call in the loop that began it.
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
         guard timer.owner.location == location else {
             engine.noteEnd(of: timer)
@@ -119,7 +121,7 @@ extension UVRunLoop {
         return .isDone(last)
     }
 
-    /// Calls a timer by hand, in its loop or in none.
+    /// Calls a timer's handler at once, whether it is in a loop or not.
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
         require(timer.home == nil || timer.home?.isCurrent == true, ThreadBound<Void>.rule)
@@ -136,41 +138,46 @@ extension UVRunLoop {
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
     }
 
-    /// Delivers one event of one port; answers whether it handled it.
+    /// Delivers one event of one port.
+    ///
+    /// - Returns: Whether the port handled it.
     func serve(_ delivery: Engine.Delivery, _ run: inout Run) -> Bool {
         if delivery.isFinal { Self.takeOut(delivery.port.link) }
-        // Only those who send to an in-process port wait for room in it.
+        // Only in-process ports have senders that wait for room.
         let isInProcess = delivery.port.link.descriptor == nil
         let outerReceiver = isInProcess ? setServed(delivery.port.link.receiver) : nil
-        let answer = callOut(delivery, &run)
+        let result = callOut(delivery, &run)
         run.timeHasPassed()
         if isInProcess { _ = setServed(outerReceiver) }
         if delivery.isFinal { delivery.port.link.receiver.releaseHandler(in: self) }
-        let (ticket, hasMore) = (delivery.ticket, answer.hasMore)
+        let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
         endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
-        return answer.wasHandled
+        return result.wasHandled
     }
 
-    /// Calls a port, and again while it has more and passes in between would do nothing.
+    /// Calls a port, and again while it has more events and a full pass would serve nothing else.
     private func callOut(_ delivery: Engine.Delivery, _ run: inout Run) -> ServeResult {
-        let answer = delivery.port.link.callOut(delivery.port.object, delivery.events)
-        guard answer.hasMore, var quiet = quiet(&run) else { return answer }
-        let further = delivery.port.link.callOutForMore(delivery.port.object) { lasts(&quiet) }
-        run.latestPoll = quiet.poll
+        let result = delivery.port.link.callOut(delivery.port.object, delivery.events)
+        guard result.hasMore, var direct = directDelivery(&run) else { return result }
+        let further = delivery.port.link.callOutForMore(delivery.port.object) {
+            stillHolds(&direct)
+        }
+        run.latestPoll = direct.poll
         return ServeResult(
-            wasHandled: answer.wasHandled || further.wasHandled,
+            wasHandled: result.wasHandled || further.wasHandled,
             hasMore: further.hasMore
         )
     }
 
-    /// Notes which in-process port is being served; answers which was.
+    /// Sets the in-process port that is being served; returns the previous one.
     private func setServed(_ receiver: (any PortReceiver)?) -> (any PortReceiver)? {
         local.withValue { exchange(&$0.servedReceiver, with: receiver) }
     }
 
-    /// Tells a port that others are served now; a busy one not before that is so.
+    /// Tells a receiver that its serving ended: at once if it has no more events, otherwise when
+    /// another port is served.
     private func endTurn(of receiver: any PortReceiver, hasMore: Bool, _ run: inout Run) {
         if let busy = run.busyReceiver, busy !== receiver { busy.servingDidEnd() }
         if hasMore || run.busyReceiver != nil { run.busyReceiver = hasMore ? receiver : nil }
@@ -178,15 +185,15 @@ extension UVRunLoop {
     }
 }
 
-/// What became of a timer by the end of its call.
+/// The outcome of a timer's call.
 private enum TimerCallEnd {
     case goesOn
-    /// A one-shot timer has done its work; what it called is to be let go.
+    /// A one-shot timer is finished; its handler is to be released.
     case isDone(TimerCall?)
-    /// Its handler took it out of the loop, and perhaps put it somewhere else.
+    /// The handler removed the timer from the loop, and may have added it to another.
     case elsewhere
 
-    /// Does what is left to do without a lock.
+    /// Completes the end of the call without a lock.
     ///
     /// - Returns: Whether user code may have run.
     @discardableResult
@@ -204,14 +211,14 @@ private enum TimerCallEnd {
 extension UVRunLoop.Timer {
     /// Calls the handler.
     ///
-    /// Stays out of line so that backtraces and profiles show whose turn it was.
+    /// Never inlined, so that backtraces and profiles show the callout.
     @inline(never)
     fileprivate func callOut(_ call: TimerCall?) { call?.body(self) }
 
     /// Ends a call during which the timer left its loop.
     ///
-    /// A one-shot is done all the same; a repeating timer may wait in another loop, or again in
-    /// this one, for its call to end.
+    /// A one-shot timer is finished. A repeating timer may be in another loop by now, or in this
+    /// one again, where it is not scheduled until its call has ended.
     fileprivate func endCallElsewhere() {
         let repeats = withLockedState { _, engine in
             core.callDidEnd()
@@ -228,9 +235,9 @@ extension UVRunLoop.Timer {
 }
 
 extension UVRunLoop.PortLink {
-    /// Has the port handle an event.
+    /// Calls the port's receiver with an event.
     ///
-    /// Stays out of line so that backtraces and profiles show whose turn it was.
+    /// Never inlined, so that backtraces and profiles show the callout.
     @inline(never)
     fileprivate func callOut(
         _ port: any AnyObject & Sendable,
@@ -239,9 +246,9 @@ extension UVRunLoop.PortLink {
         receiver.receive(port, events)
     }
 
-    /// Has the port handle what it has besides, while that is all there is to do.
+    /// Calls the port's receiver for further events while nothing else is to be served.
     ///
-    /// Stays out of line so that backtraces and profiles show whose turn it was.
+    /// Never inlined, so that backtraces and profiles show the callout.
     @inline(never)
     fileprivate func callOutForMore(
         _ port: any AnyObject & Sendable,
@@ -250,8 +257,10 @@ extension UVRunLoop.PortLink {
         receiver.receiveMore(port, while: mayGoOn)
     }
 
-    /// Ends a call during which the port was taken out of its loop: it may be in another one,
-    /// which then has waited for this, or in the same again.
+    /// Ends a call during which the port left its loop.
+    ///
+    /// It may be in another loop by now, or in this one again, where it is not served until its
+    /// call has ended.
     fileprivate func endCallElsewhere(hasMore: Bool) {
         let owner = state.withLock { state -> UVRunLoop? in
             isBeingCalled = false

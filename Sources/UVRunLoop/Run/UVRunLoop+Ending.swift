@@ -1,28 +1,28 @@
 extension UVRunLoop {
-    /// Ends every run of the loop, nested ones included, the present ones and those to come.
+    /// Ends every run of the loop, nested and future ones included.
     func end(_ end: RunEnd) {
         checkProcess()
         innermostRun.end(end)
         if word.markChanged() { remote.wake() }
     }
 
-    /// Does what is queued for the default mode, although the loop was ended: in one pass, and then
-    /// in runs that go on while a port of the mode is finishing its work.
+    /// Performs the work queued for the default mode after the loop was ended.
     ///
-    /// Runs nested in these end at once.
+    /// Makes one pass, then runs for as long as a port of the mode is finishing its work. Runs
+    /// nested in these end at once.
     func performQueuedWork() {
         checkThread()
         _ = run(
             .default,
             Run.Terms(limit: .min, limitWasPast: true, returnsAfterSource: false, isLast: true)
         )
-        // While some were awaited, others may have begun.
+        // While a run waited for some ports, others may have started to finish.
         while !innermostRun.isEndedAtOnce, awaitFinishingPorts() {}
     }
 
     /// Runs until each port that is finishing its work now has finished it.
     ///
-    /// - Returns: Whether there was any.
+    /// - Returns: Whether there was such a port.
     private func awaitFinishingPorts() -> Bool {
         let ports = withEngine { $0.ports(in: .default) }.map(\.link).filter { isFinishing($0) }
         for port in ports {
@@ -42,7 +42,7 @@ extension UVRunLoop {
         return !ports.isEmpty
     }
 
-    /// Whether a run is to end at the end of its pass.
+    /// Whether a run ends at the end of its current pass.
     func isStopped(_ run: borrowing Run) -> Bool {
         guard let port = run.terms.awaitedPort else { return innermostRun.isStopped }
         return innermostRun.isStoppedAlone || innermostRun.isEndedAtOnce || !isFinishing(port)

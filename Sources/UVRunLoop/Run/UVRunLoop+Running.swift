@@ -11,19 +11,19 @@ extension UVRunLoop {
         run(mode: .default, for: nil)
     }
 
-    /// Runs in a mode for a while.
+    /// Runs in a mode for a limited time.
     ///
-    /// Returns at once, without telling any observer, when the mode is empty. A limit of zero or
-    /// less makes exactly one pass that does not wait.
+    /// Returns at once, without notifying observers, if the mode is empty. A limit of zero or less
+    /// makes exactly one pass that does not wait.
     ///
     /// See *Starting the Run Loop* and *Exiting the Run Loop* in Apple's guide.
     ///
-    /// > Threading: The loop's own thread, from within a handler too; traps elsewhere.
+    /// > Threading: The loop's own thread, also from within a handler; traps elsewhere.
     ///
     /// - Parameters:
-    ///   - mode: What to serve.
-    ///   - limit: How long to run; `nil` for as long as there is something to wait for. It is
-    ///     tested at the end of a pass, and ends a sleep at most 2 ms late.
+    ///   - mode: The mode to serve.
+    ///   - limit: How long to run; `nil` for no limit. The limit is tested at the end of a pass,
+    ///     and ends a sleep at most 2 ms late.
     ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
     ///     port-based source.
     /// - Returns: Why the run ended.
@@ -49,15 +49,15 @@ extension UVRunLoop {
         )
     }
 
-    /// Runs in a mode until a moment of the loop's clock.
+    /// Runs in a mode until a date of the loop's clock.
     ///
-    /// Otherwise as ``run(mode:for:returnAfterSourceHandled:)``.
+    /// Otherwise the same as ``run(mode:for:returnAfterSourceHandled:)``.
     ///
-    /// > Threading: The loop's own thread, from within a handler too; traps elsewhere.
+    /// > Threading: The loop's own thread, also from within a handler; traps elsewhere.
     ///
     /// - Parameters:
-    ///   - mode: What to serve.
-    ///   - limit: When to end; `nil` for never. One that is past makes exactly one pass that does
+    ///   - mode: The mode to serve.
+    ///   - limit: When to end; `nil` for never. A date in the past makes exactly one pass that does
     ///     not wait.
     ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
     ///     port-based source.
@@ -81,10 +81,10 @@ extension UVRunLoop {
         )
     }
 
-    /// Runs in a mode until a source was handled, also while the mode is empty.
+    /// Runs in a mode until a source was handled, even while the mode is empty.
     ///
     /// - Parameters:
-    ///   - mode: What to serve.
+    ///   - mode: The mode to serve.
     ///   - limit: When to end, in nanoseconds of the loop's clock.
     /// - Returns: Why the run ended.
     package func runUntilSourceHandled(in mode: Mode, until limit: Int64) -> RunResult {
@@ -100,7 +100,7 @@ extension UVRunLoop {
         )
     }
 
-    /// The mode of the innermost run; `nil` when the loop does not run.
+    /// The mode of the innermost run; `nil` if the loop is not running.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     public var currentMode: Mode? {
@@ -108,7 +108,7 @@ extension UVRunLoop {
         return local.withValue(\.mode)
     }
 
-    /// How many runs are on the stack: 0 when the loop does not run, 1 in an outermost run.
+    /// The number of active runs: 0 if the loop is not running, 1 in an outermost run.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     public var nestingLevel: Int {
@@ -116,7 +116,7 @@ extension UVRunLoop {
         return local.withValue(\.nestingLevel)
     }
 
-    /// The present moment of the loop's clock.
+    /// The current time of the loop's clock.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     @_disfavoredOverload
@@ -127,12 +127,12 @@ extension UVRunLoop {
 
     // MARK: Stopping and waking
 
-    /// Ends the innermost run at the end of its present pass; does nothing when the loop does not
-    /// run.
+    /// Ends the innermost run at the end of its current pass.
     ///
-    /// It counts up to the moment at which the run is taken off, and is gone with the run.
+    /// Has no effect if the loop is not running. A stop counts until the run ends, and does not
+    /// affect the outer run or a later one.
     ///
-    /// Not for use in a signal handler.
+    /// Not async-signal-safe: do not call it in a signal handler.
     ///
     /// > Threading: Any thread.
     public func stop() {
@@ -141,13 +141,13 @@ extension UVRunLoop {
         if word.markChanged() { remote.wake() }
     }
 
-    /// Ends the loop's present sleep, or the coming one.
+    /// Ends the loop's current sleep, or the next one.
     ///
-    /// The loop then makes another pass, and so finds sources that were signalled. A wake-up asked
-    /// for before a pass has begun is forgotten by it, because that pass finds whatever it could
-    /// announce.
+    /// The loop then makes another pass, which finds signalled sources. A wake-up that is pending
+    /// when a pass begins is cleared; that pass checks everything anyway.
     ///
-    /// While the loop is awake it costs no system call. Not for use in a signal handler.
+    /// Makes no system call while the loop is awake. Not async-signal-safe: do not call it in a
+    /// signal handler.
     ///
     /// > Threading: Any thread.
     public func wakeUp() {
@@ -155,7 +155,7 @@ extension UVRunLoop {
         if word.markWoken() { remote.wake() }
     }
 
-    /// Whether the loop sleeps, waiting for something to happen.
+    /// Whether the loop is asleep, waiting for an event.
     ///
     /// > Threading: Any thread.
     public var isWaiting: Bool {
@@ -167,9 +167,9 @@ extension UVRunLoop {
 
     func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
         home.doReleases()
-        noteMainQueue()
+        registerMainQueue()
         guard let driver = local.withValue(\.driver) else { return .finished }
-        // Also where there is nothing to run for.
+        // The rule applies even if there is nothing to run for.
         checkDriver(driver)
         var run = Run(mode, driver, terms)
         guard begin(&run, in: mode) else { return .finished }
@@ -179,7 +179,7 @@ extension UVRunLoop {
             local.nestingLevel += 1
             return (local.servedReceiver, local.nestingLevel > 1)
         }
-        // Its handler may wait in this run for those who wait for room in its port.
+        // The handler on the stack may wait in this run for senders that wait for room in its port.
         outerReceiver?.servingDidEnd()
         let outerRun = innermostRun.begin(isNested: isNested)
 
@@ -191,13 +191,15 @@ extension UVRunLoop {
             local.nestingLevel -= 1
             swap(&local.mode, &outerMode)
         }
-        // What this run forgot may have been meant for the outer one. What it did not come to is
+        // A wake-up that this run cleared may have been meant for the outer run. A pending one is
         // still in the word.
         if isNested, run.clearedWakeUp { _ = word.markWoken() }
         return result
     }
 
-    /// Tells of entry and exit and makes the passes in between; answers why they ended.
+    /// Makes the passes of a run, between `entry` and `exit`.
+    ///
+    /// - Returns: Why they ended.
     private func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
         defer { notify(.exit, &run) }
@@ -208,17 +210,17 @@ extension UVRunLoop {
     }
 
     /// Whether a run in the mode would return at once: there is nothing to run for, or the loop was
-    /// ended for good.
+    /// ended.
     package func isEmpty(_ mode: Mode) -> Bool {
-        noteMainQueue()
+        registerMainQueue()
         return innermostRun.isEnded
             || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), $0) }
     }
 
     /// Whether the loop's thread was told to stop, by ``Thread/stop(afterQueuedWork:)``.
     ///
-    /// Every run then returns ``RunResult/stopped`` at once: a handler that waits for something in
-    /// a loop of runs ends its wait when this is `true`, or it would spin.
+    /// Every run then returns ``RunResult/stopped`` at once. A handler that runs the loop
+    /// repeatedly to wait for something must end its wait when this is `true`, or it spins.
     ///
     /// > Threading: Any thread.
     public var isStopping: Bool {
@@ -226,17 +228,20 @@ extension UVRunLoop {
         return innermostRun.isEnded
     }
 
-    /// Whether the loop was ended for good, and its queued work given up.
+    /// Whether the loop was ended and its queued work discarded.
     package var isEndedAtOnce: Bool { innermostRun.isEndedAtOnce }
 
     private func checkDriver(_ driver: any LoopDriver) {
         require(
             !driver.isInsideLibuv,
-            "A callback of libuv's cannot run the loop, which is inside uv_run. Hand the work to perform(_:)."
+            """
+            A libuv callback cannot run the loop, because the loop is inside uv_run. Pass the work \
+            to perform(_:).
+            """
         )
     }
 
-    /// Shows a run what its mode holds.
+    /// Starts a run with what its mode holds.
     ///
     /// - Returns: Whether there is something to run for.
     private func begin(_ run: inout Run, in mode: Mode) -> Bool {
@@ -250,7 +255,7 @@ extension UVRunLoop {
         }
     }
 
-    /// Whether there is something to run for in a mode, which the loop may not know yet.
+    /// Whether there is something to run for in a mode, which may not exist in the loop yet.
     private func mayRun(
         in mode: Mode,
         at index: Int?,
@@ -284,19 +289,19 @@ extension UVRunLoop {
         } else if !findReadyPort(&run) {
             notify(.beforeWaiting, &run)
             sleep(&run)
-            // What was taken at once was taken because nobody was to be told before.
+            // A sole ready port is taken early only if nobody observes the sleep.
             if run.delivery == nil { notify(.afterWaiting, &run) }
         }
 
         let handledPort = mayHaveEvent(&run) && process(pendingEvent(&run), &run)
-        // Runs nested in a handler have written their own.
+        // Runs nested in a handler have stored their own value.
         servedPort.store(handledPort, ordering: .relaxed)
         performBlocks(&run)
         run.isInFirstPass = false
         return decide(&run, handledSource: handledSignal || handledPort)
     }
 
-    /// Whether step 9 has to look for something to handle.
+    /// Whether step 9 may have an event to handle.
     @inline(__always)
     private func mayHaveEvent(_ run: inout Run) -> Bool {
         refresh(&run)
@@ -338,22 +343,22 @@ extension UVRunLoop {
         }
     }
 
-    /// Whether the run ends, and why: the first reason that applies.
+    /// Returns why the run ends, the first reason that applies, or `nil` if it continues.
     private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
         if isStopped(run) { return .stopped }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
         if let limit = run.terms.limit, run.now(by: remote) >= limit { return .timedOut }
-        noteMainQueue()
+        registerMainQueue()
         refresh(&run)
         let isEmpty =
             !run.holdsItems && !holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
         return isEmpty ? .finished : nil
     }
 
-    // MARK: What a run looks at
+    // MARK: The view of a run
 
-    /// Brings the run's idea of its mode up to date.
+    /// Updates the run's view of its mode.
     @inline(__always)
     func refresh(_ run: inout Run) {
         if publishedVersion != run.view.version { updateView(&run) }

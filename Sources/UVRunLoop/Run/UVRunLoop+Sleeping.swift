@@ -1,17 +1,18 @@
 extension UVRunLoop {
-    /// How far a run may go on serving what it knows to be ready before it asks the kernel again.
+    /// How many polls a run may skip while it serves ports that are known to be ready.
     static let maxSkippedPolls = 64
-    /// Nanoseconds, for as many skippedPolls.
+    /// How long the result of a poll is reused, in nanoseconds.
     ///
-    /// A look that found more may do for all of it: where very much is ready, looks are dear.
+    /// A poll that finds many times ``maxSkippedPolls`` descriptors is reused as many times longer,
+    /// because polling is expensive when many are ready.
     static let maxPollAge: Int64 = 1_000_000
 
     // MARK: Steps 5 and 7
 
-    /// Step 5: whether a port-based source of the mode is ready.
+    /// Step 5: returns whether a port-based source of the mode is ready.
     ///
-    /// When nobody is told of sleeping, the sleep itself asks this: a ready port ends it at once,
-    /// and one call to the kernel does for both.
+    /// If nobody observes the sleep, step 7 finds out instead: a ready port ends the sleep at once,
+    /// and one system call does for both steps.
     func findReadyPort(_ run: inout Run) -> Bool {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
@@ -27,10 +28,10 @@ extension UVRunLoop {
         mayHoldReady && withEngine { $0.hasReadyPort(in: mode) }
     }
 
-    /// Asks the kernel what is ready, without waiting, unless the latest answer is still good.
+    /// Polls without waiting, unless the latest poll can be reused.
     ///
-    /// It is not when a descriptor may be ready and there is nothing to serve before it: everybody
-    /// would notice.
+    /// The poll is not skipped if a descriptor may be ready and nothing is to be served before it,
+    /// because the delay would be observable.
     func poll(_ run: inout Run) {
         let mayWait = !run.view.holdsDescriptors || knowsReadyPort(in: run.modeIndex)
         if !mayWait || !canReuseLastPoll(&run) { pollKernel(&run) }
@@ -40,21 +41,21 @@ extension UVRunLoop {
         armDescriptors(&run)
         run.driver.poll()
         run.timeHasPassed()
-        noteReadyPorts(&run)
+        recordReadyPorts(&run)
     }
 
     /// Step 7: sleeps until there is something to do for the run.
     ///
-    /// The mark in the word is removed before the contents are looked at, and the driver falls
-    /// asleep only if it is still not there: whatever comes meanwhile is seen by the look or keeps
-    /// the driver awake. What changes nothing for this run, such as another thread's new timer, is
-    /// taken into account without leaving.
+    /// The changed mark is cleared before the contents are checked, and the driver falls asleep
+    /// only if the mark is still clear. So a concurrent change is either seen by the check or keeps
+    /// the driver awake. A change that gives this run nothing to do, such as another thread's new
+    /// timer, only adjusts the sleep.
     func sleep(_ run: inout Run) {
         var hasPolled = false
         while true {
             word.clearChanged()
             if home.doReleases() { run.timeHasPassed() }
-            noteMainQueue()
+            registerMainQueue()
             switch sleepDecision(&run) {
             case .changed: continue
             case .somethingToDo:
@@ -63,19 +64,19 @@ extension UVRunLoop {
             case .sleep(let sleep):
                 run.driver.wait(until: sleep.moment, now: sleep.now)
                 run.timeHasPassed()
-                if noteReadyPorts(&run) || word.isWoken || isOver(sleep, &run) { return }
+                if recordReadyPorts(&run) || word.isWoken || isOver(sleep, &run) { return }
                 hasPolled = true
             }
         }
     }
 
-    /// A sleep that nothing stands in the way of.
+    /// The parameters of one sleep.
     private struct Sleep {
         /// When to wake; `nil` for no date.
         let moment: Moment?
-        /// The time as it was before.
+        /// The time when the sleep was decided on.
         let now: Int64
-        /// From when on there is something to do; the end of time for no date.
+        /// When there is something to do; `.max` for no date.
         let end: Int64
     }
 
@@ -83,11 +84,11 @@ extension UVRunLoop {
         sleep.end < .max && run.now(by: remote) >= sleep.end
     }
 
-    /// What a look at the contents says about the coming sleep.
+    /// Whether the loop may sleep, according to its contents.
     private enum SleepDecision {
         case somethingToDo
         case sleep(Sleep)
-        /// The contents are not what the run takes them to be.
+        /// The run's view of the contents is outdated.
         case changed
     }
 
@@ -109,15 +110,15 @@ extension UVRunLoop {
         return .sleep(Sleep(moment: moment, now: now, end: end))
     }
 
-    /// What the run's mode holds, without the engine's lock when it holds no timers and the summary
-    /// says the rest.
+    /// Returns what the run's mode holds; without the engine's lock if the published summary
+    /// suffices.
     ///
-    /// Whoever changes the engine publishes the summary, and marks the word after that: the mark
-    /// was there when this look's mark was removed, and the summary is seen, or it will be there
-    /// when the loop wants to fall asleep.
+    /// A change to the engine publishes the summary, then marks the word. Either the mark was set
+    /// before ``sleep(_:)`` cleared it, and this reads the new summary, or it is set when the
+    /// driver tries to fall asleep.
     @inline(__always)
     private func contents(for run: borrowing Run) -> Engine.SleepView {
-        if !run.view.holdsTimers, isQuiet(since: run.view) {
+        if !run.view.holdsTimers, hasNothingToDo(since: run.view) {
             return Engine.SleepView(
                 version: run.view.version,
                 hasWork: false,
@@ -132,8 +133,8 @@ extension UVRunLoop {
 
     // MARK: The kernel
 
-    /// Whether the latest look of this run is recent enough to do for another one, which counts as
-    /// left out then.
+    /// Whether this run's latest poll is recent enough to replace another; if so, one more skipped
+    /// poll is counted.
     private func canReuseLastPoll(_ run: inout Run) -> Bool {
         guard !run.isInFirstPass, var latest = run.latestPoll,
             latest.watchRequestCount == watchRequestCount.load(ordering: .acquiring),
@@ -142,11 +143,11 @@ extension UVRunLoop {
         else { return false }
         latest.skippedPolls += 1
         run.latestPoll = latest
-        if run.view.holdsDescriptors { withEngine { $0.noteSkippedPoll() } }
+        if run.view.holdsDescriptors { withEngine { $0.recordSkippedPoll() } }
         return true
     }
 
-    /// Has the kernel watch what this run may serve and it does not watch yet: usually nothing.
+    /// Watches what this run may serve and the kernel does not watch yet: usually nothing.
     @inline(__always)
     private func armDescriptors(_ run: inout Run) {
         refresh(&run)
@@ -164,26 +165,25 @@ extension UVRunLoop {
         run.driver.watch(orders) { order in
             withEngine { $0.isCurrent(order) }
         } refused: { order in
-            withEngine { $0.noteRefusal(of: order, in: mode) }
+            withEngine { $0.refuse(order, in: mode) }
         }
     }
 
-    /// Takes down which ports the kernel found ready, and has it keep quiet about those this run
-    /// may not serve.
+    /// Records the ready ports, and masks those this run cannot serve.
     ///
-    /// - Returns: Whether there was one that it may.
+    /// - Returns: Whether the run can serve one of them.
     @discardableResult
-    private func noteReadyPorts(_ run: inout Run) -> Bool {
+    private func recordReadyPorts(_ run: inout Run) -> Bool {
         let number = pollCount.load(ordering: .relaxed) + 1
         pollCount.store(number, ordering: .relaxed)
         var (found, isForRun) = (0, false)
         let readyCount = run.driver.readyCount
         if readyCount > 0 {
-            (found, isForRun) = noteReports(of: number, mayTake: readyCount == 1, &run)
+            (found, isForRun) = recordReports(of: number, mayTake: readyCount == 1, &run)
         } else if run.view.holdsPorts, mayHoldReady || run.hasSkippedPoll {
             withEngine { $0.pollNumber = number }
         }
-        // A run that ends with the next source as a rule needs no second look.
+        // A run that ends with the next source rarely polls twice.
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
         let turns = max(1, found / Self.maxSkippedPolls)
         run.latestPoll = PollCache(
@@ -196,14 +196,14 @@ extension UVRunLoop {
         return isForRun
     }
 
-    /// Notes what the driver reports of a look, or takes it for this pass at once.
+    /// Records the driver's reports of a poll, or takes a sole ready port for this pass.
     ///
     /// - Parameters:
     ///   - poll: The poll's number.
-    ///   - mayTake: Whether there is one report only.
+    ///   - mayTake: Whether there is only one report.
     ///   - run: The run.
-    /// - Returns: How many reports there are, and whether the run may serve any of them.
-    private func noteReports(
+    /// - Returns: The number of reports, and whether the run can serve any of them.
+    private func recordReports(
         of poll: Int64,
         mayTake: Bool,
         _ run: inout Run
@@ -212,26 +212,26 @@ extension UVRunLoop {
         let driver = run.driver
         // Another thread may have added an observer while the loop slept.
         refresh(&run)
-        // Whoever is told before the port is served may change what there is to serve.
+        // An observer called before the port is served may change what there is to serve.
         let mayTake = mayTake && !run.view.isSleepObserved
         let now = mayTake && run.view.holdsTimers ? run.now(by: remote) : 0
         var (count, isForRun) = (0, false)
         driver.forEachReady { report in
             count += 1
-            let noted = withEngine { engine in
+            let outcome = withEngine { engine in
                 if engine.pollNumber != poll { engine.pollNumber = poll }
                 if mayTake, let delivery = engine.takeSoleReadyPort(report, in: mode, now: now) {
                     run.delivery = delivery
-                    return Engine.Noted.isForRun
+                    return Engine.ReportOutcome.isForRun
                 }
-                return engine.note(report, in: mode)
+                return engine.record(report, in: mode)
             }
-            switch noted {
+            switch outcome {
             case .isForRun: isForRun = true
             case .isForNobody: break
             case .rearm(let order):
                 let isCarriedOut = driver.rearm(order)
-                if !isCarriedOut { withEngine { $0.noteUnwatched(order.descriptor) } }
+                if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
             }
         }
         return (count, isForRun)

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A number that any thread may change, with the operations that the loop's protocols are made of.
+/// An atomic number with the operations that the loop's protocols use.
 ///
-/// The protocols are generic over it so that a test can run the very same code on words of its own,
-/// which let every other thread come between two accesses.
+/// The protocols are generic over it, so that a test can run the same code on words of its own and
+/// schedule other threads between two accesses.
 package protocol AtomicWord: ~Copyable, Sendable {
     init(_ value: UInt64)
 
@@ -13,7 +13,7 @@ package protocol AtomicWord: ~Copyable, Sendable {
     func storeReleasing(_ value: UInt64)
     func storeSequential(_ value: UInt64)
 
-    // Those that return the former value acquire and release.
+    // Operations that return the former value have acquire and release semantics.
     func exchange(_ value: UInt64) -> UInt64
     func compareExchange(_ expected: UInt64, _ desired: UInt64) -> UInt64
     func bitwiseOr(_ bits: UInt64) -> UInt64
@@ -23,7 +23,7 @@ package protocol AtomicWord: ~Copyable, Sendable {
     func maxReleasing(_ value: UInt64)
 }
 
-/// The machine's own.
+/// A word of the machine.
 package struct SystemWord: ~Copyable, AtomicWord {
     private let atomic: Atomic<UInt64>
 

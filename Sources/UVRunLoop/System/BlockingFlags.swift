@@ -1,12 +1,12 @@
 internal import CUVSupport
 
-/// Puts descriptors into non-blocking mode while they are watched, and back afterwards.
+/// Makes descriptors non-blocking while they are watched, and restores them afterwards.
 ///
-/// libuv wants them non-blocking. The flag belongs to the open file and not to the number: several
-/// descriptors may share it, as those of a terminal do. It is given back when the last loop of the
-/// process stops watching the last descriptor of the file.
+/// libuv requires non-blocking descriptors. The flag belongs to the open file description, which
+/// several descriptors may share, as those of a terminal do. It is restored when the last loop of
+/// the process stops watching the last descriptor of the file.
 package enum BlockingFlags {
-    /// Tells open files apart, if not all of them: descriptors that share a file have the same.
+    /// Identifies a file; descriptors that share an open file description have the same number.
     private struct FileNumber: Hashable {
         var device: dev_t
         var inode: ino_t
@@ -30,7 +30,7 @@ package enum BlockingFlags {
         var descriptors: [FileNumber: Set<CInt>] = [:]
     }
 
-    /// This process's; what a parent process has changed is its own to give back.
+    /// The state of this process; a parent restores what it has changed itself.
     private final class Shared: Sendable {
         let state = Guarded(State())
     }
@@ -39,7 +39,7 @@ package enum BlockingFlags {
 
     /// Begins a use of a descriptor.
     ///
-    /// - Throws: What the system says of a descriptor whose flags cannot be read or set.
+    /// - Throws: The system's error if the flags cannot be read or set.
     package static func take(_ descriptor: CInt) throws(UVError) {
         if StandardDescriptors.all.contains(descriptor) { return }
         try shared.current.state.withLock { state throws(UVError) in
@@ -48,8 +48,8 @@ package enum BlockingFlags {
                 return
             }
             let flags = try accepted(cuv_file_flags(descriptor))
-            // A file that is in that mode already, and not by our doing, has nothing to be given
-            // back: nothing is kept for the many sockets of a server.
+            // A file that was already non-blocking has nothing to restore: nothing is kept for the
+            // many sockets of a server.
             if flags & O_NONBLOCK != 0, state.descriptors.isEmpty { return }
             let file = try FileNumber(of: descriptor)
             let wasBlocking = flags & O_NONBLOCK == 0
@@ -64,8 +64,8 @@ package enum BlockingFlags {
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.
-    ///   - isSameFile: Whether it still is the file that was taken. Its owner may have closed it
-    ///     too early, and the number may be another file's; `nil` when nothing is known.
+    ///   - isSameFile: Whether the number still refers to the file that was taken, which the owner
+    ///     may have closed too early; `nil` if unknown.
     package static func giveBack(_ descriptor: CInt, isSameFile: Bool? = nil) {
         shared.current.state.withLock { state in
             state.uses[descriptor]?.count -= 1
@@ -77,21 +77,22 @@ package enum BlockingFlags {
             else {
                 return
             }
-            if let heir = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
-                state.uses[heir]?.wasBlocking = true
+            if let other = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
+                state.uses[other]?.wasBlocking = true
             } else {
                 makeBlocking(descriptor)
             }
         }
     }
 
-    /// Has libuv initialise a `uv_poll`, and takes the flag off a standard descriptor again.
+    /// Initialises a `uv_poll`, and makes a standard descriptor blocking again.
     ///
-    /// Later it could not be done for sure: a signal may end the process at any time. libuv needs
-    /// the flag for nothing, and one read of what is ready does not block.
+    /// Doing so later would not be safe, because a signal may end the process at any time. libuv
+    /// does not need the flag, and one read of a ready descriptor does not block.
     static func keepingStandard(_ descriptor: CInt, _ initialise: () -> CInt) -> CInt {
         guard StandardDescriptors.all.contains(descriptor) else { return initialise() }
-        // Under the lock, so that another loop's thread does not take libuv's flag for the file's.
+        // Under the lock, so that another loop's thread does not mistake libuv's flag for the
+        // file's own.
         return shared.current.state.withLock { _ in
             let flags = cuv_file_flags(descriptor)
             guard flags >= 0 else { return flags }

@@ -1,22 +1,22 @@
 internal import CUVSupport
 
-/// A pidfd of a child process: a descriptor that is ready when the child has ended.
+/// A pidfd of a child process, which is readable when the child has ended.
 final class ChildHandle: Sendable {
     /// How a process ended.
     enum End {
         case exited(code: CInt)
         case signaled(signal: CInt, coreDumped: Bool)
-        /// Its status is lost.
+        /// The status is not available.
         case unknown
     }
 
     let descriptor: CInt
     private let process: Guarded<Descriptor?>
 
-    /// Finds a child.
+    /// Opens a pidfd for a child.
     ///
-    /// - Throws: `ESRCH` when there is no such process, `ECHILD` when it is not a child,
-    ///   `ENOSYS` or `EINVAL` from a kernel that is too old.
+    /// - Throws: `ESRCH` if there is no such process, `ECHILD` if it is not a child, `ENOSYS` or
+    ///   `EINVAL` if the kernel is too old.
     init(_ process: pid_t) throws(UVError) {
         let opened = try Self.open(process)
         var end = cuv_end()
@@ -27,14 +27,14 @@ final class ChildHandle: Sendable {
 
     private static func open(_ process: pid_t) throws(UVError) -> Descriptor {
         let descriptor = cuv_child_open(process)
-        // The number is no process's, or that of a thread only.
+        // The number is not a process ID, or is the ID of a thread.
         let isNone = descriptor == -EINVAL || descriptor == -ENOENT
         return Descriptor(owning: try accepted(isNone ? -ESRCH : descriptor))
     }
 
-    /// Takes the status of the child, which leaves the table of processes by that.
+    /// Collects the child's status, which removes the child from the process table.
     ///
-    /// - Returns: The status; `nil` while the child has not ended.
+    /// - Returns: The status; `nil` while the child is running.
     func takeStatus() -> End? {
         process.withLock { process in
             guard process != nil else { return nil }
@@ -45,7 +45,7 @@ final class ChildHandle: Sendable {
         }
     }
 
-    /// Closes the handle, whatever has become of the child.
+    /// Closes the handle, whether the child has ended or not.
     func end() { process.withLock { $0 = nil } }
 }
 

@@ -2,16 +2,16 @@ internal import CUVSupport
 
 /// Owns one file descriptor and closes it exactly once.
 ///
-/// Whatever watches the number has to stop first: a loop, or an epoll set.
+/// Loops and epoll sets must stop watching the number first.
 package struct Descriptor: ~Copyable, Sendable {
     package let number: CInt
 
-    /// Takes over a descriptor that nobody else closes.
+    /// Takes ownership of a descriptor.
     package init(owning number: CInt) { self.number = number }
 
     deinit { cuv_close(number) }
 
-    /// Closes it here and now.
+    /// Closes the descriptor now.
     package consuming func close() {}
 }
 

@@ -1,14 +1,14 @@
 internal import CUVSupport
 
-/// Finds out whether the kernel would watch a descriptor.
+/// Checks whether the kernel can watch a descriptor.
 enum DescriptorProbe {
-    /// Asks with an epoll set of its own, which no loop and no other thread can notice.
+    /// Adds the descriptor to an epoll set of its own, which no loop and no other thread notices.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.
-    ///   - isReadOnly: Whether it is to be watched for data to read and nothing else.
-    /// - Throws: What the kernel says of a descriptor that it does not watch.
-    /// - Returns: What is to be watched instead of a standard descriptor that leads to a file.
+    ///   - isReadOnly: Whether it is to be watched for readable data only.
+    /// - Returns: The stand-in to watch for a standard descriptor that refers to a file.
+    /// - Throws: The kernel's error for a descriptor that it cannot watch.
     static func check(
         _ descriptor: CInt,
         isReadOnly: Bool

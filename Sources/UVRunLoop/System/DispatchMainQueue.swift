@@ -1,33 +1,35 @@
 internal import CUVSupport
 
-/// The main queue of libdispatch, as it lets a run loop serve it.
+/// The main queue of libdispatch, as a run loop serves it.
 enum DispatchMainQueue {
-    /// Whether this process has a main queue that can be served: libdispatch is a part of the
-    /// program, and no fork has spoilt it.
+    /// Whether this process has a main queue that can be served: libdispatch is loaded, and this is
+    /// not a forked child in which it cannot be used.
     static var isPresent: Bool { cuv_has_main_queue() != 0 }
 
     /// Whether the program uses libdispatch, or was built to.
     ///
-    /// Costs no system call.
+    /// Makes no system call.
     static var isInUse: Bool { cuv_may_use_main_queue() != 0 }
 
-    /// Has a function called before each use of the main actor, on the thread that uses it.
+    /// Sets a function that is called before each use of the main actor, on the calling thread.
     ///
-    /// Costs no system call.
-    static func noteMainActor(_ note: @convention(c) () -> Void) { cuv_note_main_actor(note) }
+    /// Makes no system call.
+    static func beforeMainActorUse(_ hook: @convention(c) () -> Void) {
+        cuv_before_main_actor_use(hook)
+    }
 
-    /// What is readable while the queue has blocks that wait.
+    /// A descriptor that is readable while the queue has blocks.
     ///
-    /// libdispatch makes it at the first call at the latest.
+    /// libdispatch creates it in the first call, if not before.
     static var descriptor: CInt { cuv_main_queue_descriptor() }
 
-    /// Runs the blocks that wait.
+    /// Runs the queued blocks.
     ///
-    /// Those that are queued meanwhile wait for the next time. Stays out of line so that
-    /// backtraces and profiles show whose turn it was.
+    /// Blocks that they queue run next time. Never inlined, so that backtraces and profiles show
+    /// the callout.
     @inline(never)
     static func performBlocks(_ descriptor: CInt) {
-        // First, so that whoever queues a block from now on announces it anew.
+        // First, so that blocks queued from now on make the descriptor readable again.
         cuv_main_queue_clear(descriptor)
         cuv_main_queue_drain()
     }

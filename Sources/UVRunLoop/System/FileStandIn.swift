@@ -1,21 +1,21 @@
 internal import CUVSupport
 
-/// Stands in for a file that the kernel does not watch because it is always ready.
+/// Stands in for a file, which the kernel does not watch because files are always ready.
 ///
-/// It is one end of a pair of sockets, with a byte to read and room to write. When the file was
-/// read to its end the other socket is closed, so that the source gets a hang-up, as from a pipe
-/// without a writer, and the loop can sleep again.
+/// It is one end of a socket pair, with one byte to read and room to write. When the end of the
+/// file is reached, the other end is closed: the source gets a hang-up, as from a pipe without a
+/// writer, and the loop can sleep again.
 final class FileStandIn: Sendable {
     private let watched: Descriptor
     private let other: Guarded<Descriptor?>
     private let file: CInt
-    /// Whether the file ends when it was read: one that is written does not.
+    /// Whether the source ends with the file; a source that writes does not.
     private let canEnd: Bool
 
-    /// What the loop watches.
+    /// The descriptor to watch.
     var descriptor: CInt { watched.number }
 
-    /// Makes a stand-in for a file, but not for a directory, of which nothing can be read.
+    /// Creates a stand-in for a file; throws for a directory, which cannot be read.
     init(for file: CInt, canEnd: Bool) throws(UVError) {
         var status = cuv_file()
         guard unsafe cuv_file_of(file, &status) == 0, status.is_directory == 0 else {
@@ -31,14 +31,14 @@ final class FileStandIn: Sendable {
         hangUpAtEnd()
     }
 
-    /// Hangs up if the file was read to its end.
+    /// Hangs up if the end of the file was reached.
     func hangUpAtEnd() {
         guard canEnd, isAtEnd, other.withLock({ $0.take() })?.close() != nil else { return }
         var byte: UInt8 = 0
         _ = unsafe read(descriptor, &byte, 1)
     }
 
-    /// Whether there is nothing more to read.
+    /// Whether there is no more data to read.
     private var isAtEnd: Bool {
         var status = cuv_file()
         return unsafe cuv_file_of(file, &status) != 0 || status.is_at_end != 0

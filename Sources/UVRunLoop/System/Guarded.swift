@@ -1,9 +1,9 @@
 /// A value behind a ``Lock``.
 ///
-/// It is inlinable because it is generic: code of another module would else look its types up by
-/// name each time, which takes longer than the lock.
+/// Inlinable, because it is generic: code of another module would otherwise look up its types by
+/// name at each use, which takes longer than the lock.
 ///
-/// Unchecked, because the compiler does not know the lock; nobody reaches the value but under it.
+/// Unchecked: the compiler does not know the lock, and the value is only reachable under it.
 @safe
 @usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
@@ -16,7 +16,7 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         unsafe self.value.initialize(to: value)
     }
 
-    /// Lends the value while no other thread has it; the body calls nobody.
+    /// Lends the value while no other thread has it; the body must not call user code.
     @inlinable
     @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(

@@ -1,8 +1,8 @@
 internal import CUVSupport
 
-/// A door that is opened once, and that any number of threads may wait behind.
+/// A latch that is opened once, and that any number of threads may wait for.
 ///
-/// Unchecked, because the system's semaphore is behind a pointer; it is made for many threads.
+/// Unchecked: the system's semaphore is behind a pointer, and is made for use by many threads.
 @safe
 final class Latch: @unchecked Sendable {
     private let semaphore: UnsafeMutablePointer<sem_t>
@@ -16,9 +16,9 @@ final class Latch: @unchecked Sendable {
 
     /// Waits until the latch is open.
     func wait() {
-        // The one failure there is: a signal handler was called meanwhile.
+        // The only error is an interruption by a signal handler.
         while unsafe sem_wait(semaphore) != 0 {}
-        // Whoever is through holds the door for the next.
+        // Each thread that was woken wakes the next.
         unsafe sem_post(semaphore)
     }
 

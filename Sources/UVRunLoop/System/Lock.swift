@@ -1,12 +1,12 @@
 internal import CUVSupport
 import Synchronization
 
-/// A lock for bodies that take well under a microsecond.
+/// A lock for critical sections well under a microsecond.
 ///
-/// One compare-exchange takes it and one exchange gives it back. Whoever finds it held spins for a
-/// bounded time, and then sleeps in the kernel until it is released. It is not handed over: a
-/// thread that runs may take it before one that has just been woken. `Mutex` hands over from thread
-/// to thread, which cost up to 2,000 times more when eight threads met on two cores.
+/// One compare-exchange acquires it and one exchange releases it. A thread that finds it held spins
+/// for a bounded time, then sleeps in the kernel until it is released. The lock is not handed over:
+/// a running thread may acquire it before one that was just woken. `Mutex` hands over from thread
+/// to thread, which cost up to 2,000 times more when eight threads contended on two cores.
 ///
 /// It must not move while a thread waits, so it lives in objects and in globals.
 @safe
@@ -14,7 +14,7 @@ import Synchronization
 struct Lock: ~Copyable, Sendable {
     @usableFromInline static let free: UInt32 = 0
     @usableFromInline static let held: UInt32 = 1
-    /// Held, and a thread may sleep until it is released.
+    /// Held, and a thread may be sleeping until it is released.
     @usableFromInline static let contended: UInt32 = 2
 
     @usableFromInline let word = Atomic<UInt32>(Lock.free)
@@ -46,12 +46,12 @@ struct Lock: ~Copyable, Sendable {
         while backoff.pause() {
             if word.load(ordering: .relaxed) == Self.free, takeIfFree() { return }
         }
-        // From here on the word says that somebody sleeps: whoever wakes cannot know whether
-        // others still do.
+        // From here on the word says that a thread sleeps, because a woken thread cannot know
+        // whether others still do.
         var vainSleeps = 0
         while word.exchange(Self.contended, ordering: .acquiring) != Self.free {
             vainSleeps = sleep() ? 0 : vainSleeps + 1
-            // One may be due to a process that was stopped meanwhile.
+            // A single timeout may be due to a process that was stopped meanwhile.
             if vainSleeps > 1 { checkHolderLives() }
         }
     }
@@ -66,28 +66,28 @@ struct Lock: ~Copyable, Sendable {
 
     /// Sleeps while the lock is contended; may return spuriously.
     ///
-    /// - Returns: `false` when nothing has happened for ``patience``.
+    /// - Returns: `false` if nothing has happened for ``patience``.
     private borrowing func sleep() -> Bool {
         unsafe withUnsafePointer(to: word) { word in
             unsafe cuv_futex_wait(word, Self.contended, Self.patience) == 0
         }
     }
 
-    /// Traps in a forked child whose lock is not released.
+    /// Traps in a forked child whose lock is never released.
     ///
-    /// Nobody holds one for so long, but the thread of the parent that was inside when the process
-    /// was forked: it does not exist here, and what it changed is half changed.
+    /// The only thread that holds a lock for so long is one of the parent that held it during the
+    /// fork. It does not exist in the child, and its change is half done.
     private borrowing func checkHolderLives() {
         require(
             ForkCount.current == 0,
             """
-            Another thread was changing this object when the process was forked, so the child cannot use it. Make a \
-            new one in the child.
+            Another thread was changing this object when the process was forked, so the child \
+            cannot use it. Create a new one in the child.
             """
         )
     }
 
-    /// How long a sleep lasts at most, in nanoseconds.
+    /// The longest time of one sleep, in nanoseconds.
     private static let patience: Int64 = 2_000_000_000
 
     @usableFromInline
@@ -97,15 +97,15 @@ struct Lock: ~Copyable, Sendable {
     }
 }
 
-/// Spins for a bounded time, and looks less and less often.
+/// Spins for a bounded time, at growing intervals.
 ///
-/// Whoever looks at a word takes it away from the thread that works on it: with looks at each turn
-/// two threads that shared a lock got half as much done as one.
+/// Reading a word takes its cache line from the thread that works on it: reading it after every
+/// pause, two threads that shared a lock got half as much done as one.
 struct Backoff {
     private var pauses = 4
     private static let most = 128
 
-    /// Spins for a while; `false` when it is time to sleep.
+    /// Spins for a while; returns `false` when it is time to sleep.
     mutating func pause() -> Bool {
         guard pauses <= Self.most else { return false }
         for _ in 0..<pauses { cuv_pause() }
@@ -114,5 +114,5 @@ struct Backoff {
     }
 }
 
-/// Gives the processor to another thread, for 20 µs at least.
+/// Lets other threads run, for at least 20 µs.
 func sleepBriefly() { cuv_nap() }

@@ -1,16 +1,16 @@
 internal import CUVSupport
 import Synchronization
 
-/// A value behind a lock, on which threads can wait for a change.
+/// A value behind a lock, with threads that wait for a change.
 ///
-/// Unchecked, because it keeps its parts behind pointers; nobody gets at the value but under the
-/// lock.
+/// Unchecked: its parts are behind pointers, and the value is only reachable under the lock.
 @safe
 final class Monitor<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private let value: UnsafeMutablePointer<Value>
-    /// How many threads wait, or are about to: so that nobody makes a system call for none.
+    /// The number of threads that wait or are about to, so that ``wakeAll()`` without waiters makes
+    /// no system call.
     private let waiters = Atomic<Int>(0)
 
     init(_ value: consuming sending Value) {
@@ -22,44 +22,44 @@ final class Monitor<Value>: @unchecked Sendable {
         unsafe self.value.initialize(to: value)
     }
 
-    /// Lends the value while no other thread has it; the body calls nobody.
+    /// Lends the value while no other thread has it; the body must not call user code.
     func withLock<Result>(_ body: (inout Value) -> sending Result) -> sending Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return unsafe body(&value.pointee)
     }
 
-    /// Asks for something of the value, again after every change, until there is an answer.
+    /// Calls the body, and again after every change, until it returns a result.
     ///
     /// - Parameters:
-    ///   - date: When to ask for the last time, in nanoseconds of the monotonic clock.
-    ///   - body: Answers `nil` while there is nothing yet.
-    /// - Returns: The answer, or `nil` when the date has come without one.
-    func wait<Answer: Sendable>(
+    ///   - date: When to call it for the last time, in nanoseconds of the monotonic clock.
+    ///   - body: Returns `nil` while there is no result.
+    /// - Returns: The result, or `nil` if the date has passed without one.
+    func wait<Result: Sendable>(
         until date: Int64,
-        for body: (inout Value) -> Answer?
-    ) -> Answer? {
+        for body: (inout Value) -> Result?
+    ) -> Result? {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        if let answer = unsafe body(&value.pointee) { return answer }
+        if let result = unsafe body(&value.pointee) { return result }
         guard date > monotonicNow() else { return nil }
-        // Counted before the next look, so that whoever makes a change after it sees that somebody
-        // waits.
+        // Counted before the next check, so that a thread that makes a change after the check sees
+        // the waiter.
         waiters.add(1, ordering: .acquiringAndReleasing)
         defer { waiters.subtract(1, ordering: .relaxed) }
         while true {
-            if let answer = unsafe body(&value.pointee) { return answer }
+            if let result = unsafe body(&value.pointee) { return result }
             if unsafe cuv_condition_wait(condition, mutex, date) != 0, date <= monotonicNow() {
                 return unsafe body(&value.pointee)
             }
         }
     }
 
-    /// Has every thread that waits ask again.
+    /// Wakes every waiting thread to check again.
     func wakeAll() {
-        // A thread that counts itself after this sees what was changed before it.
+        // A thread that counts itself after this sees every change made before it.
         guard waiters.add(0, ordering: .acquiringAndReleasing).oldValue > 0 else { return }
-        // Under the lock: a thread that has asked in vain sleeps before the lock is free.
+        // Under the lock, so that a thread whose check found nothing is asleep by then.
         unsafe pthread_mutex_lock(mutex)
         unsafe pthread_cond_broadcast(condition)
         unsafe pthread_mutex_unlock(mutex)

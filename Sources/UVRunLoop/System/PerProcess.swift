@@ -2,9 +2,9 @@ import Synchronization
 
 /// An object of which each process has its own.
 ///
-/// A forked child does not use its parent's: another thread may have been changing it, or held its
-/// lock, when the process was forked. The child makes a new one when it first asks, and leaves the
-/// parent's where it is.
+/// A forked child does not use its parent's object: another thread may have been changing it, or
+/// have held its lock, during the fork. The child creates a new one on first use, and never
+/// releases the parent's.
 @safe
 package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Holder: Sendable {

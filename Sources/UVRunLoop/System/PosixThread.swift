@@ -1,15 +1,15 @@
 internal import CUVSupport
 
-/// A thread of the system's, to be joined or detached once by whoever started it.
+/// A POSIX thread, which is joined or detached once.
 struct PosixThread: Sendable {
     private let handle: pthread_t
 
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - stackSize: Bytes, rounded up to whole pages; `nil` for what the system gives.
-    ///   - body: What the thread does; it ends when this returns.
-    /// - Throws: `EINVAL` for a stack of that size, `EAGAIN` when there can be no more threads.
+    ///   - stackSize: The size in bytes, rounded up to whole pages; `nil` for the system's default.
+    ///   - body: The work of the thread, which ends when this returns.
+    /// - Throws: `EINVAL` for a stack of that size, `EAGAIN` if no more threads can be created.
     init(stackSize: Int?, _ body: @escaping @Sendable () -> Void) throws(UVError) {
         var attributes = pthread_attr_t()
         try Self.check(unsafe pthread_attr_init(&attributes))
@@ -35,13 +35,13 @@ struct PosixThread: Sendable {
         self.handle = handle
     }
 
-    /// Waits until the thread is gone, with all that it did on its way out.
+    /// Waits until the thread has ended, its exit handlers included.
     func join() { pthread_join(handle, nil) }
 
-    /// Has the system forget the thread when it ends.
+    /// Lets the system free the thread when it ends.
     func detach() { pthread_detach(handle) }
 
-    /// The least that a stack may have, in bytes: a run loop and a shallow handler fit in.
+    /// The smallest stack size in bytes: enough for a run loop and a shallow handler.
     static let smallestStack = 128 * 1024
 
     private static func wholePages(_ size: Int) throws(UVError) -> Int {
@@ -56,7 +56,7 @@ struct PosixThread: Sendable {
         guard status == 0 else { throw UVError(rawValue: -status) }
     }
 
-    /// Gives the calling thread a name for debuggers and the like, which show 15 bytes of it.
+    /// Names the calling thread for debuggers, which show 15 bytes of the name.
     static func nameCurrent(_ name: String) {
         var shown = ""
         for character in name {

@@ -1,7 +1,7 @@
-/// Stops the process with a sentence unless a rule is kept.
+/// Traps with a message unless a condition holds, also in optimised builds.
 ///
-/// What `precondition` says is left out of optimised builds, which is where a rule is broken in
-/// earnest: the sentence names the rule and the way out, so it is said there too.
+/// `precondition` omits its message in optimised builds, where rules are broken in production. The
+/// message states the rule and the way out.
 @inlinable
 @inline(__always)
 package func require(
@@ -13,7 +13,7 @@ package func require(
     if !isKept() { fail(sentence(), file: file, line: line) }
 }
 
-/// Stops the process with a sentence.
+/// Traps with a message.
 @inline(never)
 @usableFromInline
 package func fail(_ sentence: String, file: StaticString = #fileID, line: UInt = #line) -> Never {

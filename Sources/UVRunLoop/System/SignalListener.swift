@@ -1,17 +1,17 @@
 internal import CUVSupport
 
-/// What one source knows of its signal: a descriptor that is ready when the signal has come, and
-/// how much of it the source was told of.
+/// One source's view of a signal: a descriptor that is ready when the signal has arrived, and the
+/// number of arrivals already delivered.
 final class SignalListener: Sendable {
     private struct State: ~Copyable {
         /// `nil` once the signal was given back.
         var epoll: Descriptor?
-        /// The count of which the source knows.
+        /// The count that the source has seen.
         var known: UInt64
     }
 
     let watch: SignalWatch
-    /// An epoll set with the signal's descriptors, which are the same for all its sources.
+    /// An epoll set of the signal's descriptors, which all its sources share.
     let descriptor: CInt
     private let state: Guarded<State>
 
@@ -20,7 +20,7 @@ final class SignalListener: Sendable {
         do {
             let epoll = try Descriptor.epollSet()
             try accepted(cuv_epoll_add_edges(epoll.number, watch.arrivals))
-            // What came earlier was for others.
+            // Earlier arrivals are not for this source.
             cuv_epoll_acknowledge(epoll.number)
             let known = watch.countHandled()
             try accepted(cuv_epoll_add(epoll.number, watch.pending, UInt32(cuv_poll_in)))
@@ -32,11 +32,12 @@ final class SignalListener: Sendable {
         }
     }
 
-    /// How often the signal came since this was asked last.
+    /// Returns the number of arrivals since the last call.
     func take() -> Int {
         state.withLock { state in
             guard state.epoll != nil else { return 0 }
-            // In this order: whatever comes after the count was read makes the set ready again.
+            // In this order, so that an arrival after the count was read makes the epoll set ready
+            // again.
             cuv_epoll_acknowledge(descriptor)
             let count = watch.count()
             defer { state.known = count }

@@ -1,16 +1,15 @@
 internal import CUVSupport
 
-/// One signal that this process waits for: from when its first source is made until its last one is
-/// invalidated.
+/// One signal that this process waits for, from its first source until its last is invalidated.
 ///
-/// A signal that some thread lets through comes to a handler, which counts it and writes to an
-/// eventfd. One that all threads block waits in the kernel, and a signalfd takes it from there.
-/// Both are shared by all sources of the signal: the kernel tells each of their epoll sets.
+/// A signal that some thread does not block is delivered to a handler, which counts it and writes
+/// to an eventfd. A signal that all threads block stays pending, and a signalfd reads it. All
+/// sources of the signal share both descriptors, each in an epoll set of its own.
 final class SignalWatch: Sendable {
     let signal: CInt
-    /// Written to with every arrival, and never read.
+    /// An eventfd that every arrival writes to; never read.
     let arrivals: CInt
-    /// Readable while the signal waits in the kernel.
+    /// A signalfd, readable while the signal is pending.
     let pending: CInt
     private let owned: Guarded<Owned?>
     private let generation = ForkCount.current
@@ -32,23 +31,24 @@ final class SignalWatch: Sendable {
         owned = Guarded(Owned(arrivals: arrivals, pending: pending))
     }
 
-    /// Whether the number is one of a signal, and not of those that tell a thread of its own fault:
-    /// what caused them is still there when a handler returns.
+    /// Whether the number is a signal that can be watched.
+    ///
+    /// Faults of a thread cannot: their cause is still there when a handler returns.
     private static func canWait(for signal: CInt) -> Bool {
         let faults = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS]
         return 1..<CInt(cuv_signal_count) ~= signal && !faults.contains(signal)
     }
 
-    /// How often the signal came so far, but for what waits in the kernel.
+    /// The number of arrivals so far, without pending ones.
     func countHandled() -> UInt64 { SignalState.count(signal) }
 
-    /// How often the signal came so far, what waits in the kernel included.
+    /// The number of arrivals so far, including pending ones.
     func count() -> UInt64 {
         SignalState.takePending(signal, pending)
         return SignalState.count(signal)
     }
 
-    /// Gives the signal its previous disposition back.
+    /// Restores the previous disposition of the signal.
     fileprivate func end() {
         SignalState.giveBack(signal)
         owned.withLock { $0 = nil }
@@ -56,14 +56,14 @@ final class SignalWatch: Sendable {
 
     // MARK: Sharing
 
-    /// The watch for a signal, for one source more.
+    /// Returns the watch for a signal, for one more source.
     static func take(_ signal: CInt) throws(UVError) -> SignalWatch {
         try SignalRegistry.current.take(signal)
     }
 
     /// Ends the watch if no other source needs it.
     func giveBack() {
-        // A forked child's dispositions were put right when it was forked.
+        // In a forked child the dispositions were restored by the fork handler.
         guard generation == ForkCount.current else { return }
         SignalRegistry.current.giveBack(self)
     }
@@ -108,7 +108,7 @@ private final class SignalRegistry: Sendable {
     }
 }
 
-/// What signal handlers share with the rest of the process.
+/// Access to the state that signal handlers share with the rest of the process.
 private enum SignalState {
     static func take(_ signal: CInt, _ descriptor: CInt) -> CInt {
         cuv_signal_take(signal, descriptor)
@@ -118,12 +118,12 @@ private enum SignalState {
 
     static func count(_ signal: CInt) -> UInt64 { cuv_signal_arrivals(signal) }
 
-    /// Counts the signals that wait in the kernel, and tells all who wait for them.
+    /// Reads and counts the pending signals, and wakes their sources.
     static func takePending(_ signal: CInt, _ descriptor: CInt) {
         while true {
             let count = cuv_signal_take_pending(descriptor)
             guard count > 0 else { return }
-            cuv_signal_note(signal, UInt64(count))
+            cuv_signal_record(signal, UInt64(count))
         }
     }
 
@@ -131,6 +131,6 @@ private enum SignalState {
 
     private static let watch: Void = {
         let status = cuv_signals_watch_forks()
-        require(status == 0, "UVRunLoop could not register for forks: no memory.")
+        require(status == 0, "UVRunLoop could not register a fork handler: out of memory.")
     }()
 }

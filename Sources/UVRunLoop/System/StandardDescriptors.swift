@@ -1,13 +1,13 @@
 internal import CUVSupport
 
-/// The descriptors that a process is started with: 0, 1 and 2.
+/// The descriptors that a process starts with: 0, 1 and 2.
 ///
-/// Whoever starts the process chooses what they lead to, and goes on using it: a shell's terminal,
-/// one end of a pipeline. Their open files are therefore left in the mode they are in.
+/// They are shared with the program that started the process, such as a shell and its terminal or
+/// the other end of a pipeline. So the flags of their open files are left as they are.
 enum StandardDescriptors {
     static let all: ClosedRange<CInt> = 0...2
 
-    /// Moves a descriptor of the library's own off a number that a program may watch.
+    /// Moves a descriptor of the library off a number that a program may watch.
     static func avoided(by descriptor: consuming Descriptor) throws(UVError) -> Descriptor {
         guard all.contains(descriptor.number) else { return descriptor }
         let duplicate = cuv_duplicate(descriptor.number, all.upperBound + 1)

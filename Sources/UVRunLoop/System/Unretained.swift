@@ -1,6 +1,5 @@
 extension Array where Element: AnyObject {
-    /// Lends the objects at some indices, one after the other, without retaining each: the array
-    /// keeps them.
+    /// Lends the objects at some indices, in order, without retaining each: the array retains them.
     @inline(__always)
     borrowing func forEachUnretained(in range: Range<Int>, _ body: (Element) -> Void) {
         unsafe withUnsafeBufferPointer { objects in

@@ -1,14 +1,14 @@
 extension UVRunLoop {
-    /// Why a request was not performed although somebody waited for it.
+    /// Why a perform request that a thread waits for was not performed.
     ///
     /// > Threading: Any thread.
     public enum PerformError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The loop's thread ended before the request was done.
+        /// The loop's thread ended before it had performed the request.
         case threadEnded
         /// The request was cancelled before it began.
         case cancelled
 
-        /// The trouble in one line.
+        /// The error in one line.
         public var description: String {
             switch self {
             case .threadEnded: "the thread ended before it had performed the request"

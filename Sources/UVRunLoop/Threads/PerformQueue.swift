@@ -1,16 +1,16 @@
-/// The requests made of a loop, in the order they came.
+/// The perform requests of a loop, in the order in which they were made.
 ///
-/// A request waits in the queue of every mode it names, `.common` among them, or for its timer.
-/// Whoever comes first takes it, and its other entries are passed over.
+/// A request is queued for every mode it names, `.common` included, or waits for its timer. The
+/// first run that serves one of its modes takes it; its entries for other modes are then skipped.
 struct PerformQueue: ~Copyable {
-    /// What is asked for.
+    /// The immutable part of a request.
     ///
-    /// An object, so that a request on its way through the queue is cheap to copy.
+    /// An object, so that a request is cheap to copy.
     final class Content: Sendable {
         let body: Block
         let modes: [UVRunLoop.Mode]
         let target: Target?
-        /// Who waits for the end of it.
+        /// The thread that waits for the end of the request.
         let waiter: (any PerformWaiter)?
 
         init(
@@ -26,23 +26,23 @@ struct PerformQueue: ~Copyable {
         }
     }
 
-    /// What the queue keeps about a request.
+    /// A queued or delayed request.
     struct Request: Sendable {
         let content: Content
-        /// What a delayed request waits for.
+        /// The timer of a delayed request.
         fileprivate(set) var timer: UVRunLoop.Timer?
-        /// The pass in which it was made, if it may not be performed in that one.
+        /// The pass in which it was made, if that pass must not perform it.
         fileprivate(set) var pass: UInt64?
         fileprivate let serial: UInt64
     }
 
-    /// On whose behalf a request is made.
+    /// The object and the key by which a request can be cancelled.
     struct Target: Sendable {
         let identity: ObjectIdentifier
-        /// Keeps the object, so that its identity stays its own.
+        /// Retains the object, so that its identity is not reused.
         let object: any Sendable
         let key: (any Hashable & Sendable)?
-        /// Found under no lock, because to hash a key is the caller's code.
+        /// Computed while no lock is held, because hashing a key calls user code.
         let keyHash: Int
 
         init(
@@ -67,12 +67,12 @@ struct PerformQueue: ~Copyable {
     private struct Line {
         let mode: UVRunLoop.Mode
         var entries: [Entry] = []
-        /// Entries before this one are done with.
+        /// Entries before this index are finished.
         var first = 0
-        /// Entries whose requests still wait.
+        /// The number of entries whose requests are still queued.
         var live = 0
 
-        /// Forgets what is done with when it is the most of the line.
+        /// Removes finished entries if they are the majority.
         mutating func compact(_ isLive: (Entry) -> Bool) {
             guard entries.count > 2 * live + 16 else { return }
             entries.removeAll { !isLive($0) }
@@ -84,19 +84,19 @@ struct PerformQueue: ~Copyable {
     private var lines: [Line] = []
     private var numbers = ModeNumbers()
     private var byTarget: [ObjectIdentifier: [Int: Set<Ticket>]] = [:]
-    /// Whose requests are being performed, innermost last.
+    /// Threads that wait for requests being performed, innermost last.
     private var performing: [any PerformWaiter] = []
-    /// What stands for the waiting requests in the loop; made with the first of them.
+    /// The source of the queued requests; created with the first of them.
     var source: UVRunLoop.Source?
     private(set) var isClosed = false
     /// The number of the latest request.
     private(set) var serial: UInt64 = 0
-    /// How many wait in modes; those that wait for a timer do not count.
+    /// The number of requests queued for modes, without delayed ones.
     private(set) var count = 0
 
     // MARK: In
 
-    /// Queues a request; answers for which modes it is the only one.
+    /// Queues a request; returns the modes for which it is the only one.
     mutating func insert(_ content: Content) -> (ticket: Ticket, joined: [UVRunLoop.Mode]) {
         let ticket = register(content)
         count += 1
@@ -110,13 +110,13 @@ struct PerformQueue: ~Copyable {
         return (ticket, joined)
     }
 
-    /// Keeps a request for its timer, which is made for the ticket.
+    /// Stores a delayed request.
     ///
     /// - Parameters:
     ///   - content: The request.
-    ///   - pass: The pass in which it may not be performed.
-    ///   - timer: Makes the timer.
-    /// - Returns: The timer too, to be added to the loop where no lock is held.
+    ///   - pass: The pass that must not perform it.
+    ///   - timer: Creates the timer for a ticket.
+    /// - Returns: The ticket, and the timer, to be added to the loop while no lock is held.
     mutating func insert(
         _ content: Content,
         notInPass pass: UInt64?,
@@ -128,7 +128,7 @@ struct PerformQueue: ~Copyable {
         return (ticket, timer)
     }
 
-    /// Has a request wait for another timer, until whichever pass that fires in.
+    /// Gives a delayed request another timer; the pass in which that fires performs it.
     mutating func postpone(_ ticket: Ticket, to timer: UVRunLoop.Timer) {
         requests.modify(ticket) { ($0.timer, $0.pass) = (timer, nil) }
     }
@@ -142,7 +142,7 @@ struct PerformQueue: ~Copyable {
         return ticket
     }
 
-    /// Where the mode's line is, from now on at the latest.
+    /// Returns the index of a mode's line, which is created if necessary.
     private mutating func line(of mode: UVRunLoop.Mode) -> Int {
         if let index = numbers.index(of: mode.number) { return index }
         lines.append(Line(mode: mode))
@@ -151,7 +151,7 @@ struct PerformQueue: ~Copyable {
 
     // MARK: Out
 
-    /// A request that left the queue, and the modes in which none is left behind.
+    /// A request that was removed, and the modes for which no other is queued.
     struct Taken: Sendable {
         let content: Content
         let timer: UVRunLoop.Timer?
@@ -161,10 +161,10 @@ struct PerformQueue: ~Copyable {
     /// Takes the oldest request that may run in the mode.
     ///
     /// - Parameters:
-    ///   - mode: The mode that runs.
-    ///   - isCommon: Whether it is a common one.
-    ///   - limit: The number of the last request that is due.
-    /// - Returns: The request; `nil` when none is due in the mode.
+    ///   - mode: The mode of the run.
+    ///   - isCommon: Whether it is a common mode.
+    ///   - limit: The number of the last request that may be taken.
+    /// - Returns: The request; `nil` if there is none for the mode.
     mutating func takeNext(
         for mode: UVRunLoop.Mode,
         isCommon: Bool,
@@ -179,7 +179,7 @@ struct PerformQueue: ~Copyable {
         return taken
     }
 
-    /// To be called after a request was performed.
+    /// Ends the performing of a request.
     mutating func didPerform(_ waiter: any PerformWaiter) {
         performing.removeAll { $0 === waiter }
     }
@@ -196,7 +196,7 @@ struct PerformQueue: ~Copyable {
         return nil
     }
 
-    /// Takes a request, if it still waits.
+    /// Removes a request, if it was not performed or cancelled.
     mutating func remove(_ ticket: Ticket) -> Taken? {
         guard let request = requests.remove(ticket) else { return nil }
         if let target = request.content.target { forget(ticket, of: target) }
@@ -220,8 +220,8 @@ struct PerformQueue: ~Copyable {
         if byTarget[target.identity]?.isEmpty == true { byTarget[target.identity] = nil }
     }
 
-    /// Refuses requests from now on; hands over those there are, and whoever waits for the one
-    /// that is being performed.
+    /// Closes the queue; returns its requests, and the threads that wait for requests being
+    /// performed.
     mutating func close() -> (
         requests: [Taken], performing: [any PerformWaiter], source: UVRunLoop.Source?
     ) {
@@ -241,8 +241,8 @@ struct PerformQueue: ~Copyable {
 
     func holds(_ ticket: Ticket) -> Bool { requests.holds(ticket) }
 
-    /// The modes in which requests wait and which are concerned when others are left: `.common`
-    /// means some of them, and some of them it.
+    /// Returns the modes with queued requests that a removal from other modes also affects, because
+    /// `.common` and the common modes overlap.
     func modesToKeep(leaving modes: [UVRunLoop.Mode]) -> [UVRunLoop.Mode] {
         guard count > 0 else { return [] }
         guard !modes.contains(.common) else {
@@ -252,7 +252,7 @@ struct PerformQueue: ~Copyable {
         return common.map { lines[$0].live > 0 } == true ? [.common] : []
     }
 
-    /// The requests of a target, or those of them whose keys have a hash, and their keys.
+    /// Returns a target's requests and their keys, optionally only those with a key hash.
     func requests(
         of target: ObjectIdentifier,
         keyHash: Int? = nil
@@ -265,8 +265,8 @@ struct PerformQueue: ~Copyable {
     }
 }
 
-/// Somebody who waits for the end of a request.
+/// A thread that waits for the end of a request.
 protocol PerformWaiter: AnyObject, Sendable {
-    /// Ends the wait, unless it has ended.
+    /// Ends the wait with an error, unless it has ended.
     func giveUp(_ error: UVRunLoop.PerformError)
 }

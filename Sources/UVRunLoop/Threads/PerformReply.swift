@@ -1,4 +1,4 @@
-/// What becomes of a request that somebody waits for.
+/// The result of a request that a thread waits for.
 final class PerformReply<Value: Sendable>: PerformWaiter {
     typealias Body = @Sendable () throws -> Value
 
@@ -13,7 +13,7 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
         if let result = performOnce() { settle(result) }
     }
 
-    /// The body is released by then, with what it captured: whoever waits may rely on it.
+    /// The body and its captures are released before the waiting thread is woken.
     private func performOnce() -> Result<Value, any Error>? {
         guard let body = takeBody() else { return nil }
         return Result { try body() }
@@ -35,7 +35,7 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
         if isFirst { isThere.open() }
     }
 
-    /// Waits for the end of it.
+    /// Waits for the result.
     func wait() throws -> Value {
         isThere.wait()
         guard let result = result.withLock({ $0 }) else {

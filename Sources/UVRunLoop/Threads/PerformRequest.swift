@@ -1,7 +1,7 @@
 extension UVRunLoop {
-    /// A request that was made of a loop, for whoever may want to cancel it.
+    /// A perform request, which can be cancelled.
     ///
-    /// It can be let go at any time; the request goes on waiting.
+    /// Releasing this value does not cancel the request.
     ///
     /// > Threading: Any thread.
     public struct PerformRequest: Sendable {
@@ -13,20 +13,20 @@ extension UVRunLoop {
             self.ticket = ticket ?? .none
         }
 
-        /// Whether the request still waits: it has not begun, and was neither cancelled nor
-        /// dropped with its thread.
+        /// Whether the request is still waiting: it has not begun, was not cancelled, and its
+        /// thread has not ended.
         ///
         /// > Threading: Any thread.
         public var isPending: Bool { loop.holdsRequest(ticket) }
 
         /// Cancels the request, and releases its block and its target.
         ///
-        /// One that has begun goes on.
+        /// A request that has begun is not interrupted.
         ///
         /// > Threading: Any thread.
         ///
-        /// - Returns: Whether the request was withdrawn before it began; `false` when it had begun
-        ///   or there was nothing to cancel any more.
+        /// - Returns: Whether the request was cancelled before it began; `false` if it had begun or
+        ///   was no longer waiting.
         @discardableResult
         public func cancel() -> Bool { loop.cancelRequests([ticket]) > 0 }
     }

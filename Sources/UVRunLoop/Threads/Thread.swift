@@ -1,43 +1,40 @@
 extension UVRunLoop {
-    /// A thread whose loop runs until it is told to stop.
+    /// A thread whose loop runs until the thread is told to stop.
     ///
-    /// The thread runs its loop in the default mode, which something keeps from being empty. What
-    /// it is to do comes as items that are added to ``runLoop``, as blocks and as requests, from
-    /// any thread and from the moment at which the initialiser returns. ``UVRunLoop/stop()`` of
-    /// its loop ends one run, and the thread begins another; ``stop(afterQueuedWork:)`` ends the
-    /// thread.
+    /// The thread runs its loop in the default mode, which it keeps from being empty. Give it work
+    /// as items that are added to ``runLoop``, as blocks and as perform requests, from any thread
+    /// and as soon as the initialiser has returned. ``UVRunLoop/stop()`` of its loop ends one run,
+    /// and the thread begins another; ``stop(afterQueuedWork:)`` ends the thread.
     ///
-    /// The thread keeps this object while it goes on, which is until it is stopped, whether or
-    /// not anybody else keeps it: work on it finds it as ``current``.
+    /// The thread retains this object until it is stopped, whether or not other code does. Work on
+    /// the thread finds the object as ``current``.
     ///
     /// > Threading: Any thread.
     public final class Thread: Sendable {
         private enum Joining { case notYet, underWay }
 
-        /// The name it was started with.
+        /// The name that the thread was started with.
         public let name: String?
         /// The thread's loop.
         ///
-        /// It is there until the thread ends; afterwards calls to it do nothing.
+        /// It exists until the thread ends; calls to it have no effect afterwards.
         public let runLoop: UVRunLoop
         private let system: PosixThread
         private let joining = Guarded(Joining.notYet)
         private let isGone = Latch()
 
-        /// Starts a thread.
-        ///
-        /// Returns when the thread has its loop.
+        /// Starts a thread, and returns when it has its loop.
         ///
         /// > Threading: Any thread.
         ///
         /// - Parameters:
-        ///   - name: A name for debuggers and the like. The system shows the first 15 bytes.
+        ///   - name: A name for debuggers, which show its first 15 bytes.
         ///   - stackSize: The size of the stack in bytes, at least 128 KiB, rounded up to whole
-        ///     pages; `nil` for what the system gives, usually 8 MiB.
-        ///   - setUp: Called on the thread before its loop runs, possibly after this has returned.
-        ///     A stop does not keep it from being called.
-        /// - Throws: ``RunLoopError`` when the system has no threads, descriptors or memory left,
-        ///   or gives no thread a stack of this size.
+        ///     pages; `nil` for the system's default, usually 8 MiB.
+        ///   - setUp: Called on the thread before its loop runs, possibly after this has returned,
+        ///     and even if the thread was stopped before.
+        /// - Throws: ``RunLoopError`` if the system has no threads, descriptors or memory left, or
+        ///   a thread cannot have a stack of this size.
         @available(*, noasync, message: "Waits for the thread.")
         public init(
             name: String? = nil,
@@ -60,7 +57,7 @@ extension UVRunLoop {
             start.begin(with: self)
         }
 
-        /// The calling thread, if it was started by this class and still runs.
+        /// The calling thread, if it was started by this class and has not ended.
         ///
         /// > Threading: Any thread.
         @available(*, noasync, message: "A task may go on on another thread.")
@@ -70,46 +67,46 @@ extension UVRunLoop {
 
         // MARK: The end
 
-        /// Ends the thread: every run of its loop, nested ones and those to come included.
+        /// Ends the thread, and with it every run of its loop, nested and future ones included.
         ///
-        /// It is never lost, whenever it comes: before the loop runs first, between two runs, from
-        /// another thread or from work on this one. A run ends with its present pass; no handler
-        /// is interrupted.
+        /// A stop is never lost, whenever it is called: before the first run, between two runs,
+        /// from another thread or from work on this one. A run ends with its current pass; no
+        /// handler is interrupted.
         ///
-        /// Work is what waits for the default mode or the common ones: blocks, and requests without
-        /// a delay. The thread does it in one last pass, during which runs end as soon as they
-        /// begin, or lets it be. In that case, nothing that is queued begins any more.
+        /// Queued work is the blocks and the requests without a delay for the default mode or the
+        /// common modes. The thread either performs it in one last pass, during which nested runs
+        /// end at once, or discards it; in that case, no queued work begins any more.
         ///
-        /// Sockets of the default mode that were told to end when their queues are sent
-        /// (`SocketPort.endSending()`, `SocketPort.invalidateWhenDrained()`) are work, too. After
-        /// the last pass the thread runs its loop in the default mode, timers and other sources
-        /// included, until they have sent all or have failed. Only their peers limit how long that
-        /// takes. To limit it, call this again with `false`, from a timer on this thread for
-        /// example.
+        /// Sockets of the default mode that are to end when their queues are sent
+        /// (`SocketPort.endSending()`, `SocketPort.invalidateWhenDrained()`) are queued work, too.
+        /// After the last pass the thread runs its loop in the default mode, timers and other
+        /// sources included, until they have sent everything or failed. Only their peers limit how
+        /// long that takes. To limit it, call this again with `false`, for example from a timer on
+        /// this thread.
         ///
-        /// A second call makes no difference, unless only the second gives up the queued work.
+        /// A second call has no effect, unless only the second discards the queued work.
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter afterQueuedWork: Whether work that is queued by now is done first.
+        /// - Parameter afterQueuedWork: Whether to perform the work that is queued now first.
         public func stop(afterQueuedWork: Bool = true) {
             runLoop.end(afterQueuedWork ? .afterQueuedWork : .atOnce)
         }
 
         /// Whether the thread was told to stop.
         ///
-        /// Lengthy work may ask this.
+        /// Long-running work can poll this property.
         ///
         /// > Threading: Any thread.
         public var isStopping: Bool {
             runLoop.isStopping
         }
 
-        /// Waits until the thread has ended, its loop included.
+        /// Waits until the thread and its loop have ended.
         ///
-        /// Does not stop it. May be called several times, and by several threads at once. The
-        /// calling thread's loop does not run meanwhile: work on the thread that waits for the
-        /// calling one, `cancel` handlers included, waits for ever.
+        /// Does not stop the thread. May be called several times, and by several threads at once.
+        /// The calling thread's loop does not run meanwhile: if work on the thread waits for the
+        /// calling thread, `cancel` handlers included, neither returns.
         ///
         /// > Threading: Any thread but this one itself, where it traps.
         @available(*, noasync, message: "A wait keeps its thread.")
@@ -124,20 +121,21 @@ extension UVRunLoop {
             isGone.open()
         }
 
-        /// Whether the caller is the first to want the end of the thread: the system knows it once.
+        /// Returns whether the caller is the first to join or detach the thread, which the system
+        /// allows once.
         private func beginJoining() -> Bool {
             joining.withLock { exchange(&$0, with: .underWay) == .notYet }
         }
 
         deinit {
-            // A forked child has a copy of this, but no such thread.
+            // A forked child has a copy of this object, but not the thread.
             guard runLoop.generation == ForkCount.current else { return }
             if beginJoining() { system.detach() }
         }
     }
 }
 
-/// What a thread and whoever starts it tell each other.
+/// The state that a new thread and its starter share.
 private final class Start: Sendable {
     private let name: String?
     private let setUp: Guarded<(@Sendable () -> Void)?>
@@ -160,13 +158,13 @@ private final class Start: Sendable {
         return try result.get()
     }
 
-    /// Has the thread go on, which keeps its object from now on.
+    /// Passes the thread its object and lets it continue.
     func begin(with thread: UVRunLoop.Thread) {
         self.thread.withLock { $0 = thread }
         isKnown.open()
     }
 
-    /// What the thread does.
+    /// The thread's main function.
     func main() {
         if let name { PosixThread.nameCurrent(name) }
         let result = Result { () throws(RunLoopError) in try UVRunLoop.prepareCurrent() }
@@ -182,7 +180,7 @@ private final class Start: Sendable {
         withExtendedLifetime(last) {}
     }
 
-    /// Calls the set-up, and lets it go.
+    /// Calls the set-up closure and releases it.
     private func callSetUp() {
         let setUp = setUp.withLock { exchange(&$0, with: nil) }
         setUp?()
@@ -191,7 +189,7 @@ private final class Start: Sendable {
     private func run(_ loop: UVRunLoop) {
         let keeper = UVRunLoop.Source(sendablePerform: { _ in })
         loop.add(keeper, forMode: .default)
-        // A stop of the loop that is not one of the thread ends one run only.
+        // A stop of the loop, rather than of the thread, only ends one run.
         while !loop.innermostRun.isEnded { loop.run() }
         if !loop.innermostRun.isEndedAtOnce { loop.performQueuedWork() }
     }

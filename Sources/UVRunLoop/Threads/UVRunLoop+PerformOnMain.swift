@@ -1,17 +1,17 @@
 extension UVRunLoop {
-    /// Asks the main thread's loop to perform a block, as one of its input sources.
+    /// Requests that the main thread's loop perform a block, as one of its input sources.
     ///
-    /// The block belongs to the main actor. Otherwise as
+    /// The block belongs to the main actor. Otherwise the same as
     /// ``requestPerform(inModes:target:key:_:)``.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; traps when there is none.
-    ///   - target: The object on whose behalf it is, kept until then.
-    ///   - key: Tells apart requests of one target.
+    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - target: An object to cancel the request by, retained until then.
+    ///   - key: Distinguishes requests of one target.
     ///   - block: The work.
-    /// - Returns: What cancels the request.
+    /// - Returns: The request, which can be cancelled.
     @discardableResult
     public static func requestPerformOnMain(
         inModes modes: [Mode] = commonModes,
@@ -24,20 +24,20 @@ extension UVRunLoop {
         }
     }
 
-    /// Has the main thread perform a block, and waits until it has.
+    /// Performs a block on the main thread, and waits until it has returned.
     ///
-    /// The block belongs to the main actor; on the main thread it runs at once. Otherwise as
-    /// ``performAndWait(inModes:target:key:_:)``.
+    /// The block belongs to the main actor; on the main thread it runs at once. Otherwise the same
+    /// as ``performAndWait(inModes:target:key:_:)``.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; traps when there is none.
-    ///   - target: The object on whose behalf it is, kept until then.
-    ///   - key: Tells apart requests of one target.
+    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - target: An object to cancel the request by, retained until then.
+    ///   - key: Distinguishes requests of one target.
     ///   - block: The work.
-    /// - Returns: What the block returned.
-    /// - Throws: What the block threw; ``PerformError`` when the request was cancelled.
+    /// - Returns: The block's result.
+    /// - Throws: The block's error; ``PerformError`` if the request was cancelled.
     @available(*, noasync, message: "A wait keeps its thread.")
     @discardableResult
     public static func performOnMainAndWait<Value: Sendable>(

@@ -1,30 +1,30 @@
 extension UVRunLoop {
     // MARK: On this loop's thread
 
-    /// Asks the loop to perform a block, as one of its input sources.
+    /// Requests that the loop perform a block, as one of its input sources.
     ///
-    /// All requests that wait when a pass comes to its custom sources are performed by it, in the
-    /// order in which they were made; those made meanwhile wait for the next pass. They are one
-    /// source of the loop, of order 0: while a request waits, its modes are not empty, and
-    /// performing requests ends a run that returns after a source was handled. In that they
-    /// differ from the blocks of ``perform(inModes:_:)``. The source removes itself when it has
-    /// performed what waited.
+    /// When a pass comes to its custom sources, it performs all waiting requests in the order in
+    /// which they were made; requests made meanwhile wait for the next pass. All requests together
+    /// are one source of the loop, of order 0: while one waits, its modes are not empty, and
+    /// performing requests ends a run that returns after a source was handled. In that they differ
+    /// from the blocks of ``perform(inModes:_:)``. The source removes itself when it has performed
+    /// all requests.
     ///
-    /// From another thread, a request wakes the loop. One may be made before the loop first runs.
-    /// After the loop's thread has ended it is dropped.
+    /// Called from another thread, this wakes the loop. A request may be made before the loop first
+    /// runs. After the loop's thread has ended it is dropped.
     ///
     /// See *Cocoa Perform Selector Sources* in Apple's guide.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; whichever runs first performs it. Traps
-    ///     when there is none.
-    ///   - target: The object on whose behalf it is, kept until then; see
+    ///   - modes: The modes in which the block may run; the first of them that runs performs it.
+    ///     Traps if there is none.
+    ///   - target: An object to cancel the request by, retained until then; see
     ///     ``cancelPerformRequests(target:)``.
-    ///   - key: Tells apart requests of one target; see ``cancelPerformRequests(target:key:)``.
+    ///   - key: Distinguishes requests of one target; see ``cancelPerformRequests(target:key:)``.
     ///   - block: The work.
-    /// - Returns: What cancels the request.
+    /// - Returns: The request, which can be cancelled.
     @discardableResult
     public func requestPerform(
         inModes modes: [Mode] = commonModes,
@@ -40,22 +40,22 @@ extension UVRunLoop {
         return PerformRequest(enqueue(content), in: self)
     }
 
-    /// Has the loop's thread perform a block, and waits until it has.
+    /// Performs a block on the loop's thread, and waits until it has returned.
     ///
-    /// On the loop's own thread the block runs at once. From another it is a request like those of
-    /// ``requestPerform(inModes:target:key:_:)``, and the calling thread sleeps until it is done:
-    /// its own loop does not run meanwhile. Two threads that wait for each other wait for ever, and
-    /// so does whoever waits for a thread that neither ends nor runs its loop in one of the modes.
+    /// On the loop's own thread the block runs at once. On another it is a request like those of
+    /// ``requestPerform(inModes:target:key:_:)``, and the calling thread sleeps until it is done;
+    /// its own loop does not run meanwhile. Two threads that wait for each other wait forever, and
+    /// so does a call for a thread that neither ends nor runs its loop in one of the modes.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; traps when there is none.
-    ///   - target: The object on whose behalf it is, kept until then.
-    ///   - key: Tells apart requests of one target.
+    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - target: An object to cancel the request by, retained until then.
+    ///   - key: Distinguishes requests of one target.
     ///   - block: The work.
-    /// - Returns: What the block returned.
-    /// - Throws: What the block threw; ``PerformError`` when the loop's thread ended first, or the
+    /// - Returns: The block's result.
+    /// - Throws: The block's error; ``PerformError`` if the loop's thread ended first, or the
     ///   request was cancelled.
     @available(*, noasync, message: "A wait keeps its thread.")
     @discardableResult
@@ -80,23 +80,24 @@ extension UVRunLoop {
 
     // MARK: After a delay
 
-    /// Asks the loop to perform a block after a while.
+    /// Requests that the loop perform a block after a delay.
     ///
-    /// A timer of the loop does it, so it counts as no source, and keeps its modes from being
-    /// empty. The delay is counted from now by the loop's clock. Without one the block is still not
-    /// performed at once but, if this is called on the loop's thread, by a later pass. Blocks that
-    /// are due together are performed in the order of their dates and then of the requests.
+    /// A timer of the loop performs it, so it does not count as a source, but keeps its modes from
+    /// being empty. The delay starts now, by the loop's clock. Without a delay, the block is still
+    /// not performed at once: if this is called on the loop's thread, a later pass performs it.
+    /// Blocks that are due together are performed in the order of their dates, then of the
+    /// requests.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - delay: The time to wait at least; negative ones are none.
-    ///   - modes: The modes in which the block may run; traps when there is none.
-    ///   - target: The object on whose behalf it is, kept until then; see
+    ///   - delay: The minimum time to wait; a negative delay counts as zero.
+    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - target: An object to cancel the request by, retained until then; see
     ///     ``cancelPerformRequests(target:)``.
-    ///   - key: Tells apart requests of one target; see ``cancelPerformRequests(target:key:)``.
+    ///   - key: Distinguishes requests of one target; see ``cancelPerformRequests(target:key:)``.
     ///   - block: The work.
-    /// - Returns: What cancels the request.
+    /// - Returns: The request, which can be cancelled.
     @discardableResult
     public func requestPerform(
         after delay: Duration,
@@ -113,20 +114,20 @@ extension UVRunLoop {
         return PerformRequest(enqueue(content, after: delay), in: self)
     }
 
-    /// Asks the calling thread's loop to perform, after a while, a block that need not be
-    /// `Sendable`.
+    /// Requests that the calling thread's loop perform a block, which need not be `Sendable`, after
+    /// a delay.
     ///
-    /// Otherwise as ``requestPerform(after:inModes:target:key:_:)``.
+    /// Otherwise the same as ``requestPerform(after:inModes:target:key:_:)``.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
     /// - Parameters:
-    ///   - delay: The time to wait at least; negative ones are none.
-    ///   - modes: The modes in which the block may run; traps when there is none.
-    ///   - target: The object on whose behalf it is, kept until then.
-    ///   - key: Tells apart requests of one target.
+    ///   - delay: The minimum time to wait; a negative delay counts as zero.
+    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - target: An object to cancel the request by, retained until then.
+    ///   - key: Distinguishes requests of one target.
     ///   - block: The work.
-    /// - Returns: What cancels the request.
+    /// - Returns: The request, which can be cancelled.
     @available(*, noasync, message: "A task may go on on another thread.")
     @discardableResult
     public func requestPerformLocally(
@@ -147,32 +148,32 @@ extension UVRunLoop {
 
     // MARK: Cancelling
 
-    /// Cancels every request of a target that waits in this loop, delayed ones and those that
-    /// somebody waits for included.
+    /// Cancels every request of a target in this loop, including delayed ones and those that a
+    /// thread waits for.
     ///
     /// > Threading: Any thread.
     ///
-    /// - Parameter target: The object that was named with the requests.
-    /// - Returns: How many were cancelled.
+    /// - Parameter target: The target that was passed with the requests.
+    /// - Returns: The number of requests that were cancelled.
     @discardableResult
     public func cancelPerformRequests(target: AnyObject) -> Int {
         cancelRequests(requests(of: target).map(\.ticket))
     }
 
-    /// Cancels every request of a target that was made with an equal key.
+    /// Cancels every request of a target with an equal key.
     ///
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - target: The object that was named with the requests.
-    ///   - key: The key; `nil` means those requests that were made without one.
-    /// - Returns: How many were cancelled.
+    ///   - target: The target that was passed with the requests.
+    ///   - key: The key; `nil` for requests that were made without one.
+    /// - Returns: The number of requests that were cancelled.
     @discardableResult
     public func cancelPerformRequests(
         target: AnyObject,
         key: (any Hashable & Sendable)?
     ) -> Int {
-        // Compared here, under no lock: what it means to be equal is the caller's code.
+        // Compared while no lock is held, because comparing keys calls user code.
         let wanted = key.map { AnyHashable($0) }
         let found = requests(of: target, keyHash: PerformQueue.Target.hash(of: key))
             .filter { $0.key.map { AnyHashable($0) } == wanted }
@@ -190,7 +191,7 @@ extension UVRunLoop {
 
     // MARK: Modes
 
-    // Made once: a new array with every request would cost more than the request.
+    // Shared, because a new array for every request would cost more than the request.
     @usableFromInline static let commonModes: [Mode] = [.common]
     @usableFromInline static let defaultMode: [Mode] = [.default]
 
@@ -209,7 +210,7 @@ extension PerformQueue.Target {
         self.init(identity: ObjectIdentifier(object), object: object, key: key)
     }
 
-    /// Keeps an object that need not be `Sendable`.
+    /// Retains an object that need not be `Sendable`.
     fileprivate init(bound object: AnyObject, key: (any Hashable & Sendable)?) {
         self.init(
             identity: ObjectIdentifier(object),

@@ -1,11 +1,11 @@
 extension UVRunLoop {
-    // Requests are one input source of the loop, of order 0. It is in exactly the modes in which
-    // requests wait, and signalled as long as one does. The queue's lock is held while that is
-    // brought about, outside of the source's and the engine's.
+    // Requests are one input source of the loop, of order 0. It is in exactly the modes that have
+    // queued requests, and signalled while there are any. Lock order: the queue's lock, then the
+    // source's, then the engine's.
 
     // MARK: In
 
-    /// Queues a request; answers `nil` when the loop has ended.
+    /// Queues a request; returns `nil` if the loop has ended.
     func enqueue(_ content: PerformQueue.Content) -> Ticket? {
         checkProcess()
         let (ticket, hasJoined) = performs.withLock { queue -> (Ticket?, Bool) in
@@ -14,7 +14,7 @@ extension UVRunLoop {
             if !joined.isEmpty { join(joined, &queue) }
             return (ticket, !joined.isEmpty)
         }
-        // Where one waited already the loop knows.
+        // If a request was queued already, the loop has been woken for it.
         if hasJoined { contentsDidChange() }
         return ticket
     }
@@ -30,7 +30,7 @@ extension UVRunLoop {
                 for mode in modes { _ = engine.add(ticket, sourceTo: mode, signal: signal) }
                 return ticket
             }
-            // It stays known to the engine, in whatever modes, to the end of the loop.
+            // The engine keeps the source until the end of the loop, in whatever modes it is.
             if known == nil { state.links = [Source.Link(loop: self, ticket: ticket)] }
         }
     }
@@ -42,7 +42,7 @@ extension UVRunLoop {
 
     // MARK: Out
 
-    /// Takes the source out of modes in which no request waits any more.
+    /// Removes the source from modes that have no more requests.
     private func leave(_ modes: [Mode], _ queue: inout PerformQueue) {
         guard !modes.isEmpty, let source = queue.source else { return }
         let rest = queue.modesToKeep(leaving: modes)
@@ -53,24 +53,24 @@ extension UVRunLoop {
                 for mode in modes {
                     _ = engine.sources.remove(ticket, from: mode, in: &engine.modes)
                 }
-                // A common mode may be named by one request and meant by another that names
-                // `.common`: leaving for the one must not leave for the other.
+                // A common mode may be named by one request and covered by another that names
+                // `.common`: it must keep the source until both are done.
                 for mode in rest { _ = engine.sources.add(ticket, to: mode, in: &engine.modes) }
             }
         }
         if queue.count == 0, source.isSignalled { _ = source.takeSignal() }
     }
 
-    /// Performs every request that waits for the mode now, in order; one that comes meanwhile
-    /// waits for the next pass.
+    /// Performs every request that is queued for the mode now, in order; later ones wait for the
+    /// next pass.
     private func performRequests() {
         guard let mode = local.withValue(\.mode) else { return }
         let isCommon = withEngine { engine in
             engine.modes.index(of: mode).map { engine.modes[$0].isCommon } ?? false
         }
         let limit = performs.withLock { $0.serial }
-        // One by one, so that a request may cancel those behind it, and a run nested in it
-        // performs them.
+        // One by one, so that a request may cancel later ones, and a run nested in it may perform
+        // them.
         while !innermostRun.isEndedAtOnce,
             let content = takeRequest(for: mode, isCommon: isCommon, upTo: limit)
         {
@@ -101,7 +101,7 @@ extension UVRunLoop {
         return performs.withLock { $0.holds(ticket) }
     }
 
-    /// Withdraws those of some requests that still wait; answers how many there were.
+    /// Cancels requests that are still waiting; returns how many there were.
     func cancelRequests(_ tickets: [Ticket]) -> Int {
         checkProcess()
         let cancelled = performs.withLock { queue -> [PerformQueue.Taken] in
@@ -121,9 +121,10 @@ extension UVRunLoop {
         taken.content.waiter?.giveUp(reason)
     }
 
-    /// Ends all requests together with the loop.
+    /// Ends all requests at the end of the loop.
     ///
-    /// - Returns: What they held, to be released when the loop accepts nothing any more.
+    /// - Returns: The requests and their source, to be released when the loop accepts nothing any
+    ///   more.
     func closeRequests() -> [any Sendable] {
         let (requests, performing, source) = performs.withLock { $0.close() }
         for waiter in performing { waiter.giveUp(.threadEnded) }
@@ -133,10 +134,10 @@ extension UVRunLoop {
 
     // MARK: After a delay
 
-    /// Keeps a request until a timer of the loop fires; answers `nil` when the loop has ended.
+    /// Stores a request until a timer of the loop fires; returns `nil` if the loop has ended.
     func enqueue(_ content: PerformQueue.Content, after delay: Duration) -> Ticket? {
         checkProcess()
-        // Other threads cannot tell one pass from the next.
+        // Passes are only meaningful on the loop's own thread.
         let hasPass = delay <= .zero && isOnOwnThread
         let pass = hasPass ? passCount.load(ordering: .relaxed) : nil
         let date = remote.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
@@ -158,14 +159,14 @@ extension UVRunLoop {
 
     private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
         let pass = passCount.load(ordering: .relaxed)
-        // With the same date it keeps its turn before what is asked for since.
+        // With the same date it stays ahead of later requests.
         let date = timer.nextFireDate.nanoseconds
         let (content, postponed) = performs.withLock {
             queue -> (PerformQueue.Content?, Timer?) in
             guard let request = queue[ticket], request.pass == pass else {
                 return (queue.remove(ticket)?.content, nil)
             }
-            // A one-shot timer cannot be set again.
+            // A one-shot timer cannot be rescheduled from its handler.
             let timer = makeTimer(at: date, for: ticket)
             queue.postpone(ticket, to: timer)
             return (request.content, timer)
@@ -176,8 +177,8 @@ extension UVRunLoop {
     }
 }
 
-/// Runs what was asked for by a request.
+/// Calls the block of a request.
 ///
-/// Stays out of line so that backtraces and profiles show whose turn it was.
+/// Never inlined, so that backtraces and profiles show the callout.
 @inline(never)
 private func callOutToRequest(_ body: Block) { body() }

@@ -44,7 +44,7 @@ import Testing
         let rest = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
         #expect(rest.isEmpty)
         // The number may be that of another file by now.
-        engine.noteUnwatched(pipe.readEnd)
+        engine.markUnwatched(pipe.readEnd)
         let isLeftAgain = engine.mayHoldUnwatched
         #expect(isLeftAgain)
         let anew = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
@@ -72,16 +72,16 @@ import Testing
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.takeWatchOrders(for: index)
 
-        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order?.events == [.writable, .hangUp])
-        let again = engine.note(pipe.readEnd, .readable, in: 0)
+        let again = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(again == nil)
         let isReady = engine.hasReadyPort(in: 0)
         #expect(!isReady)
 
         let orders = engine.takeWatchOrders(for: index)
         #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
-        let rest = engine.note(pipe.readEnd, .readable, in: index)
+        let rest = engine.record(pipe.readEnd, .readable, in: index)
         let delivery = engine.takeReadyPort(in: index)
         #expect(rest == nil && delivery?.ticket == reader && delivery?.events == .readable)
     }
@@ -91,7 +91,7 @@ import Testing
         _ = try engine.addPort(pipe, .readable, to: other)
         let index = engine.modes.makeIndex(of: other)
         _ = engine.takeWatchOrders(for: index)
-        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order != nil && order?.events == nil)
         let orders = engine.takeWatchOrders(for: index)
         #expect(orders.map(\.events) == [[.readable, .hangUp]])
@@ -99,7 +99,7 @@ import Testing
 
     @Test func aDescriptorThatIsNobodysLeavesTheKernelsSet() {
         var engine = Engine()
-        let order = engine.note(77, .readable, in: 0)
+        let order = engine.record(77, .readable, in: 0)
         #expect(order?.descriptor == 77 && order?.events == nil)
     }
 
@@ -107,12 +107,12 @@ import Testing
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
         _ = engine.takeWatchOrders(for: 0)
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
         let delivery = engine.takeReadyPort(in: 0)
         #expect(delivery?.ticket == ticket)
 
         engine.pollNumber += 1
-        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order != nil && order?.events == nil)
         let nested = engine.takeReadyPort(in: 0)
         #expect(nested == nil)
@@ -130,10 +130,10 @@ import Testing
             try engine.addPort(pipe, .readable), try engine.addPort(pipe, .readable),
         ]
         _ = engine.takeWatchOrders(for: 0)
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
         let first = engine.takeReadyPort(in: 0)
         engine.pollNumber += 1
-        let order = engine.note(pipe.readEnd, .readable, in: 0)
+        let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order == nil)
         let second = engine.takeReadyPort(in: 0)
         #expect([first?.ticket, second?.ticket] == tickets)
@@ -145,14 +145,14 @@ import Testing
         var engine = Engine()
         let ticket = try engine.addPort(pipe, [.readable, .writable])
         _ = engine.takeWatchOrders(for: 0)
-        _ = engine.note(pipe.readEnd, .hangUp, in: 0)
+        _ = engine.record(pipe.readEnd, .hangUp, in: 0)
         let delivery = engine.takeReadyPort(in: 0)
         #expect(delivery?.events == [.readable, .writable, .hangUp])
         #expect(delivery?.isFinal == false)
         engine.finishServing(ticket)
 
         engine.pollNumber += 1
-        let order = engine.note(pipe.readEnd, .hangUp, in: 0)
+        let order = engine.record(pipe.readEnd, .hangUp, in: 0)
         #expect(order != nil && order?.events == nil)
         let silent = (engine.hasReadyPort(in: 0), engine.takeWatchOrders(for: 0).count)
         #expect(silent == (false, 0))
@@ -166,7 +166,7 @@ import Testing
         var engine = Engine()
         _ = try engine.addPort(pipe, .readable)
         _ = engine.takeWatchOrders(for: 0)
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
         let before = engine.hasReadyPort(in: 0)
         engine.pollNumber += 1
         let after = engine.hasReadyPort(in: 0)
@@ -176,14 +176,14 @@ import Testing
     @Test func eventsOfOneLookAreGatheredAndThoseOfAnEarlierOneForgotten() throws {
         var engine = Engine()
         _ = try engine.addPort(pipe, [.readable, .writable])
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
-        _ = engine.note(pipe.readEnd, .writable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .writable, in: 0)
         let gathered = engine.takeReadyPort(in: 0)
         #expect(gathered?.events == [.readable, .writable])
         if let gathered { engine.finishServing(gathered.ticket) }
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
         engine.pollNumber += 1
-        _ = engine.note(pipe.readEnd, .writable, in: 0)
+        _ = engine.record(pipe.readEnd, .writable, in: 0)
         let later = engine.takeReadyPort(in: 0)
         #expect(later?.events == .writable)
     }
@@ -196,7 +196,7 @@ import Testing
         let elsewhere = try engine.addPort(pipe, .readable, to: other)
         let index = engine.modes.makeIndex(of: other)
         let orders = engine.takeWatchOrders(for: 0)
-        for order in orders { engine.noteRefusal(of: order, in: 0) }
+        for order in orders { engine.refuse(order, in: 0) }
         engine.pollNumber += 1
         let deliveries = [engine.takeReadyPort(in: 0), engine.takeReadyPort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == tickets)
@@ -204,7 +204,7 @@ import Testing
         // The other mode finds out for itself.
         let rest = engine.takeWatchOrders(for: index)
         #expect(rest.map(\.events) == [[.readable, .hangUp]])
-        for order in rest { engine.noteRefusal(of: order, in: index) }
+        for order in rest { engine.refuse(order, in: index) }
         let last = engine.takeReadyPort(in: index)
         #expect(last?.ticket == elsewhere && last?.isFinal == true)
     }

@@ -32,7 +32,7 @@ import Testing
         var served: [Ticket] = []
         for _ in 0..<9 {
             engine.pollNumber += 1
-            for pipe in pipes { _ = engine.note(pipe.readEnd, .readable, in: 0) }
+            for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takeReadyPort(in: 0) else { break }
             served.append(delivery.ticket)
             engine.finishServing(delivery.ticket)
@@ -48,7 +48,7 @@ import Testing
         var served: [Ticket] = []
         for _ in 0..<4 {
             engine.pollNumber += 1
-            for pipe in pipes { _ = engine.note(pipe.readEnd, .readable, in: 0) }
+            for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takeReadyPort(in: 0) else { break }
             served.append(delivery.ticket)
             engine.finishServing(delivery.ticket)
@@ -61,7 +61,7 @@ import Testing
         let pipe = Pipe()
         let ticket = try engine.addPort(pipe, .readable)
         let orders = engine.takeWatchOrders(for: 0)
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
         _ = engine.removePort(ticket)
         let rest = (
             engine.hasReadyPort(in: 0), engine.modes[0].portCount,
@@ -84,10 +84,10 @@ import Testing
         engine.add(ticket, portTo: other)
         let index = engine.modes.makeIndex(of: other)
         engine.pollNumber += 1
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
         // A nested run in the other mode looks too, and serves it.
         engine.pollNumber += 1
-        _ = engine.note(pipe.readEnd, .readable, in: index)
+        _ = engine.record(pipe.readEnd, .readable, in: index)
         let inner = engine.takeReadyPort(in: index)
         #expect(inner?.ticket == ticket)
         engine.finishServing(ticket)
@@ -100,7 +100,7 @@ import Testing
         let pipe = Pipe()
         let reader = try engine.addPort(pipe, .readable)
         let writer = try engine.addPort(pipe, .writable)
-        _ = engine.note(pipe.readEnd, [.readable, .writable], in: 0)
+        _ = engine.record(pipe.readEnd, [.readable, .writable], in: 0)
         let deliveries = [engine.takeReadyPort(in: 0), engine.takeReadyPort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == [reader, writer])
         #expect(deliveries.map { $0?.events } == [.readable, .writable])
@@ -116,7 +116,7 @@ import Testing
         _ = engine.addCommonMode(other)
         let after = engine.takeWatchOrders(for: index)
         #expect(after.map(\.descriptor) == [pipe.readEnd])
-        let isReady = engine.note(pipe.readEnd, .readable, in: index) == nil
+        let isReady = engine.record(pipe.readEnd, .readable, in: index) == nil
         let delivery = engine.takeReadyPort(in: index)
         #expect(isReady && delivery != nil)
     }
@@ -125,7 +125,7 @@ import Testing
         var engine = Engine()
         let pipe = Pipe()
         _ = try engine.addPort(pipe, .readable)
-        _ = engine.note(pipe.readEnd, .readable, in: 0)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
         let remains = engine.close()
         let rest = (remains.ports.count, engine.hasReadyPort(in: 0), engine.modes[0].portCount)
         #expect(rest == (1, false, 0))
@@ -136,7 +136,7 @@ extension Engine {
     /// Has one look find pipes ready, and serves them all.
     fileprivate mutating func serve(_ pipes: [Pipe]) -> [Ticket] {
         pollNumber += 1
-        for pipe in pipes { _ = note(pipe.readEnd, .readable, in: 0) }
+        for pipe in pipes { _ = record(pipe.readEnd, .readable, in: 0) }
         var served: [Ticket] = []
         while let delivery = takeReadyPort(in: 0) {
             served.append(delivery.ticket)

@@ -165,7 +165,7 @@ extension Engine {
 
     fileprivate mutating func signal(_ ticket: Ticket) {
         let serial = nextSerial()
-        noteSignal(ticket, serial)
+        markSignalled(ticket, serial)
     }
 
     /// The signalled sources of a mode in the order of their turns.

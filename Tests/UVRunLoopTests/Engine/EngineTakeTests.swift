@@ -34,7 +34,7 @@ import Testing
         let waiting = Pipe()
         let ticket = try engine.addPort(waiting, .readable)
         _ = try engine.addPort(pipe, .readable)
-        _ = engine.note(waiting.readEnd, .readable, in: 0)
+        _ = engine.record(waiting.readEnd, .readable, in: 0)
         let delivery = engine.take(pipe.readEnd)
         #expect(delivery == nil)
         let first = engine.takeReadyPort(in: 0)
@@ -47,7 +47,7 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
         let index = engine.modes.makeIndex(of: other)
-        _ = engine.note(pipe.readEnd, .readable, in: index)
+        _ = engine.record(pipe.readEnd, .readable, in: index)
         let delivery = engine.take(pipe.readEnd)
         #expect(delivery == nil)
     }

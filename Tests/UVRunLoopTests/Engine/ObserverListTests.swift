@@ -62,7 +62,7 @@ import Testing
         lists.insert(first)
         var told = 0
         let before = lists
-        before.forEach(toldOf: .entry) { entry in
+        before.forEach(observing: .entry) { entry in
             lists.insert(self.observer())
             lists.remove(entry)
             told += 1
@@ -96,7 +96,7 @@ import Testing
 extension ObserverLists<UVRunLoop.Observer> {
     fileprivate subscript(activity: UVRunLoop.Activities) -> [UVRunLoop.Observer] {
         var observers: [UVRunLoop.Observer] = []
-        forEach(toldOf: activity) { observers.append($0) }
+        forEach(observing: activity) { observers.append($0) }
         return observers
     }
 }

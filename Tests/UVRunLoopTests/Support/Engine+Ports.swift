@@ -21,17 +21,17 @@ extension Engine {
     }
 
     /// Notes a plain report about the present use of a descriptor.
-    mutating func note(
+    mutating func record(
         _ descriptor: CInt,
         _ events: UVRunLoop.DescriptorSource.Events,
         in mode: Int
     ) -> WatchOrder? {
         let registration = descriptors[descriptor]?.registration ?? 0
-        let noted = note(
+        let outcome = record(
             Readiness(descriptor: descriptor, registration: registration, events: events),
             in: mode
         )
-        guard case .rearm(let order) = noted else { return nil }
+        guard case .rearm(let order) = outcome else { return nil }
         return order
     }
 

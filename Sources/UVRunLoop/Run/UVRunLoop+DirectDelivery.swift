@@ -1,0 +1,52 @@
+extension UVRunLoop {
+    /// The conditions under which a run serves one port repeatedly within one pass.
+    ///
+    /// While they hold, the passes skipped would only have served that port. Skipping them is not
+    /// observable, and a pass costs more than a message.
+    struct DirectDelivery {
+        /// The poll whose result the skipped passes would have reused.
+        fileprivate(set) var poll: PollCache
+        /// When the next poll or the limit of the run is due.
+        fileprivate let end: Int64
+        /// The mode, if it has timers, whose dates may change at any time.
+        fileprivate let modeWithTimers: Int?
+        fileprivate let announcementCount: UInt64
+    }
+
+    /// Returns the conditions for direct delivery if the coming passes would only serve the port
+    /// that was just served: no observer of the mode, and nothing else to serve.
+    func directDelivery(_ run: inout Run) -> DirectDelivery? {
+        refresh(&run)
+        guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
+            run.view.observers.observed.isEmpty,
+            let poll = run.latestPoll, poll.version == run.view.version
+        else { return nil }
+        let announcementCount = announcementCount.load(ordering: .relaxed)
+        let mode = run.modeIndex
+        guard !withEngine({ $0.hasReadyPort(in: mode) }) else { return nil }
+        return DirectDelivery(
+            poll: poll,
+            end: min(run.terms.limit ?? .max, poll.end),
+            modeWithTimers: run.view.holdsTimers ? mode : nil,
+            announcementCount: announcementCount
+        )
+    }
+
+    /// Whether the conditions still hold; counts one more skipped pass if they do.
+    func stillHolds(_ direct: inout DirectDelivery) -> Bool {
+        guard !mayHoldBlocks, !mayHoldSignals, !innermostRun.isStopped,
+            publishedVersion == direct.poll.version,
+            direct.poll.number == pollCount.load(ordering: .relaxed),
+            direct.poll.skippedPolls < direct.poll.maxSkippedPolls,
+            direct.announcementCount == announcementCount.load(ordering: .relaxed)
+        else { return false }
+        let now = remote.now
+        guard now < direct.end else { return false }
+        if let mode = direct.modeWithTimers {
+            let soonest = withEngine { $0.modes[mode].timers.soonest }
+            guard soonest.map({ now < $0 }) ?? true else { return false }
+        }
+        direct.poll.skippedPolls += 1
+        return true
+    }
+}
