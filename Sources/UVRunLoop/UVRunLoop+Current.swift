@@ -55,7 +55,7 @@ extension UVRunLoop {
     }
 
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
-        if let loop = MainLoop.loop, loop.generation == ForkCount.current { return loop }
+        if let loop = existingMain { return loop }
         return try mainThread.current.lock.withLock { _ throws(RunLoopError) in
             if let loop = existingMain { return loop }
             let made = try make(for: .main, isMain: true)
@@ -69,7 +69,7 @@ extension UVRunLoop {
 
     /// The main thread's loop, if it was created in this process.
     static var existingMain: UVRunLoop? {
-        MainLoop.loop.flatMap { $0.generation == ForkCount.current ? $0 : nil }
+        MainLoop.loop.flatMap { $0.identity.isThisProcess ? $0 : nil }
     }
 
     /// Guards the creation of the main thread's loop, which any thread may request first.

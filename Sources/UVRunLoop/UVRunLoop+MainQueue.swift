@@ -62,6 +62,6 @@ extension UVRunLoop {
             ordering: .acquiringAndReleasing
         )
         guard isFirst, let main = existingMain else { return }
-        if main.word.markChanged() { main.remote.wake() }
+        main.waker.contentsDidChange()
     }
 }

@@ -15,7 +15,7 @@ extension UVRunLoop {
         let joined = withEngine { $0.addCommonMode(mode) }
         for source in joined { source.schedule?(self, mode) }
         if !joined.isEmpty, !isOnOwnThread { wakeUp() }
-        watchesDidChange()
+        waker.watchesDidChange()
     }
 
     /// The common modes, and every mode that an item was added to or a block queued for.

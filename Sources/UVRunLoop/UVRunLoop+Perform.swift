@@ -49,7 +49,7 @@ extension UVRunLoop {
     }
 
     private func post(_ body: (inout Inbox) -> sending Bool) {
-        if withInbox(body) { blocksDidChange() }
+        if withInbox(body) { waker.blocksDidChange() }
     }
 
     // MARK: Step 3, and after every event

@@ -28,7 +28,7 @@ extension UVRunLoop {
                 engine.add(state.ticket, portTo: mode, isReady: isReady)
             }
         }
-        watchesDidChange()
+        waker.watchesDidChange()
     }
 
     /// Removes a port-based source from a mode.

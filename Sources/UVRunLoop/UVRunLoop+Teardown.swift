@@ -13,7 +13,7 @@ extension UVRunLoop {
             for timer in remains.timers { timer.didLeave(now: now) }
             return remains
         }
-        anchor.detach()
+        identity.anchor.detach()
         let blocks = withInbox { $0.close() }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {

@@ -70,7 +70,7 @@ extension UVRunLoop {
                 state.loop?.withEngine { $0.announce(state.ticket) }
                 return state.loop
             }
-            loop?.portDidAnnounce()
+            loop?.waker.portDidAnnounce()
         }
 
         /// Has the kernel asked for other events than until now.

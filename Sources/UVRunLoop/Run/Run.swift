@@ -6,6 +6,8 @@ struct Run: ~Copyable {
     let modeNumber: Int
     private(set) var modeIndex = -1
     let driver: any LoopDriver
+    /// What the loop's thread keeps from one run to the next.
+    let local: LocalState
     let terms: Terms
     /// The run's view of its mode.
     var view = Engine.View()
@@ -24,9 +26,15 @@ struct Run: ~Copyable {
     /// The loop's clock, as read since the kernel or user code last returned.
     private var reading: Int64?
 
-    init(_ mode: UVRunLoop.Mode, _ driver: any LoopDriver, _ terms: Terms) {
+    init(
+        _ mode: UVRunLoop.Mode,
+        _ driver: any LoopDriver,
+        _ local: LocalState,
+        _ terms: Terms
+    ) {
         modeNumber = mode.number
         self.driver = driver
+        self.local = local
         self.terms = terms
     }
 

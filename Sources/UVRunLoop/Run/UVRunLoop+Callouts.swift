@@ -26,7 +26,7 @@ extension UVRunLoop {
     ///
     /// - Returns: Whether a source was handled.
     func fireSignalledSources(_ run: inout Run) -> Bool {
-        guard mayHoldSignals else { return false }
+        guard summary.mayHoldSignals else { return false }
         let mode = run.modeIndex
         let returnsAfterSource = run.terms.returnsAfterSource
         let (count, first) = withEngine { engine -> (Int, Source?) in
@@ -38,7 +38,7 @@ extension UVRunLoop {
         // All signalled sources may be in other modes.
         guard count > 0 else { return false }
         defer { run.timeHasPassed() }
-        guard let first else { return fireAllSignalledSources(in: mode) }
+        guard let first else { return fireAllSignalledSources(in: mode, run.local) }
         return fire(first, orNextIn: mode)
     }
 
@@ -54,15 +54,15 @@ extension UVRunLoop {
 
     /// Fires the sources that are signalled now; sources signalled meanwhile wait for the next
     /// pass.
-    private func fireAllSignalledSources(in mode: Int) -> Bool {
-        let spare = local.withValue { exchange(&$0.spareSources, with: []) }
+    private func fireAllSignalledSources(in mode: Int, _ local: LocalState) -> Bool {
+        let spare = exchange(&local.spareSources, with: [])
         var batch = signalledSources(in: mode, spare)
         var handledSource = false
         for signalled in batch where signalled.source.takeSignal() {
             if signalled.source.callOut() { handledSource = true }
         }
         batch.removeAll(keepingCapacity: true)
-        local.withValue { $0.spareSources = batch }
+        local.spareSources = batch
         return handledSource
     }
 
@@ -145,10 +145,11 @@ extension UVRunLoop {
         if delivery.isFinal { Self.takeOut(delivery.port.link) }
         // Only in-process ports have senders that wait for room.
         let isInProcess = delivery.port.link.descriptor == nil
-        let outerReceiver = isInProcess ? setServed(delivery.port.link.receiver) : nil
+        let outerReceiver = run.local.servedReceiver
+        if isInProcess { run.local.servedReceiver = delivery.port.link.receiver }
         let result = callOut(delivery, &run)
         run.timeHasPassed()
-        if isInProcess { _ = setServed(outerReceiver) }
+        if isInProcess { run.local.servedReceiver = outerReceiver }
         if delivery.isFinal { delivery.port.link.receiver.releaseHandler(in: self) }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
@@ -169,11 +170,6 @@ extension UVRunLoop {
             wasHandled: result.wasHandled || further.wasHandled,
             hasMore: further.hasMore
         )
-    }
-
-    /// Sets the in-process port that is being served; returns the previous one.
-    private func setServed(_ receiver: (any PortReceiver)?) -> (any PortReceiver)? {
-        local.withValue { exchange(&$0.servedReceiver, with: receiver) }
     }
 
     /// Tells a receiver that its serving ended: at once if it has no more events, otherwise when

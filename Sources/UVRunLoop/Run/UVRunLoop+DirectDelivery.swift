@@ -11,6 +11,7 @@ extension UVRunLoop {
         /// The mode, if it has timers, whose dates may change at any time.
         fileprivate let modeWithTimers: Int?
         fileprivate let announcementCount: UInt64
+        fileprivate let local: LocalState
     }
 
     /// Returns the conditions for direct delivery if the coming passes would only serve the port
@@ -21,24 +22,25 @@ extension UVRunLoop {
             run.view.observers.observed.isEmpty,
             let poll = run.latestPoll, poll.version == run.view.version
         else { return nil }
-        let announcementCount = announcementCount.load(ordering: .relaxed)
+        let announcementCount = waker.announcementCount
         let mode = run.modeIndex
         guard !withEngine({ $0.hasReadyPort(in: mode) }) else { return nil }
         return DirectDelivery(
             poll: poll,
             end: min(run.terms.limit ?? .max, poll.end),
             modeWithTimers: run.view.holdsTimers ? mode : nil,
-            announcementCount: announcementCount
+            announcementCount: announcementCount,
+            local: run.local
         )
     }
 
     /// Whether the conditions still hold; counts one more skipped pass if they do.
     func stillHolds(_ direct: inout DirectDelivery) -> Bool {
-        guard !mayHoldBlocks, !mayHoldSignals, !innermostRun.isStopped,
-            publishedVersion == direct.poll.version,
-            direct.poll.number == pollCount.load(ordering: .relaxed),
+        guard !mayHoldBlocks, !summary.mayHoldSignals, !innermostRun.isStopped,
+            summary.version == direct.poll.version,
+            direct.poll.number == direct.local.pollCount,
             direct.poll.skippedPolls < direct.poll.maxSkippedPolls,
-            direct.announcementCount == announcementCount.load(ordering: .relaxed)
+            direct.announcementCount == waker.announcementCount
         else { return false }
         let now = remote.now
         guard now < direct.end else { return false }

@@ -3,7 +3,7 @@ extension UVRunLoop {
     func end(_ end: RunEnd) {
         checkProcess()
         innermostRun.end(end)
-        if word.markChanged() { remote.wake() }
+        waker.contentsDidChange()
     }
 
     /// Performs the work queued for the default mode after the loop was ended.

@@ -138,7 +138,7 @@ extension UVRunLoop {
     public func stop() {
         checkProcess()
         guard innermostRun.stop() else { return }
-        if word.markChanged() { remote.wake() }
+        waker.contentsDidChange()
     }
 
     /// Ends the loop's current sleep, or the next one.
@@ -152,7 +152,7 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     public func wakeUp() {
         checkProcess()
-        if word.markWoken() { remote.wake() }
+        waker.wakeUp()
     }
 
     /// Whether the loop is asleep, waiting for an event.
@@ -168,29 +168,26 @@ extension UVRunLoop {
     func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
         home.doReleases()
         registerMainQueue()
-        guard let driver = local.withValue(\.driver) else { return .finished }
+        let local = local.withValue(\.self)
+        guard let driver = local.driver else { return .finished }
         // The rule applies even if there is nothing to run for.
         checkDriver(driver)
-        var run = Run(mode, driver, terms)
+        var run = Run(mode, driver, local, terms)
         guard begin(&run, in: mode) else { return .finished }
         var outerMode: Mode? = mode
-        let (outerReceiver, isNested) = local.withValue { local in
-            swap(&local.mode, &outerMode)
-            local.nestingLevel += 1
-            return (local.servedReceiver, local.nestingLevel > 1)
-        }
+        swap(&local.mode, &outerMode)
+        local.nestingLevel += 1
+        let isNested = local.nestingLevel > 1
         // The handler on the stack may wait in this run for senders that wait for room in its port.
-        outerReceiver?.servingDidEnd()
+        local.servedReceiver?.servingDidEnd()
         let outerRun = innermostRun.begin(isNested: isNested)
 
         var result = makePasses(&run)
         run.busyReceiver?.servingDidEnd()
         let wasStopped = innermostRun.end(restoring: outerRun)
         if wasStopped || innermostRun.isEnded { result = .stopped }
-        local.withValue { local in
-            local.nestingLevel -= 1
-            swap(&local.mode, &outerMode)
-        }
+        local.nestingLevel -= 1
+        swap(&local.mode, &outerMode)
         // A wake-up that this run cleared may have been meant for the outer run. A pending one is
         // still in the word.
         if isNested, run.clearedWakeUp { _ = word.markWoken() }
@@ -275,7 +272,7 @@ extension UVRunLoop {
     ///
     /// - Returns: Why the run ends, if it does.
     private func runOnePass(_ run: inout Run) -> RunResult? {
-        passCount.store(passCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        run.local.passCount &+= 1
         if home.doReleases() { run.timeHasPassed() }
         if word.clearWoken() { run.clearedWakeUp = true }
         notify(.beforeTimers, &run)
@@ -295,7 +292,7 @@ extension UVRunLoop {
 
         let handledPort = mayHaveEvent(&run) && process(pendingEvent(&run), &run)
         // Runs nested in a handler have stored their own value.
-        servedPort.store(handledPort, ordering: .relaxed)
+        run.local.servedPort = handledPort
         performBlocks(&run)
         run.isInFirstPass = false
         return decide(&run, handledSource: handledSignal || handledPort)
@@ -305,14 +302,15 @@ extension UVRunLoop {
     @inline(__always)
     private func mayHaveEvent(_ run: inout Run) -> Bool {
         refresh(&run)
-        return run.view.holdsTimers || run.delivery != nil || (run.view.holdsPorts && mayHoldReady)
+        return run.view.holdsTimers || run.delivery != nil
+            || (run.view.holdsPorts && summary.mayHoldReady)
     }
 
     /// Step 9: port first, unless the previous pass served one and a timer is due.
     private func pendingEvent(_ run: inout Run) -> PassEvent {
         if let delivery = run.delivery.take() { return .port(delivery) }
         let mode = run.modeIndex
-        let prefersTimer = servedPort.load(ordering: .relaxed)
+        let prefersTimer = run.local.servedPort
         return withEngine { engine -> PassEvent in
             if let soonest = engine.modes[mode].timers.soonest, soonest <= run.now(by: remote),
                 prefersTimer || !engine.hasReadyPort(in: mode)
@@ -333,10 +331,10 @@ extension UVRunLoop {
     private func process(_ event: PassEvent, _ run: inout Run) -> Bool {
         switch event {
         case .port(let delivery):
-            servedPort.store(true, ordering: .relaxed)
+            run.local.servedPort = true
             return serve(delivery, &run)
         case .timers(let first):
-            servedPort.store(false, ordering: .relaxed)
+            run.local.servedPort = false
             fireTimers(from: first, &run)
             return false
         case .nothing: return false
@@ -361,7 +359,7 @@ extension UVRunLoop {
     /// Updates the run's view of its mode.
     @inline(__always)
     func refresh(_ run: inout Run) {
-        if publishedVersion != run.view.version { updateView(&run) }
+        if summary.version != run.view.version { updateView(&run) }
     }
 
     private func updateView(_ run: inout Run) {

@@ -25,7 +25,7 @@ extension UVRunLoop {
     }
 
     private func knowsReadyPort(in mode: Int) -> Bool {
-        mayHoldReady && withEngine { $0.hasReadyPort(in: mode) }
+        summary.mayHoldReady && withEngine { $0.hasReadyPort(in: mode) }
     }
 
     /// Polls without waiting, unless the latest poll can be reused.
@@ -118,7 +118,7 @@ extension UVRunLoop {
     /// driver tries to fall asleep.
     @inline(__always)
     private func contents(for run: borrowing Run) -> Engine.SleepView {
-        if !run.view.holdsTimers, hasNothingToDo(since: run.view) {
+        if !run.view.holdsTimers, (summary == .nothingToDo(version: run.view.version)) {
             return Engine.SleepView(
                 version: run.view.version,
                 hasWork: false,
@@ -137,8 +137,8 @@ extension UVRunLoop {
     /// poll is counted.
     private func canReuseLastPoll(_ run: inout Run) -> Bool {
         guard !run.isInFirstPass, var latest = run.latestPoll,
-            latest.watchRequestCount == watchRequestCount.load(ordering: .acquiring),
-            latest.number == pollCount.load(ordering: .relaxed),
+            latest.watchRequestCount == waker.watchRequestCount,
+            latest.number == run.local.pollCount,
             latest.skippedPolls < latest.maxSkippedPolls, run.now(by: remote) < latest.end
         else { return false }
         latest.skippedPolls += 1
@@ -151,7 +151,7 @@ extension UVRunLoop {
     @inline(__always)
     private func armDescriptors(_ run: inout Run) {
         refresh(&run)
-        if mayHoldUnwatched { carryOutOrders(&run) }
+        if summary.mayHoldUnwatched { carryOutOrders(&run) }
     }
 
     private func carryOutOrders(_ run: inout Run) {
@@ -174,13 +174,13 @@ extension UVRunLoop {
     /// - Returns: Whether the run can serve one of them.
     @discardableResult
     private func recordReadyPorts(_ run: inout Run) -> Bool {
-        let number = pollCount.load(ordering: .relaxed) + 1
-        pollCount.store(number, ordering: .relaxed)
+        let number = run.local.pollCount + 1
+        run.local.pollCount = number
         var (found, isForRun) = (0, false)
         let readyCount = run.driver.readyCount
         if readyCount > 0 {
             (found, isForRun) = recordReports(of: number, mayTake: readyCount == 1, &run)
-        } else if run.view.holdsPorts, mayHoldReady || run.hasSkippedPoll {
+        } else if run.view.holdsPorts, summary.mayHoldReady || run.hasSkippedPoll {
             withEngine { $0.pollNumber = number }
         }
         // A run that ends with the next source rarely polls twice.
@@ -189,8 +189,8 @@ extension UVRunLoop {
         run.latestPoll = PollCache(
             end: run.now(by: remote) + Int64(turns) * Self.maxPollAge,
             maxSkippedPolls: turns * Self.maxSkippedPolls,
-            version: publishedVersion,
-            watchRequestCount: watchRequestCount.load(ordering: .acquiring),
+            version: summary.version,
+            watchRequestCount: waker.watchRequestCount,
             number: number
         )
         return isForRun

@@ -129,7 +129,7 @@ extension UVRunLoop {
 
         deinit {
             // A forked child has a copy of this object, but not the thread.
-            guard runLoop.generation == ForkCount.current else { return }
+            guard runLoop.identity.isThisProcess else { return }
             if beginJoining() { system.detach() }
         }
     }

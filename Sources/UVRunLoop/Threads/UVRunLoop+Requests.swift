@@ -139,7 +139,7 @@ extension UVRunLoop {
         checkProcess()
         // Passes are only meaningful on the loop's own thread.
         let hasPass = delay <= .zero && isOnOwnThread
-        let pass = hasPass ? passCount.load(ordering: .relaxed) : nil
+        let pass = hasPass ? local.withValue(\.passCount) : nil
         let date = remote.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
         let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
@@ -158,7 +158,7 @@ extension UVRunLoop {
     }
 
     private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
-        let pass = passCount.load(ordering: .relaxed)
+        let pass = local.withValue(\.passCount)
         // With the same date it stays ahead of later requests.
         let date = timer.nextFireDate.nanoseconds
         let (content, postponed) = performs.withLock {

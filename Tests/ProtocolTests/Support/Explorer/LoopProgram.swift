@@ -220,7 +220,7 @@ struct LoopProgram {
         }
         var hasWork = false
         var version = frame.version
-        if world.summary != .quiet(version: UInt64(frame.version)) {
+        if world.summary != .nothingToDo(version: UInt64(frame.version)) {
             let bit = frame.bit
             (version, hasWork) = world.withEngine { ($0.version, $0.signals & bit != 0) }
         }

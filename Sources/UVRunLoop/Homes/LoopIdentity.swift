@@ -1,0 +1,14 @@
+/// Which thread of which process a loop belongs to, and how its items refer to it.
+struct LoopIdentity: Sendable {
+    /// The thread that runs the loop, as the one that releases handlers.
+    let home: HomeThread
+    /// The timers in the loop refer to it by its anchor.
+    let anchor = LoopAnchor.take()
+    /// The number of forks between the first process and the one that created the loop.
+    let generation = ForkCount.current
+    /// Whether the loop is ``UVRunLoop/main``, which serves the main dispatch queue.
+    let isMain: Bool
+
+    var isCurrentThread: Bool { home.identity == .current }
+    var isThisProcess: Bool { generation == ForkCount.current }
+}
