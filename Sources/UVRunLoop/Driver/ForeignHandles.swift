@@ -34,7 +34,7 @@ struct ForeignHandles {
 
     /// Closes every handle in the loop, and the loop.
     ///
-    /// - Returns: Whether the loop is closed. While requests are running it stays allocated,
+    /// - Returns: Whether the loop is closed. If requests are still running it must never be freed,
     ///   because they use it.
     func close(_ loop: UnsafeMutablePointer<uv_loop_t>) -> Bool {
         let end = monotonicNow() + Self.timeForRequests

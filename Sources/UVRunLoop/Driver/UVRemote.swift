@@ -128,7 +128,7 @@ struct WatchedDescriptors {
                 """
                 Descriptor \(descriptor) was closed before its source was invalidated or removed, \
                 and a duplicate of it is still open: the kernel keeps reporting it to the run \
-                loop, and no call can stop that. Invalidate a source before you close its descriptor.
+                loop, and no call can stop that. Invalidate a source before closing its descriptor.
                 """
             )
             sleepBriefly()

@@ -125,7 +125,7 @@ extension GenericEngine {
         }
     }
 
-    /// Removes orders of other modes that are covered by what the kernel reports now.
+    /// Unmarks the descriptor in other modes that need no more than the kernel reports now.
     private mutating func forgetWishes(
         beside mode: Int,
         met events: Events,
@@ -151,7 +151,9 @@ extension GenericEngine {
         group.sources.reduce([]) { $0.union(ports[$1]?.interest(in: mode) ?? []) }
     }
 
-    /// Queues a final event for every source of a descriptor that the kernel refused to watch.
+    /// Queues a final event for the mode's sources of a descriptor that cannot be watched.
+    ///
+    /// Sources in other modes get theirs when a run in such a mode is refused.
     mutating func refuse(_ order: WatchOrder, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
@@ -231,7 +233,9 @@ extension GenericEngine {
         } ?? nil
     }
 
-    /// Marks a descriptor as not watched: its kernel registration is gone or out of date.
+    /// Marks a descriptor as not watched, so that runs that can serve its sources watch it again.
+    ///
+    /// Its kernel registration is gone or out of date.
     mutating func markUnwatched(_ descriptor: CInt) {
         descriptors.setArmed(nil, for: descriptor)
         for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }

@@ -88,7 +88,7 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter afterQueuedWork: Whether to perform the work that is queued now first.
+        /// - Parameter afterQueuedWork: Whether the work that is queued now is performed first.
         public func stop(afterQueuedWork: Bool = true) {
             runLoop.end(afterQueuedWork ? .afterQueuedWork : .atOnce)
         }

@@ -20,7 +20,7 @@ extension Engine {
         return ticket
     }
 
-    /// Notes a plain report about the present use of a descriptor.
+    /// Records a plain report about the present use of a descriptor.
     mutating func record(
         _ descriptor: CInt,
         _ events: UVRunLoop.DescriptorSource.Events,
