@@ -1,10 +1,10 @@
 extension UVRunLoop {
-    /// A name for a collection of sources and timers to serve, and of observers to tell.
+    /// A name for a collection of sources and timers to serve, and of observers to notify.
     ///
-    /// A run is always in one mode and serves only what that mode holds. Modes are values: two
-    /// with the same name are the same mode, and any string makes one. A name is remembered for as
-    /// long as the process lives, so names should come from a limited set; a loop that never hears
-    /// of a name keeps nothing for it.
+    /// A run is always in one mode and serves only the items of that mode. Modes are values: two
+    /// with the same name are equal, and any string is a valid name. A name is kept until the
+    /// process exits, so names should come from a limited set. A loop in which a mode is never used
+    /// keeps nothing for it.
     ///
     /// See *Run Loop Modes* in Apple's guide.
     ///
@@ -12,42 +12,42 @@ extension UVRunLoop {
     public struct Mode: RawRepresentable, Hashable, Sendable {
         /// The name.
         public let rawValue: String
-        /// Stands for the name inside the library, where nothing is looked up by strings.
+        /// The number of the name, which the library uses in place of the string.
         let number: Int
 
-        /// Makes the mode of a name.
+        /// Creates the mode with a name.
         ///
-        /// - Parameter rawValue: The name; any string will do.
+        /// - Parameter rawValue: The name; any string is valid.
         public init(rawValue: String) {
             self.rawValue = rawValue
             number = ModeNames.number(of: rawValue)
         }
 
-        /// Makes a mode whose number is a constant: nothing is looked up.
+        /// Creates a mode whose number is a constant, without a lookup.
         private init(_ known: KnownMode) {
             rawValue = known.name
             number = known.rawValue
         }
 
-        /// Makes the mode of a name.
+        /// Creates the mode with a name.
         ///
-        /// - Parameter name: The name; any string will do.
+        /// - Parameter name: The name; any string is valid.
         public init(_ name: String) {
             self.init(rawValue: name)
         }
 
         /// The mode for most work.
         public static var `default`: Mode { Mode(.default) }
-        /// Not a mode to run in but a name for the set of common modes, at first only ``default``.
+        /// The name of the set of common modes, at first only ``default``; not a mode to run in.
         ///
-        /// What is added to it is added to every mode of the set, and to modes that join the set
+        /// An item added to it is added to every mode of the set, and to modes that join the set
         /// later.
         public static var common: Mode { Mode(.common) }
-        /// For waiting for replies over a connection.
+        /// The mode for waiting for replies over a connection.
         public static var connectionReply: Mode { Mode(.connectionReply) }
-        /// For the time in which one dialogue has the user's whole attention.
+        /// The mode while a modal dialogue is shown.
         public static var modalPanel: Mode { Mode(.modalPanel) }
-        /// For the time in which the user drags something.
+        /// The mode while the user drags something.
         public static var eventTracking: Mode { Mode(.eventTracking) }
 
         /// Compares by name.
@@ -55,7 +55,7 @@ extension UVRunLoop {
 
         /// Hashes the mode.
         ///
-        /// - Parameter hasher: Takes what makes the mode different from others.
+        /// - Parameter hasher: The hasher to use.
         public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
         /// Whether it is ``common``.

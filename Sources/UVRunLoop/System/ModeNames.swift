@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The modes that the library names; each has its raw value as its number.
+/// The modes that the library names; the raw value of each is its number.
 enum KnownMode: Int, CaseIterable {
     case `default`, common, connectionReply, modalPanel, eventTracking
 
@@ -15,13 +15,13 @@ enum KnownMode: Int, CaseIterable {
     }
 }
 
-/// The names of all modes that this process has used, each with its number.
+/// The names of all modes that this process has used, with their numbers.
 ///
-/// A trie by the names' hashes, four bits a level. It only grows, and each step of its growth is
-/// one compare-exchange: it is read without a lock, it is whole at every moment, and so a forked
-/// child can go on with it.
+/// A trie by the hashes of the names, four bits per level. It only grows, each time by one
+/// compare-exchange. So it is read without a lock and is consistent at every moment, also in a
+/// forked child.
 enum ModeNames {
-    /// The number of a name; the same one for as long as the process lives.
+    /// Returns the number of a name, which is the same until the process exits.
     static func number(of name: String) -> Int { unsafe number(of: name, in: root) }
 
     private static func number(of name: String, in root: UnsafePointer<Node>) -> Int {
@@ -43,7 +43,7 @@ enum ModeNames {
                 unsafe made.map { unsafe discard($0) }
                 return unsafe found.pointee.number
             } else {
-                // Two names share the way so far: the one that is here goes a level down.
+                // Two names share the path so far: the existing one moves down a level.
                 let below = unsafe makeBranch()
                 var way = unsafe Path(found.pointee.name, level: path.level)
                 way.descend()
@@ -54,7 +54,7 @@ enum ModeNames {
     }
 
     private static let count = Atomic<Int>(0)
-    /// Unsafe is only that it is a pointer: it does not change, and the node is never freed.
+    /// Unsafe only because it is a pointer: it never changes, and the node is never freed.
     nonisolated(unsafe) private static let root = {
         let root = unsafe makeBranch()
         for known in KnownMode.allCases {
@@ -64,7 +64,7 @@ enum ModeNames {
         return unsafe root
     }()
 
-    /// Which child to take at each level.
+    /// The child to take at each level.
     private struct Path {
         private let name: String
         private(set) var level: Int
@@ -81,7 +81,7 @@ enum ModeNames {
 
         mutating func descend() {
             level += 1
-            // Names whose hashes are equal differ in the next one.
+            // Names whose hashes are equal differ in the next hash.
             if level % Self.levelsInHash == 0 { hash = Self.hash(name, level) }
         }
 
@@ -101,8 +101,8 @@ enum ModeNames {
 
     /// A name, or a branch with sixteen children.
     ///
-    /// It lies in memory that is never freed once the node was placed, and is no object: threads
-    /// that count references to the same few objects would slow each other down.
+    /// A node that was placed is never freed. It is not an object, because threads that update the
+    /// reference counts of the same few objects slow each other down.
     @safe
     private struct Node {
         var name = ""
@@ -146,7 +146,7 @@ enum ModeNames {
         unsafe memory.deallocate()
     }
 
-    /// Puts a node in the place of another one, for good; `false` if that is not there.
+    /// Replaces a node permanently; returns `false` if the expected one is not there.
     private static func place(
         _ node: UnsafePointer<Node>,
         at child: UnsafeMutablePointer<Child>,
