@@ -44,7 +44,7 @@ extension UVRunLoop {
     @available(*, noasync, message: "A task may go on on another thread.")
     public func performLocally(inModes modes: [Mode] = [.default], _ block: @escaping () -> Void) {
         checkThread()
-        let bound = HomeBound(ThreadBound(block))
+        let bound = HomeBound(block)
         perform(inModes: modes) { bound.current?() }
     }
 

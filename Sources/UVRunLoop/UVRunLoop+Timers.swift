@@ -13,7 +13,7 @@ extension UVRunLoop {
     ///     included.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.
     public func add(_ timer: Timer, forMode mode: Mode) {
-        require(timer.home == nil || timer.home?.identity == thread, ThreadBound<Void>.rule)
+        HomeThread.check(timer.home?.identity, is: thread)
         withEngine { engine in
             guard !engine.isClosed else { return }
             let claim = timer.owner.claim(for: location)

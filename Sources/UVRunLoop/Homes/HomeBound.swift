@@ -24,14 +24,19 @@ package final class HomeBound<Value>: @unchecked Sendable {
         self.home = home
     }
 
-    package convenience init(_ bound: ThreadBound<Value>) {
-        self.init(bound.handler, home: bound.owner)
-    }
+    /// Binds a value to the calling thread.
+    package convenience init(_ value: Value) { self.init(value, home: .current) }
+
+    /// Stores a value that is `Sendable`.
+    ///
+    /// `Value` cannot express that, because plain handlers have the same type; the caller
+    /// guarantees it.
+    package convenience init(sendable value: Value) { self.init(value, home: nil) }
 
     /// The value, on its home thread; `nil` once it was released.
     package var current: Value? {
         guard let home else { return shared }
-        require(home.isCurrent, ThreadBound<Value>.rule)
+        require(home.isCurrent, HomeThread.rule)
         return value
     }
 
@@ -43,7 +48,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
 
     /// Traps unless the value may be used on a thread.
     package func checkHome(is thread: ThreadIdentity) {
-        require(home == nil || home?.identity == thread, ThreadBound<Value>.rule)
+        HomeThread.check(home?.identity, is: thread)
     }
 
     /// Releases the value, here or on its home thread.
@@ -83,9 +88,6 @@ extension HomeBound where Value: AnyObject {
         if let value = shared { body(value) }
     }
 }
-
-/// An item's handler, which is released when the item becomes invalid.
-package typealias Handler<Body> = HomeBound<Body>
 
 extension HomeThread {
     /// Releases a value that nobody else can reach, on its home thread.

@@ -53,6 +53,21 @@ package final class HomeThread: Sendable {
         return isPosted
     }
 
+    // MARK: The rule
+
+    /// Traps unless a handler with a home, or with none, may be called on a thread.
+    package static func check(_ home: ThreadIdentity?, is thread: ThreadIdentity) {
+        require(home == nil || home == thread, rule)
+    }
+
+    static var rule: String {
+        """
+        This item's handler is not @Sendable, so it belongs to the thread that created the item. \
+        Create the item on the thread whose loop serves it, or use the initialiser with a \
+        sendable handler.
+        """
+    }
+
     // MARK: On the thread itself
 
     /// Performs the releases that other threads have posted.

@@ -51,7 +51,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (ChildSource, ExitStatus) -> Void
         ) throws(RunLoopError) {
-            try self.init(process, order, ThreadBound(handler))
+            try self.init(process, order, HomeBound(handler))
         }
 
         /// Creates a source for a child of this process, whose handler may be called on any thread.
@@ -71,13 +71,13 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (ChildSource, ExitStatus) -> Void
         ) throws(RunLoopError) {
-            try self.init(process, order, ThreadBound(sendable: sendableHandler))
+            try self.init(process, order, HomeBound(sendable: sendableHandler))
         }
 
         private init(
             _ process: CInt,
             _ order: Int,
-            _ handler: ThreadBound<(ChildSource, ExitStatus) -> Void>
+            _ handler: HomeBound<(ChildSource, ExitStatus) -> Void>
         ) throws(RunLoopError) {
             let child: ChildHandle
             do {
@@ -120,14 +120,14 @@ private final class ChildReceiver: TypedPortReceiver {
     typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
 
     private let child: ChildHandle
-    private let handler: Handler<(UVRunLoop.ChildSource, ExitStatus) -> Void>
+    private let handler: HomeBound<(UVRunLoop.ChildSource, ExitStatus) -> Void>
 
     init(
         _ child: ChildHandle,
-        _ body: ThreadBound<(UVRunLoop.ChildSource, ExitStatus) -> Void>
+        _ body: HomeBound<(UVRunLoop.ChildSource, ExitStatus) -> Void>
     ) {
         self.child = child
-        handler = Handler(body)
+        handler = body
     }
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }

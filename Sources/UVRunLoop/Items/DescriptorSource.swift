@@ -59,7 +59,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (DescriptorSource, Events) -> Void
         ) throws(RunLoopError) {
-            try self.init(descriptor, events, order, ThreadBound(handler))
+            try self.init(descriptor, events, order, HomeBound(handler))
         }
 
         /// Creates a source for a descriptor, whose handler may be called on any thread.
@@ -82,14 +82,14 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (DescriptorSource, Events) -> Void
         ) throws(RunLoopError) {
-            try self.init(descriptor, events, order, ThreadBound(sendable: sendableHandler))
+            try self.init(descriptor, events, order, HomeBound(sendable: sendableHandler))
         }
 
         private init(
             _ descriptor: CInt,
             _ events: Events,
             _ order: Int,
-            _ handler: ThreadBound<(DescriptorSource, Events) -> Void>
+            _ handler: HomeBound<(DescriptorSource, Events) -> Void>
         ) throws(RunLoopError) {
             let standIn: FileStandIn?
             do {
@@ -142,13 +142,13 @@ extension UVRunLoop {
 private final class DescriptorReceiver: TypedPortReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
-    private let handler: Handler<(UVRunLoop.DescriptorSource, Events) -> Void>
+    private let handler: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>
     /// Watched instead of a file; it lives as long as the source.
     private let standIn: FileStandIn?
 
-    init(_ body: ThreadBound<(UVRunLoop.DescriptorSource, Events) -> Void>, _ standIn: FileStandIn?)
+    init(_ body: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>, _ standIn: FileStandIn?)
     {
-        handler = Handler(body)
+        handler = body
         self.standIn = standIn
     }
 

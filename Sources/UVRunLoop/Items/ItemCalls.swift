@@ -1,6 +1,6 @@
 // The handlers of timers and observers. They are not generic, because a closure stored by a generic
 // type is wrapped in another closure, and there may be a million timers, and observers are called
-// several times per pass. Unchecked for the same reason as `ThreadBound`: the items check the
+// several times per pass. Unchecked for the same reason as `HomeBound`: the items check the
 // thread.
 
 /// A timer's handler.

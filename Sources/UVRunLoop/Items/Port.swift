@@ -38,7 +38,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (Port, PortMessage) -> Void
         ) {
-            self.init(capacity, order, ThreadBound(handler))
+            self.init(capacity, order, HomeBound(handler))
         }
 
         /// Creates a port whose handler may be called on any thread.
@@ -56,13 +56,13 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (Port, PortMessage) -> Void
         ) {
-            self.init(capacity, order, ThreadBound(sendable: sendableHandler))
+            self.init(capacity, order, HomeBound(sendable: sendableHandler))
         }
 
         private init(
             _ capacity: Int,
             _ order: Int,
-            _ handler: ThreadBound<(Port, PortMessage) -> Void>
+            _ handler: HomeBound<(Port, PortMessage) -> Void>
         ) {
             require(
                 capacity > 0,

@@ -26,12 +26,12 @@ final class PortQueue: TypedPortReceiver {
     }
 
     private let inbox: PortInbox
-    private let handler: Handler<(UVRunLoop.Port, Message) -> Void>
+    private let handler: HomeBound<(UVRunLoop.Port, Message) -> Void>
     private let batch = Guarded(Batch())
 
-    init(_ inbox: PortInbox, _ body: ThreadBound<(UVRunLoop.Port, Message) -> Void>) {
+    init(_ inbox: PortInbox, _ body: HomeBound<(UVRunLoop.Port, Message) -> Void>) {
         self.inbox = inbox
-        handler = Handler(body)
+        handler = body
     }
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }

@@ -53,7 +53,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (SignalSource, _ count: Int) -> Void
         ) throws(RunLoopError) {
-            try self.init(signal, order, ThreadBound(handler))
+            try self.init(signal, order, HomeBound(handler))
         }
 
         /// Creates a source for a signal, whose handler may be called on any thread.
@@ -73,13 +73,13 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (SignalSource, _ count: Int) -> Void
         ) throws(RunLoopError) {
-            try self.init(signal, order, ThreadBound(sendable: sendableHandler))
+            try self.init(signal, order, HomeBound(sendable: sendableHandler))
         }
 
         private init(
             _ signal: CInt,
             _ order: Int,
-            _ handler: ThreadBound<(SignalSource, Int) -> Void>
+            _ handler: HomeBound<(SignalSource, Int) -> Void>
         ) throws(RunLoopError) {
             let listener: SignalListener
             do {
@@ -121,14 +121,14 @@ extension UVRunLoop {
 /// Calls a signal source's handler.
 private final class SignalReceiver: TypedPortReceiver {
     private let listener: SignalListener
-    private let handler: Handler<(UVRunLoop.SignalSource, Int) -> Void>
+    private let handler: HomeBound<(UVRunLoop.SignalSource, Int) -> Void>
 
     init(
         _ listener: SignalListener,
-        _ body: ThreadBound<(UVRunLoop.SignalSource, Int) -> Void>
+        _ body: HomeBound<(UVRunLoop.SignalSource, Int) -> Void>
     ) {
         self.listener = listener
-        handler = Handler(body)
+        handler = body
     }
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }

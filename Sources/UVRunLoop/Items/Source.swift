@@ -29,7 +29,7 @@ extension UVRunLoop {
             var links: [Link] = []
         }
 
-        let handler: Handler<(Source) -> Void>
+        let handler: HomeBound<(Source) -> Void>
         let schedule: ModeHandler?
         let cancel: ModeHandler?
         let state = Guarded(State())
@@ -62,7 +62,7 @@ extension UVRunLoop {
             cancel: ModeHandler? = nil,
             perform: @escaping (Source) -> Void
         ) {
-            self.init(order, schedule, cancel, ThreadBound(perform))
+            self.init(order, schedule, cancel, HomeBound(perform))
         }
 
         /// Creates a source whose perform handler may be called on any thread.
@@ -84,19 +84,19 @@ extension UVRunLoop {
             cancel: ModeHandler? = nil,
             sendablePerform: @escaping @Sendable (Source) -> Void
         ) {
-            self.init(order, schedule, cancel, ThreadBound(sendable: sendablePerform))
+            self.init(order, schedule, cancel, HomeBound(sendable: sendablePerform))
         }
 
         private init(
             _ order: Int,
             _ schedule: ModeHandler?,
             _ cancel: ModeHandler?,
-            _ handler: ThreadBound<(Source) -> Void>
+            _ handler: HomeBound<(Source) -> Void>
         ) {
             self.order = order
             self.schedule = schedule
             self.cancel = cancel
-            self.handler = Handler(handler)
+            self.handler = handler
         }
 
         /// Marks the source, to be performed by the next pass of a run in one of its modes.

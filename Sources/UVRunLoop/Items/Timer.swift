@@ -150,14 +150,15 @@ extension UVRunLoop {
             at date: Instant,
             interval: Duration?,
             companion: any AnyObject & Sendable,
-            _ handler: ThreadBound<(Timer) -> Void>
+            home: HomeThread?,
+            _ handler: @escaping (Timer) -> Void
         ) {
             self.init(
                 date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
                 interval,
                 .zero,
-                home: handler.owner,
-                handler.value,
+                home: home,
+                handler,
                 companion: companion
             )
         }

@@ -124,7 +124,7 @@ extension UVRunLoop {
     /// Calls a timer's handler at once, whether it is in a loop or not.
     static func fire(_ timer: Timer) {
         guard timer.isValid else { return }
-        require(timer.home == nil || timer.home?.isCurrent == true, ThreadBound<Void>.rule)
+        HomeThread.check(timer.home?.identity, is: .current)
         let (loop, call) = timer.withLockedState { loop, engine -> (UVRunLoop?, TimerCall?) in
             loop.checkThread()
             engine.beginCall(timer)

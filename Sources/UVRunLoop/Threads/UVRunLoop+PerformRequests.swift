@@ -138,7 +138,7 @@ extension UVRunLoop {
         _ block: @escaping () -> Void
     ) -> PerformRequest {
         checkThread()
-        let bound = HomeBound(ThreadBound(block))
+        let bound = HomeBound(block)
         let content = PerformQueue.Content(
             Self.checked(modes),
             target: target.map { PerformQueue.Target(bound: $0, key: key) }
@@ -214,7 +214,7 @@ extension PerformQueue.Target {
     fileprivate init(bound object: AnyObject, key: (any Hashable & Sendable)?) {
         self.init(
             identity: ObjectIdentifier(object),
-            object: HomeBound(ThreadBound(object)),
+            object: HomeBound(object),
             key: key
         )
     }

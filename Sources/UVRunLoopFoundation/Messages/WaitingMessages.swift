@@ -46,7 +46,7 @@ private final class MessageSlot: Sendable {
     private let owner = Atomic<UInt>(0)
     private let next = AtomicLazyReference<MessageSlot>()
     /// Used on the owner's thread only, so the lock is never contended.
-    private let content = Guarded<ThreadBound<Messages>?>(nil)
+    private let content = Guarded<HomeBound<Messages>?>(nil)
 
     /// The heads of the chains: loops are spread over several, so that chains stay short.
     private static let chains = (0..<64).map { _ in MessageSlot() }
@@ -90,11 +90,11 @@ private final class MessageSlot: Sendable {
         return result
     }
 
-    private var box: Messages? { content.withLock { $0 }?.value }
+    private var box: Messages? { content.withLock { $0 }?.current }
 
     private func makeBox() -> Messages {
         let box = Messages()
-        let bound = ThreadBound(box)
+        let bound = HomeBound(box)
         content.withLock { $0 = bound }
         return box
     }

@@ -20,8 +20,8 @@ extension UVRunLoop {
                 interval?.timeInterval ?? 0,
                 interval != nil,
                 nil,
-                ThreadBound(sendable: { _ in action() })
-            )
+                home: nil
+            ) { _ in action() }
             timer.tolerance = tolerance.timeInterval
             loop.add(timer, forMode: .default)
         }

@@ -48,8 +48,8 @@ extension UVRunLoop.SchedulerShape {
         options: UVRunLoop.SchedulerOptions?,
         _ action: @escaping () -> Void
     ) {
-        let handedOver = ThreadBound(sendable: action)
-        perform { handedOver.value() }
+        let handedOver = HomeBound(sendable: action)
+        perform { handedOver.current?() }
     }
 
     /// Runs an action in the default mode, at a date.

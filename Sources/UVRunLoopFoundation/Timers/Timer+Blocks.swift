@@ -20,7 +20,7 @@ extension UVRunLoop.Timer {
         repeats: Bool,
         block: @escaping @Sendable (UVRunLoop.Timer) -> Void
     ) {
-        self.init(.on(date), interval, repeats, nil, ThreadBound(sendable: block))
+        self.init(.on(date), interval, repeats, nil, home: nil, block)
     }
 
     /// Makes a timer that fires after an interval; add it to a loop with `add(_:forMode:)`.
@@ -38,7 +38,7 @@ extension UVRunLoop.Timer {
         repeats: Bool,
         block: @escaping @Sendable (UVRunLoop.Timer) -> Void
     ) {
-        self.init(.after(interval), interval, repeats, nil, ThreadBound(sendable: block))
+        self.init(.after(interval), interval, repeats, nil, home: nil, block)
     }
 
     /// Makes a timer that fires after an interval, and adds it to the default mode of the calling
@@ -76,7 +76,8 @@ extension UVRunLoop.Timer {
         _ interval: TimeInterval,
         _ repeats: Bool,
         _ userInfo: UserInfo?,
-        _ handler: ThreadBound<(UVRunLoop.Timer) -> Void>
+        home: HomeThread?,
+        _ handler: @escaping (UVRunLoop.Timer) -> Void
     ) {
         let reading = ClockReading.now
         let (date, instant) =
@@ -90,6 +91,7 @@ extension UVRunLoop.Timer {
             at: instant,
             interval: repeats ? Duration(interval: interval) : nil,
             companion: companion,
+            home: home,
             handler
         )
         // A past date has become now, but `fireDate` returns it as given.

@@ -102,6 +102,6 @@ extension UVRunLoop.Timer {
             // Captured, so that it is released with the handler.
             withExtendedLifetime(carried) { action(target)(timer) }
         }
-        self.init(start, interval, repeats, carried, ThreadBound(handler))
+        self.init(start, interval, repeats, carried, home: .current, handler)
     }
 }

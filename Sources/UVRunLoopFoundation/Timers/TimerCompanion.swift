@@ -54,10 +54,10 @@ final class UserInfo: Sendable {
     private let value: HomeBound<Any?>
 
     /// Binds the value to the calling thread.
-    init(_ value: Any?) { self.value = HomeBound(ThreadBound(value)) }
+    init(_ value: Any?) { self.value = HomeBound(value) }
 
     /// Wraps a value that any thread may use.
-    init(sendable value: (any Sendable)?) { self.value = HomeBound(ThreadBound(sendable: value)) }
+    init(sendable value: (any Sendable)?) { self.value = HomeBound(sendable: value) }
 
     var current: Any? {
         require(

@@ -7,7 +7,7 @@ final class LocalReceiver: TypedPortReceiver {
     /// The most policy decisions in one pass.
     private static let maximumAdmissions = 16
 
-    private let handler: Handler<Body>
+    private let handler: HomeBound<Body>
     private let policy: MessagePort.PeerPolicy?
     private let directory: PortDirectory
     private let claim: NameClaim
@@ -19,13 +19,13 @@ final class LocalReceiver: TypedPortReceiver {
         claim: NameClaim,
         directory: PortDirectory,
         policy: MessagePort.PeerPolicy?,
-        handler: ThreadBound<Body>
+        handler: HomeBound<Body>
     ) {
         self.server = Guarded(server)
         self.claim = claim
         self.directory = directory
         self.policy = policy
-        self.handler = Handler(handler)
+        self.handler = handler
     }
 
     var connectionCount: Int { server.withLock { $0?.connectionCount ?? 0 } }

@@ -35,7 +35,7 @@ extension UVRunLoop.MessagePort {
             order: order,
             limits: limits,
             acceptPeer: acceptPeer,
-            handler: ThreadBound(handler)
+            handler: HomeBound(handler)
         )
     }
 
@@ -67,7 +67,7 @@ extension UVRunLoop.MessagePort {
             order: order,
             limits: limits,
             acceptPeer: acceptPeer,
-            handler: ThreadBound(sendable: sendableHandler)
+            handler: HomeBound(sendable: sendableHandler)
         )
     }
 
@@ -97,7 +97,7 @@ extension UVRunLoop.MessagePort {
             order: order,
             limits: limits,
             acceptPeer: acceptPeer,
-            handler: ThreadBound(handler)
+            handler: HomeBound(handler)
         )
     }
 
@@ -126,7 +126,7 @@ extension UVRunLoop.MessagePort {
             order: order,
             limits: limits,
             acceptPeer: acceptPeer,
-            handler: ThreadBound(sendable: sendableHandler)
+            handler: HomeBound(sendable: sendableHandler)
         )
     }
 

@@ -45,7 +45,7 @@ extension UVRunLoop.SocketPort {
         order: Int = 0,
         handler: @escaping (UVRunLoop.SocketPort, Event) -> Void
     ) throws(UVRunLoop.SocketError) {
-        try self.init(listeningAt: address, options, order, ThreadBound(handler))
+        try self.init(listeningAt: address, options, order, HomeBound(handler))
     }
 
     /// Makes a listener, whose handler may be called on any thread.
@@ -70,20 +70,20 @@ extension UVRunLoop.SocketPort {
         order: Int = 0,
         sendableHandler: @escaping @Sendable (UVRunLoop.SocketPort, Event) -> Void
     ) throws(UVRunLoop.SocketError) {
-        try self.init(listeningAt: address, options, order, ThreadBound(sendable: sendableHandler))
+        try self.init(listeningAt: address, options, order, HomeBound(sendable: sendableHandler))
     }
 
     private convenience init(
         listeningAt address: UVRunLoop.SocketAddress,
         _ options: ListenOptions,
         _ order: Int,
-        _ handler: ThreadBound<Body>
+        _ handler: HomeBound<Body>
     ) throws(UVRunLoop.SocketError) {
         let raw = try address.raw
         do {
             let receiver = try ListenerReceiver(at: address, raw, options)
             let number = receiver.withDescriptor { $0.number } ?? -1
-            _ = receiver.setHandler(Handler(handler))
+            _ = receiver.setHandler(handler)
             self.init(.listener(receiver), number, events: .readable, order: order)
             receiver.limiter.setListener(link)
         } catch {
@@ -115,7 +115,7 @@ extension UVRunLoop.SocketPort {
         order: Int = 0,
         handler: @escaping (UVRunLoop.SocketPort, Event) -> Void
     ) throws(UVRunLoop.SocketError) {
-        try self.init(connectingTo: address, limit, hasNoDelay, order, ThreadBound(handler))
+        try self.init(connectingTo: address, limit, hasNoDelay, order, HomeBound(handler))
     }
 
     /// Makes a connection, whose handler may be called on any thread.
@@ -147,7 +147,7 @@ extension UVRunLoop.SocketPort {
             limit,
             hasNoDelay,
             order,
-            ThreadBound(sendable: sendableHandler)
+            HomeBound(sendable: sendableHandler)
         )
     }
 
@@ -156,7 +156,7 @@ extension UVRunLoop.SocketPort {
         _ limit: Duration?,
         _ hasNoDelay: Bool,
         _ order: Int,
-        _ handler: ThreadBound<Body>
+        _ handler: HomeBound<Body>
     ) throws(UVRunLoop.SocketError) {
         let deadline = limit.map { UVRunLoop.Instant.now + $0 }
         let attempt = ConnectionAttempt(try address.raw, until: deadline)
@@ -177,10 +177,10 @@ extension UVRunLoop.SocketPort {
     private convenience init(
         _ number: CInt,
         _ receiver: StreamReceiver,
-        _ handler: ThreadBound<Body>,
+        _ handler: HomeBound<Body>,
         _ order: Int
     ) {
-        _ = receiver.setHandler(Handler(handler))
+        _ = receiver.setHandler(handler)
         self.init(.stream(receiver), number, events: receiver.interest, order: order)
     }
 

@@ -103,7 +103,7 @@ extension UVRunLoop {
         ///
         /// - Parameter handler: Called on the loop's thread with each event.
         public func setHandler(_ handler: @escaping (SocketPort, Event) -> Void) {
-            setHandler(ThreadBound(handler))
+            setHandler(HomeBound(handler))
         }
 
         /// Sets the handler of an accepted connection, which may be called on any thread.
@@ -116,15 +116,15 @@ extension UVRunLoop {
         public func setSendableHandler(
             _ handler: @escaping @Sendable (SocketPort, Event) -> Void
         ) {
-            setHandler(ThreadBound(sendable: handler))
+            setHandler(HomeBound(sendable: handler))
         }
 
-        private func setHandler(_ handler: ThreadBound<Body>) {
+        private func setHandler(_ handler: HomeBound<Body>) {
             require(
                 link.loop == nil,
                 "A port's handler is set before the port is added to a loop. Remove the port first."
             )
-            role.receiver.setHandler(Handler(handler))?.release()
+            role.receiver.setHandler(handler)?.release()
         }
 
         // MARK: Addresses

@@ -14,7 +14,7 @@ protocol SocketReceiver: TypedPortReceiver where Port == UVRunLoop.SocketPort {
 
 /// The resources that every port owns until it is invalid.
 struct SocketResources: ~Copyable, Sendable {
-    typealias BoundHandler = Handler<UVRunLoop.SocketPort.Body>
+    typealias BoundHandler = HomeBound<UVRunLoop.SocketPort.Body>
 
     var handler: BoundHandler?
     var alarm: PortAlarm?
@@ -106,7 +106,7 @@ private enum HandlerHome: Sendable {
                 "This connection has no handler. Set one with setHandler(_:) before adding it to a loop."
             )
         case .only(let home):
-            require(home == thread, ThreadBound<UVRunLoop.SocketPort.Body>.rule)
+            HomeThread.check(home, is: thread)
         }
     }
 }

@@ -19,7 +19,7 @@ struct StreamState: ~Copyable, Sendable {
         /// When to serve the connection again without an event from the kernel.
         var nextDate: UVRunLoop.Instant?
         var hasAlarm = false
-        var handler: Handler<UVRunLoop.SocketPort.Body>?
+        var handler: HomeBound<UVRunLoop.SocketPort.Body>?
     }
 
     /// What the caller has to do after a change, without the lock.

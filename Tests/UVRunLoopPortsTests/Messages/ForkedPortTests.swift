@@ -71,7 +71,7 @@ private func usePorts(in place: Place) -> CInt {
             order: 0,
             limits: .init(),
             acceptPeer: nil,
-            handler: ThreadBound(sendable: { _, _ in nil })
+            handler: HomeBound(sendable: { _, _ in nil })
         )
         for port in [named, unnamed] {
             let remote = try place.remote(port.name)

@@ -134,7 +134,7 @@ import Testing
                 order: 0,
                 limits: .init(),
                 acceptPeer: nil,
-                handler: ThreadBound(sendable: { _, message in
+                handler: HomeBound(sendable: { _, message in
                     log.note("\(message.id) \(message.data)")
                     loop.stop()
                     return nil

@@ -203,7 +203,7 @@ extension Place {
             order: 0,
             limits: .init(),
             acceptPeer: nil,
-            handler: ThreadBound(sendable: { _, _ in nil }),
+            handler: HomeBound(sendable: { _, _ in nil }),
             name: name
         )
     }

@@ -29,7 +29,7 @@ extension Place {
             order: 0,
             limits: limits,
             acceptPeer: acceptPeer,
-            handler: ThreadBound(sendable: handler)
+            handler: HomeBound(sendable: handler)
         )
     }
 
