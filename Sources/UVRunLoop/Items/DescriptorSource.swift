@@ -146,8 +146,7 @@ private final class DescriptorReceiver: TypedPortReceiver {
     /// Watched instead of a file; it lives as long as the source.
     private let standIn: FileStandIn?
 
-    init(_ body: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>, _ standIn: FileStandIn?)
-    {
+    init(_ body: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>, _ standIn: FileStandIn?) {
         handler = body
         self.standIn = standIn
     }
