@@ -29,7 +29,7 @@ struct LoopWaker: ~Copyable, Sendable {
         if state.markChangedUnlessMarked() { remote.wake() }
     }
 
-    /// Wakes a sleeping loop after a port was added or has changed its events.
+    /// Wakes a sleeping loop after a port was added to a mode.
     func watchesDidChange() {
         watchRequests.add(1, ordering: .releasing)
         contentsDidChange()
