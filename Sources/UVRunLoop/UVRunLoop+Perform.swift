@@ -1,10 +1,10 @@
 extension UVRunLoop {
-    /// Hands a block to the loop, to run in the default mode.
+    /// Queues a block to run once in the default mode.
     ///
-    /// Blocks run in the order in which they were handed over, at the points of a pass at which
-    /// blocks run; one that is handed over by a block waits for the next such point. A block that
-    /// waits keeps its mode from being empty, and wakes the loop if it comes from another thread.
-    /// After the loop's thread has ended the block is dropped.
+    /// Blocks run in the order in which they were queued, at the points of a pass at which blocks
+    /// run. A block queued by a block waits for the next such point. A queued block keeps its mode
+    /// from being empty, and wakes the loop if it comes from another thread. After the loop's
+    /// thread has ended, the block is dropped.
     ///
     /// > Threading: Any thread.
     ///
@@ -13,10 +13,10 @@ extension UVRunLoop {
         post { $0.post(block, to: .default) }
     }
 
-    /// Hands a block to the loop, to run once, in whichever of some modes runs first.
+    /// Queues a block to run once, in the first of several modes to run.
     ///
-    /// ``Mode/common`` stands for every mode that is a common one when blocks are performed.
-    /// Otherwise as ``perform(_:)``.
+    /// ``Mode/common`` stands for every mode that is common when blocks run. Otherwise like
+    /// ``perform(_:)``.
     ///
     /// > Threading: Any thread.
     ///
@@ -31,10 +31,9 @@ extension UVRunLoop {
         post { $0.post(block, to: modes) }
     }
 
-    /// Hands the loop a block that need not be `Sendable`, because it comes from the loop's own
-    /// thread.
+    /// Queues a block that need not be `Sendable`, because it comes from the loop's own thread.
     ///
-    /// Otherwise as ``perform(inModes:_:)``.
+    /// Otherwise like ``perform(inModes:_:)``.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
@@ -54,7 +53,7 @@ extension UVRunLoop {
 
     // MARK: Step 3, and after every event
 
-    /// Runs the blocks that wait for the mode; one posted meanwhile waits for the next time.
+    /// Runs the queued blocks of the mode; a block queued meanwhile waits for the next time.
     @inline(__always)
     func performBlocks(_ run: inout Run) {
         if mayHoldBlocks { performBlocksThatWait(&run) }
@@ -66,7 +65,7 @@ extension UVRunLoop {
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         batch = takeBlocks(for: mode, isCommon: isCommon, into: batch)
         for index in batch.indices where !innermostRun.isEndedAtOnce {
-            // Taken out one by one, so that each block is released right after it ran.
+            // Moved out one by one, so that each block is released right after it ran.
             if let block = batch[index].takeBlock() { callOutToBlock(block) }
         }
         run.timeHasPassed()
@@ -85,8 +84,8 @@ extension UVRunLoop {
     }
 }
 
-/// Runs a block that was handed to a loop.
+/// Runs a queued block.
 ///
-/// Stays out of line so that backtraces and profiles show whose turn it was.
+/// Not inlined, so that it shows in backtraces and profiles.
 @inline(never)
 private func callOutToBlock(_ block: Block) { block() }

@@ -21,7 +21,7 @@ extension UVRunLoop {
                 claim != .elsewhere,
                 "This timer is in another run loop. Remove it from all modes of that one first."
             )
-            // Only now nobody else can invalidate it.
+            // From here on no other thread can invalidate it.
             if timer.isValid {
                 engine.add(timer, to: mode)
             } else if claim == .new {
@@ -66,15 +66,15 @@ extension UVRunLoop {
 }
 
 extension UVRunLoop.Timer {
-    /// Does something about the timer under the lock that guards it at present.
+    /// Calls a body while the lock that guards the timer at present is held.
     ///
-    /// The first two bodies call nobody, and release nothing.
+    /// The first two bodies must not call user code, and release nothing.
     ///
     /// - Parameters:
-    ///   - inLoop: Called when the timer is in a loop.
-    ///   - nowhere: Called when it is in none.
-    ///   - afterwards: Called for a timer that was in a loop, without the lock.
-    /// - Returns: What the body answered.
+    ///   - inLoop: Called if the timer is in a loop.
+    ///   - nowhere: Called if it is in none.
+    ///   - afterwards: Called after the lock was released, if the timer was in a loop.
+    /// - Returns: The result of the body.
     @inline(__always)
     func withLockedState<Result: Sendable>(
         _ inLoop: (UVRunLoop, inout Engine) -> Result,
@@ -99,12 +99,12 @@ extension UVRunLoop.Timer {
         }
     }
 
-    /// The same where it makes no difference where it is.
+    /// Calls one body, whether the timer is in a loop or not.
     func withLockedState<Result: Sendable>(_ body: () -> Result) -> Result {
         withLockedState({ _, _ in body() }, nowhere: body)
     }
 
-    /// Leaves the loop whose lock the caller holds.
+    /// Leaves the loop; the caller holds its lock.
     func didLeave(now: Int64) {
         core.didLeave(now: now)
         owner.leave()
@@ -123,7 +123,7 @@ extension UVRunLoop.Timer {
     /// Whether the calling thread may touch the handler.
     var isAtHome: Bool { home?.isCurrent ?? true }
 
-    /// Has the home thread release the handler of an invalid timer.
+    /// Posts the release of an invalid timer's handler to its home thread.
     func releaseCallAtHome() {
         guard let home else { return }
         if !home.post({ self.releaseCall() }) { releaseCall() }

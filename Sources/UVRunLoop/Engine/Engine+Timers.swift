@@ -1,5 +1,5 @@
-// The engine's timers lie in their modes' queues. Everything here is for timers that are in this
-// loop, which whoever calls it has made sure of under the loop's lock.
+// The engine's timers are in the queues of their modes. These methods require that the timer is in
+// this loop; the caller has checked that under the loop's lock.
 
 extension TimerReference {
     /// The next date to fire on.
@@ -7,11 +7,11 @@ extension TimerReference {
 }
 
 extension GenericEngine {
-    /// A timer taken out of its queues to be fired.
+    /// A timer that was removed from its queues to be fired.
     struct Firing {
         let timer: Items.Timer
         let call: Items.Timer.Call?
-        /// How many dates this fire stands for beside its own.
+        /// How many more dates than its own this fire accounts for.
         let missed: Int
         let isRepeating: Bool
     }
@@ -32,21 +32,21 @@ extension GenericEngine {
         timerModes.insert(TimerMembership(mode: Int32(mode), slot: slot), of: timer)
     }
 
-    /// Gives a mode that has just become a common one the timers that are recorded as common.
+    /// Adds the timers that are recorded as common to a mode that has just become common.
     mutating func addCommonTimers(to index: Int) {
         for timer in allTimers where timer.core.isCommon { join(timer, index) }
     }
 
-    /// The timers of the loop; one that is in several modes is met once in each.
+    /// The timers of the loop; a timer in several modes occurs once for each.
     var allTimers: [Items.Timer] {
         var timers = Array(timerModes.unplaced.values)
         for mode in 0..<modes.count { timers += modes[mode].timers.members.owners }
         return timers
     }
 
-    /// Takes a timer out of a mode, or, when it was added to `.common`, out of every common one.
+    /// Removes a timer from a mode, or a timer that was added to `.common` from every common mode.
     ///
-    /// - Returns: Whether anything keeps it in the loop.
+    /// - Returns: Whether the timer is still in the loop.
     mutating func remove(_ timer: Items.Timer, from mode: UVRunLoop.Mode) -> Bool {
         renewVersion()
         if !mode.isCommonName {
@@ -59,20 +59,20 @@ extension GenericEngine {
         return timer.core.isCommon || timerModes.isInAnyMode(timer)
     }
 
-    /// Takes a timer out of a mode.
+    /// Removes a timer from a mode.
     ///
     /// - Parameters:
     ///   - timer: The timer.
     ///   - mode: The mode's index.
-    ///   - keepsTurn: Whether it may come back, and then has the turn that it has now.
+    ///   - keepsTurn: Whether the timer keeps its turn in the batches if it is added again.
     private mutating func leave(_ timer: Items.Timer, _ mode: Int, keepsTurn: Bool = false) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
         if keepsTurn { modes[mode].timers.keepTurn(of: membership.slot) }
-        // Whoever asked for this holds the timer.
+        // The caller holds a reference to the timer.
         modes[mode].timerDidLeave(membership.slot)
     }
 
-    /// Takes a timer, which the caller holds, out of the loop.
+    /// Removes a timer, to which the caller holds a reference, from the loop.
     mutating func remove(_ timer: Items.Timer) {
         renewVersion()
         while timer.core.membership.mode >= 0 { leave(timer, Int(timer.core.membership.mode)) }
@@ -101,7 +101,7 @@ extension GenericEngine {
         schedule(timer)
     }
 
-    /// Has a timer with a new date come after those which have that date already.
+    /// Places a timer with a new date behind the timers that already have that date.
     private mutating func renewSerials(of timer: Items.Timer) {
         let serial = nextSerial()
         timerModes.forEach(of: timer) {
@@ -119,7 +119,7 @@ extension GenericEngine {
         timerModes.forEach(of: timer) { queue(timer, $0.slot, in: Int($0.mode)) }
     }
 
-    /// Has a timer that is queued anew keep its turns in the batches that hold it.
+    /// Keeps the turns of a timer that is about to be queued again in the batches that hold it.
     private mutating func keepTurns(of timer: Items.Timer) {
         timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.keepTurn(of: $0.slot) }
     }
@@ -128,30 +128,30 @@ extension GenericEngine {
         timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.unschedule($0.slot) }
     }
 
-    /// The soonest date on which a valid timer of the mode fires, the timers being fired included.
+    /// The soonest date of a valid timer of the mode, timers that are being fired included.
     func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
         guard let index = modes.index(of: mode) else { return nil }
         let fired = firing.filter { timerModes.slot(of: $0, in: index) != nil }.map(\.date)
         return (fired + [modes[index].timers.soonest].compactMap(\.self)).min()
     }
 
-    /// How long the mode's timers let the loop sleep.
+    /// The deadline that the mode's timers set for a sleep.
     func deadline(in mode: Int) -> Deadline? { modes[mode].timers.deadline }
 
     // MARK: Firing
 
     /// Ends the mode's innermost batch.
     ///
-    /// - Returns: What it held, for the caller to release.
+    /// - Returns: The timers it held, for the caller to release.
     mutating func endBatch(in mode: Int) -> [Items.Timer] { modes[mode].timers.endBatch() }
 
     /// Takes the next timer of the mode's innermost batch.
     ///
     /// - Parameters:
     ///   - mode: The mode.
-    ///   - clock: The present time.
-    ///   - isHere: Whether a timer that was in this loop still is.
-    /// - Returns: The timer; `nil` when the batch is done.
+    ///   - clock: Returns the current time.
+    ///   - isHere: Whether a timer is still in this loop.
+    /// - Returns: The timer; `nil` at the end of the batch.
     @inline(__always)
     mutating func takeNext(
         in mode: Int,
@@ -183,7 +183,7 @@ extension GenericEngine {
         }
     }
 
-    /// Takes a timer out of its queues while its handler runs.
+    /// Removes a timer from its queues while its handler runs.
     mutating func beginCall(_ timer: Items.Timer, forDate: Bool = false) {
         if !forDate || timer.core.hasOtherModes {
             keepTurns(of: timer)
@@ -193,12 +193,12 @@ extension GenericEngine {
         firing.append(timer)
     }
 
-    /// Ends a call of a timer that is here still: decides what follows it.
+    /// Ends the call of a timer that is still in the loop.
     ///
     /// - Parameters:
     ///   - timer: The timer.
     ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
-    /// - Returns: Whether the timer goes on; a one-shot timer is taken out of the loop.
+    /// - Returns: Whether the timer repeats; a one-shot timer is removed from the loop.
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
         noteEnd(of: timer)
         timer.core.callDidEnd()
@@ -214,9 +214,9 @@ extension GenericEngine {
         return true
     }
 
-    /// A call that began here has ended, wherever the timer is now.
+    /// Records the end of a call that began in this loop, wherever the timer is now.
     mutating func noteEnd(of timer: Items.Timer) {
-        // As a rule it is the innermost, but a call by hand may end in another loop.
+        // Usually it is the innermost call, but a call by `fire()` may end in another loop.
         if firing.last === timer {
             firing.removeLast()
         } else if let index = firing.lastIndex(where: { $0 === timer }) {

@@ -1,9 +1,8 @@
-/// The blocks handed to a loop, in the order they came.
+/// The queued blocks of a loop, in order.
 ///
-/// A block for one mode waits in that mode's queue, one for `.common` in the common queue, which
-/// is looked at whenever a common mode runs. A block for several modes is kept once and has an
-/// entry in the queue of each: whichever mode runs first takes it, and the other entries are
-/// passed over.
+/// A block for one mode is in that mode's queue, a block for `.common` in the common queue, from
+/// which every common mode takes. A block for several modes is stored once and has an entry in the
+/// queue of each: the mode that runs first takes it, and the other entries are skipped.
 struct Inbox: ~Copyable {
     struct Entry {
         fileprivate var serial: UInt64
@@ -14,8 +13,7 @@ struct Inbox: ~Copyable {
             case shared(Ticket)
         }
 
-        /// The block, which is not held any more afterwards; every entry that was taken from the
-        /// inbox has one.
+        /// Moves the block out; every entry that was taken from the inbox has one.
         mutating func takeBlock() -> Block? {
             guard case .block(let block) = content else { return nil }
             content = .shared(.none)
@@ -42,7 +40,7 @@ struct Inbox: ~Copyable {
     private struct Queue {
         let mode: UVRunLoop.Mode
         var entries: [Entry] = []
-        /// Entries whose blocks have not run through another mode.
+        /// The number of entries whose blocks have not run in another mode.
         var live = 0
         var holdsShared = false
 
@@ -57,7 +55,7 @@ struct Inbox: ~Copyable {
             live = 0
         }
 
-        /// Forgets entries whose blocks ran elsewhere, when they are the most of it.
+        /// Removes the entries whose blocks ran in other modes, if they are the majority.
         mutating func compact(_ isLive: (Entry) -> Bool) {
             guard entries.count > 2 * live + 16 else { return }
             entries.removeAll { !isLive($0) }
@@ -69,10 +67,10 @@ struct Inbox: ~Copyable {
     private var shared = SlotMap<Shared>()
     private var serial: UInt64 = 0
     private(set) var isClosed = false
-    /// How many blocks wait, for any mode.
+    /// The number of queued blocks.
     private(set) var count = 0
 
-    /// Queues a block for one mode; answers `false` when the loop has ended.
+    /// Queues a block for one mode; returns `false` if the loop has ended.
     mutating func post(_ block: @escaping Block, to mode: UVRunLoop.Mode) -> Bool {
         guard !isClosed else { return false }
         append(.block(block), to: mode)
@@ -81,8 +79,7 @@ struct Inbox: ~Copyable {
         return true
     }
 
-    /// Queues a block for the first of several modes to run; answers `false` when the loop has
-    /// ended.
+    /// Queues a block for the first of several modes to run; returns `false` if the loop has ended.
     mutating func post(_ block: @escaping Block, to targets: [UVRunLoop.Mode]) -> Bool {
         let modes = targets.reduce(into: [UVRunLoop.Mode]()) {
             if !$0.contains($1) { $0.append($1) }
@@ -108,7 +105,7 @@ struct Inbox: ~Copyable {
         return index
     }
 
-    /// Where the mode's queue is, from now on at the latest.
+    /// The index of the mode's queue, which is created if there is none.
     @inline(__always)
     private mutating func queue(of mode: UVRunLoop.Mode) -> Int {
         numbers.index(of: mode.number) ?? makeQueue(for: mode)
@@ -122,7 +119,7 @@ struct Inbox: ~Copyable {
     /// The modes that blocks were ever queued for.
     var knownModes: [UVRunLoop.Mode] { queues.map(\.mode) }
 
-    /// Whether a block waits that may run in the mode of a number.
+    /// Whether a block is queued that may run in the mode with a number.
     func holdsBlock(for mode: Int, isCommon: Bool) -> Bool {
         live(mode) > 0 || (isCommon && live(UVRunLoop.Mode.common.number) > 0)
     }
@@ -181,7 +178,7 @@ struct Inbox: ~Copyable {
         }
     }
 
-    /// Refuses blocks from now on; hands over those that wait, to be released.
+    /// Refuses blocks from now on; returns the queued ones, for the caller to release.
     mutating func close() -> [Block] {
         isClosed = true
         count = 0

@@ -1,26 +1,26 @@
-/// What one mode of one loop holds.
+/// The contents of one mode of a loop.
 struct ModeContents<Items: ItemTypes>: ~Copyable {
     let mode: UVRunLoop.Mode
     var isCommon = false
     var sourceCount = 0
     var portCount = 0
-    /// Those among the ports that do not keep the mode from being empty at present.
+    /// The ports that at present do not keep the mode from being empty.
     var idlePortCount = 0
-    /// Those that the kernel has to be asked about.
+    /// The ports with a descriptor.
     var descriptorCount = 0
-    /// Valid timers, the ones whose handlers are running included.
+    /// The valid timers, including those whose handlers are running.
     var timerCount = 0
     var timers = TimerQueue<Items.Timer>()
     var signalled = ReadyQueue()
     var ready = ReadyQueue()
     var observers = ObserverLists<Items.Observer>()
-    /// Descriptors that the kernel may not be watching for all that this mode's sources ask.
+    /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []
 
-    /// Whether the mode has something that can produce an event.
+    /// Whether the mode has an item that can produce an event.
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 
-    /// Takes a timer in; answers its slot.
+    /// Adds a timer; returns its slot.
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
         let slot = timers.members.insert(timer, serial: serial)
         timerCount += 1
@@ -37,7 +37,7 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     }
 }
 
-/// The modes that a loop knows, reached by a small index.
+/// The modes that a loop knows, by a small index.
 struct ModeTable<Items: ItemTypes>: ~Copyable {
     private var contents = OwnedArray<ModeContents<Items>>()
     private var numbers = ModeNumbers()
@@ -54,11 +54,11 @@ struct ModeTable<Items: ItemTypes>: ~Copyable {
         unsafeMutableAddress { unsafe contents.address(of: index) }
     }
 
-    /// Where the mode's contents are, if the loop knows the mode.
+    /// The index of a mode; `nil` if the loop does not know it.
     @inline(__always)
     func index(of mode: UVRunLoop.Mode) -> Int? { numbers.index(of: mode.number) }
 
-    /// Where the mode's contents are, from now on at the latest.
+    /// The index of a mode, which is added if the loop does not know it.
     @inline(__always)
     mutating func makeIndex(of mode: UVRunLoop.Mode) -> Int { index(of: mode) ?? insert(mode) }
 
@@ -68,7 +68,7 @@ struct ModeTable<Items: ItemTypes>: ~Copyable {
         return numbers.insert(mode.number)
     }
 
-    /// Makes a mode one of the common ones; answers where it is, or `nil` if it was one already.
+    /// Makes a mode common; returns its index, or `nil` if it was common already.
     @discardableResult
     mutating func insertCommon(_ mode: UVRunLoop.Mode) -> Int? {
         let index = makeIndex(of: mode)
@@ -80,7 +80,7 @@ struct ModeTable<Items: ItemTypes>: ~Copyable {
 
     var count: Int { contents.count }
 
-    /// Whether something is the case for a mode; `true` without a look where there are many.
+    /// Whether a condition holds for a mode; `true` without a check if there are many modes.
     func anyOfFew(_ isCase: (borrowing ModeContents<Items>) -> Bool) -> Bool {
         guard contents.count <= 16 else { return true }
         for index in contents.indices where isCase(contents[index]) { return true }

@@ -1,15 +1,15 @@
 /// A queue of slots in ascending order of their ranks, from which any slot can be removed in
 /// O(log n).
 ///
-/// The heap is 4-ary and lies in one piece of memory, an entry in 16 bytes: the four children of an
-/// entry share a cache line. The position of each slot is kept beside it, so that removal needs no
+/// The heap is 4-ary, and an entry takes 16 bytes: the four children of an entry are adjacent and
+/// take 64. The position of each slot is stored beside it, so that removal needs no
 /// search. The owner of the heap gives the slots out (see ``HeapMembers``), and knows which of two
 /// with the same rank comes first.
 struct OrderedHeap: ~Copyable {
     struct Entry {
         var rank: Int64
         var slot: HeapSlot
-        /// What the owner of the heap wants to know again.
+        /// A number for the owner of the heap.
         var mark: UInt32
     }
 
@@ -48,7 +48,7 @@ struct OrderedHeap: ~Copyable {
         while positions.count <= Int(slot) { positions.append(Self.absent) }
         let entry = Entry(rank: rank, slot: slot, mark: mark)
         entries.append(entry)
-        // The only one, as a signalled source mostly is, has nobody to pass.
+        // A sole entry, as of one signalled source, has no parent.
         guard entries.count > 1 else {
             positions[Int(slot)] = 0
             return
@@ -56,14 +56,14 @@ struct OrderedHeap: ~Copyable {
         rise(entry, from: entries.count - 1, turns)
     }
 
-    /// Takes the slot out, if it is in.
+    /// Removes a slot, if it is in the queue.
     mutating func remove(_ slot: HeapSlot, _ turns: borrowing some SlotOrder & ~Copyable) {
         guard contains(slot) else { return }
         let hole = Int(positions[Int(slot)])
         positions[Int(slot)] = Self.absent
         let last = entries.removeLast()
         guard hole < entries.count else { return }
-        // What came last may belong above the hole as well as below it.
+        // The last entry may belong above the hole or below it.
         let parent = (hole - 1) / Self.arity
         if hole > 0, Self.isBefore(last, entries[parent], turns) {
             rise(last, from: hole, turns)
@@ -72,7 +72,7 @@ struct OrderedHeap: ~Copyable {
         }
     }
 
-    // The two loops below are where timers spend their time.
+    // Most of the time of timers is spent in the two loops below.
 
     /// Moves ancestors down into the hole until the entry may go there.
     private mutating func rise(
@@ -115,10 +115,10 @@ struct OrderedHeap: ~Copyable {
         positions[Int(entry.slot)] = Int32(truncatingIfNeeded: hole)
     }
 
-    /// Which of the children that begin at a position comes first.
+    /// Returns the position of the first of the children that begin at a position.
     ///
-    /// Among four of different ranks it is chosen without a jump, because no processor can predict
-    /// that one: this saved a tenth of the time to fire one of 10,000 timers.
+    /// Four children of different ranks are compared without a branch, which no processor could
+    /// predict: this saved a tenth of the time to fire one of 10,000 timers.
     @inline(__always)
     private func firstChild(
         from start: Int,
@@ -140,7 +140,7 @@ struct OrderedHeap: ~Copyable {
         return start &+ (leftChild ^ ((leftChild ^ rightChild) & choice))
     }
 
-    /// The same for fewer than four, and for those of which some have the same rank.
+    /// The same for fewer than four children, and for equal ranks.
     @inline(never)
     private func firstOfAny(
         from start: Int,

@@ -1,4 +1,4 @@
-/// Whose turn it is: the lower rank comes first, and among equal ones the lower serial number.
+/// A position in an order: lower ranks first, and among equal ranks lower serial numbers.
 struct Turn: Comparable {
     var rank: Int64
     var serial: UInt64
@@ -8,7 +8,7 @@ struct Turn: Comparable {
     }
 }
 
-/// The members of one mode that have something to be served, and in which order.
+/// The members of one mode that are ready, in the order of their turns.
 ///
 /// One queue holds a mode's signalled custom sources, another its ready ports.
 struct ReadyQueue: ~Copyable {
@@ -27,10 +27,10 @@ struct ReadyQueue: ~Copyable {
 
     func contains(_ slot: HeapSlot) -> Bool { heap.contains(slot) }
 
-    /// The slot of the member whose turn it is.
+    /// The slot of the first member.
     var first: UInt32? { heap.first.flatMap { members[$0.slot] } }
 
-    /// Names every member's slot and turn, in no particular order.
+    /// Calls a body with the slot and the turn of every member, in no particular order.
     func forEach(_ body: (UInt32, Turn) -> Void) {
         for entry in heap.unordered {
             guard let item = members[entry.slot] else { continue }

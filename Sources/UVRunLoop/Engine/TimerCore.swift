@@ -1,20 +1,20 @@
-/// What changes about a timer.
+/// The mutable state of a timer.
 ///
-/// It lies in the timer itself, so that one lock and one piece of memory are all that a timer
-/// costs; the lock is that of the loop which the timer is in (see ``TimerOwner``).
+/// It is stored in the timer itself, so a timer needs one lock and one allocation. The lock is that
+/// of the loop that the timer is in (see ``TimerOwner``).
 struct TimerCore {
     var series: FireSeries
     /// Nanoseconds.
     var tolerance: Int64
-    /// Where it is queued in the mode that it joined first; the engine knows the other ones.
+    /// Its slot in the mode that it joined first; the engine stores the others.
     fileprivate(set) var membership = TimerMembership.none
-    /// How many of its calls are on the stack; a timer that is being called is in no queue.
+    /// The number of its calls on the stack; a timer that is being called is not queued.
     private(set) var callDepth: Int32 = 0
-    /// It was added to the common modes.
+    /// Whether it was added to the common modes.
     var isCommon = false
-    /// It is in more modes than one.
+    /// Whether it is in more than one mode.
     fileprivate(set) var hasOtherModes = false
-    /// It is being called for its date, and has not got the next one yet.
+    /// Whether it is being called for its date, and has no next date yet.
     private(set) var awaitsNextDate = false
 
     @inline(__always)
@@ -39,14 +39,15 @@ struct TimerCore {
         awaitsNextDate = false
     }
 
-    /// A handler that takes its own timer out has seen to the date it was called for.
+    /// Advances the date of a timer that leaves its loop in its own handler: the date it was called
+    /// for has been handled.
     mutating func didLeave(now: Int64) {
         guard isBeingCalled, awaitsNextDate else { return }
         series.advance(past: now)
     }
 }
 
-/// A timer's place in one mode's queue.
+/// A timer's slot in the queue of one mode.
 struct TimerMembership {
     /// The mode's index; negative for none.
     var mode: Int32
@@ -55,11 +56,11 @@ struct TimerMembership {
     static let none = TimerMembership(mode: -1, slot: -1)
 }
 
-/// The modes of timers that are in several.
+/// The modes of the timers that are in several modes.
 struct TimerModes<Timer: TimerReference> {
-    /// All but the first mode of each.
+    /// All but the first mode of each timer.
     private var others: [ObjectIdentifier: [TimerMembership]] = [:]
-    /// Those that were added to the common modes and have been taken out of every one since.
+    /// Timers that were added to the common modes and are in none of them now.
     private(set) var unplaced: [ObjectIdentifier: Timer] = [:]
 
     func forEach(of timer: Timer, _ body: (TimerMembership) -> Void) {
@@ -89,7 +90,7 @@ struct TimerModes<Timer: TimerReference> {
         timer.core.hasOtherModes = true
     }
 
-    /// Takes a timer out of a mode; answers where it was.
+    /// Removes a timer from a mode; returns its membership.
     mutating func remove(_ timer: Timer, from mode: Int) -> TimerMembership? {
         let first = timer.core.membership
         guard timer.core.hasOtherModes else {
@@ -116,7 +117,7 @@ struct TimerModes<Timer: TimerReference> {
         noteUnplaced(timer)
     }
 
-    /// Keeps a timer that is in no mode but was added to the common ones.
+    /// Retains a timer that is in no mode, but was added to the common modes.
     mutating func noteUnplaced(_ timer: Timer) {
         guard !isInAnyMode(timer) else { return }
         unplaced[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil

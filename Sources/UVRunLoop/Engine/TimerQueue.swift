@@ -1,6 +1,4 @@
-/// When a sleep may end: not before `earliest`, and at the latest at `latest`.
-///
-/// Nanoseconds of the loop's clock.
+/// The interval in which a sleep is to end, in nanoseconds of the loop's clock.
 struct Deadline: Equatable {
     var earliest: Int64
     var latest: Int64
@@ -8,28 +6,28 @@ struct Deadline: Equatable {
 
 /// The timers of one mode, soonest first.
 ///
-/// Timers without tolerance are in one heap, by date. Those with tolerance are in two: by date,
-/// which says what is due, and by the end of their windows, which says how long the loop may
-/// sleep. Whoever uses no tolerance pays nothing for it.
+/// Timers without tolerance are in one heap, by date. Timers with tolerance are in two: by date,
+/// which tells which timers are due, and by the end of their windows, which tells how long the loop
+/// may sleep.
 struct TimerQueue<Member>: ~Copyable {
-    /// The timers, each with a serial that tells when it was scheduled in this mode last: it settles
-    /// the order among equal dates.
+    /// The timers, each with the serial of its latest scheduling in this mode, which orders equal
+    /// dates.
     var members = HeapMembers<Member>()
     private var strict = OrderedHeap()
     private var tolerant = OrderedHeap()
     private var windows = OrderedHeap()
-    /// Timers that are due but came too late for the batch that is being fired.
+    /// Due timers that were queued too late for the batch that is being fired.
     private var latecomers = OrderedHeap()
-    /// The rounds of firing that are under way: each began in a handler of the one before it.
+    /// The batches in progress; each began in a handler of the one before it.
     private var batches: [Batch] = []
     private var batchCount: UInt32 = 0
-    // Of the innermost batch, here too: they are asked for with every fire.
+    // Copies of the innermost batch's properties, which every fire reads.
     private var batchNow: Int64 = 0
     private var batchNumber: UInt32 = 0
-    /// Whether a timer of the innermost batch keeps a turn that the queue does not know of.
+    /// Whether a timer of the innermost batch keeps a turn other than its place in the queue.
     private(set) var hasDisplaced = false
 
-    /// Has a timer come after all that were scheduled before it for the same date.
+    /// Places a timer behind all timers that were scheduled before it for the same date.
     ///
     /// - Precondition: It is not queued.
     mutating func setSerial(_ serial: UInt64, of slot: HeapSlot) {
@@ -63,7 +61,7 @@ struct TimerQueue<Member>: ~Copyable {
         return isEmpty ? nil : soonest
     }
 
-    /// How long the timers let the loop sleep: until the first window closes.
+    /// The deadline of a sleep: the end of the first window.
     var deadline: Deadline? {
         let date = min(strict.soonest, latecomers.soonest)
         if let window = windows.first, window.rank < date {
@@ -80,15 +78,15 @@ struct TimerQueue<Member>: ~Copyable {
 
     /// One round of firing: the timers that were queued and due when it began.
     ///
-    /// They stay queued until their turns come. One that is queued anew before its turn, because
-    /// it got another date or left the mode and came back, keeps the turn.
+    /// They stay queued until their turns come. A timer that is queued again before its turn, with a
+    /// new date or after it has left the mode, keeps the turn.
     private struct Batch {
         let now: Int64
-        /// Who was queued before it began has a smaller mark.
+        /// Timers that were queued before the batch began have smaller marks.
         var number: UInt32
-        /// The turns of those that are not where they were, in order.
+        /// The turns of timers that are no longer queued where they were, in order.
         var displaced: [Displaced] = []
-        /// Those before this one have had their turns.
+        /// The turns before this index have passed.
         var nextDisplaced = 0
 
         func holds(_ entry: OrderedHeap.Entry) -> Bool { entry.rank <= now && entry.mark < number }
@@ -103,15 +101,14 @@ struct TimerQueue<Member>: ~Copyable {
         }
     }
 
-    /// A timer that keeps its turn in a batch although it is queued elsewhere, or not at all.
+    /// A timer that keeps its turn in a batch although it is queued elsewhere or not at all.
     struct Displaced {
         let member: Member
         fileprivate let turn: Turn
     }
 
     mutating func beginBatch(now: Int64) {
-        // A nested round has none of its own yet: what was too late for the outer one is in time
-        // for this.
+        // Timers that were too late for the outer batch are in time for this one.
         admitLatecomers()
         if batchCount == .max { renumberBatches() }
         batchCount += 1
@@ -127,7 +124,7 @@ struct TimerQueue<Member>: ~Copyable {
 
     /// Ends the innermost batch.
     ///
-    /// - Returns: What it held, for the caller to release.
+    /// - Returns: The timers it held, for the caller to release.
     mutating func endBatch() -> [Member] {
         admitLatecomers()
         let batch = batches.popLast()
@@ -147,7 +144,7 @@ struct TimerQueue<Member>: ~Copyable {
         }
     }
 
-    /// Begins the numbers of batches anew, with the same timers in those that are under way.
+    /// Restarts the numbers of the batches; the batches in progress keep their timers.
     mutating func renumberBatches() {
         let numbers = batches.map(\.number)
         let renumber = { (mark: UInt32) in UInt32(numbers.count { $0 <= mark }) }
@@ -167,15 +164,14 @@ struct TimerQueue<Member>: ~Copyable {
         return (member, batchNow)
     }
 
-    /// The same where some timers of the batch keep their turns although they are queued elsewhere:
-    /// each of them is taken if it is still here, and due at this moment.
+    /// Like ``takeNext()``, if timers of the batch keep their turns although they are queued
+    /// elsewhere: such a timer is taken if it is still in the queue, and due now.
     ///
     /// - Parameters:
-    ///   - clock: The present time; asked for a timer whose date was changed.
-    ///   - slot: Where a timer is in this queue; `nil` for one that has left it.
-    /// - Returns: The timer, and the time for which it is due: that of the batch as for all in it,
-    ///   so that dates which pass while their handlers run count for the next time round; or its
-    ///   own date when that is later.
+    ///   - clock: Returns the current time; called for a timer whose date has changed.
+    ///   - slot: Returns the slot of a timer; `nil` if it has left the queue.
+    /// - Returns: The timer, and the time for which it is due: that of the batch, so that dates
+    ///   which pass while handlers run count for the next fire, or its own date if that is later.
     mutating func takeNextOrDisplaced(
         _ clock: () -> Int64,
         slot: (Member) -> HeapSlot?
@@ -184,7 +180,7 @@ struct TimerQueue<Member>: ~Copyable {
         while let displaced = nextDisplaced(before: entry) {
             batches[batches.count - 1].nextDisplaced += 1
             innermostBatchDidChange()
-            // One that is being called is not queued.
+            // A timer that is being called is not queued.
             guard let slot = slot(displaced.member), let entry = queued(slot) else { continue }
             guard entry.rank <= clock(), let member = take(slot) else { continue }
             return (member, max(entry.rank, batchNow))
@@ -192,8 +188,8 @@ struct TimerQueue<Member>: ~Copyable {
         return takeNext()
     }
 
-    /// The first queued timer of the batch; those that come before it and are too late for the
-    /// batch are put aside.
+    /// The first queued timer of the batch; sets aside timers before it that are too late for the
+    /// batch.
     private mutating func nextQueued() -> OrderedHeap.Entry? {
         while let entry = firstByDate, entry.rank <= batchNow {
             if entry.mark < batchNumber { return entry }
@@ -222,8 +218,7 @@ struct TimerQueue<Member>: ~Copyable {
         return member
     }
 
-    /// Has a timer that is about to leave its slot in the queue keep its turn in the batches that
-    /// hold it.
+    /// Keeps the turn of a timer that is about to leave its slot in the batches that hold it.
     mutating func keepTurn(of slot: HeapSlot) {
         if !batches.isEmpty { keepTurn(of: slot, inBatchesBefore: batches.count) }
     }
@@ -250,6 +245,6 @@ struct TimerQueue<Member>: ~Copyable {
 }
 
 extension OrderedHeap {
-    /// The first date, or the end of time when there is none.
+    /// The first date; the largest number if the heap is empty.
     fileprivate var soonest: Int64 { first?.rank ?? .max }
 }

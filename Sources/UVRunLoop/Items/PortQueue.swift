@@ -3,7 +3,7 @@
 final class PortQueue: TypedPortReceiver {
     typealias Message = UVRunLoop.PortMessage
 
-    /// What was taken from the inbox and not delivered yet.
+    /// Messages that were taken from the inbox and not delivered yet.
     private struct Batch {
         var messages: [Message?] = []
         var next = 0
@@ -17,7 +17,7 @@ final class PortQueue: TypedPortReceiver {
             return exchange(&messages[next], with: nil)
         }
 
-        /// Takes all that is in the inbox; nothing may be left of what was taken before.
+        /// Takes all messages of the inbox; the batch must be empty.
         mutating func refill(from inbox: PortInbox) {
             messages.removeAll(keepingCapacity: true)
             next = 0
@@ -46,8 +46,7 @@ final class PortQueue: TypedPortReceiver {
         return receiveMore(port: port) { exchange(&isFirst, with: false) }
     }
 
-    /// Delivers message after message, with the batch and the handler at hand: neither is looked
-    /// up for each.
+    /// Delivers messages in a loop that looks up the batch and the handler once.
     func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
         guard let body = handler.current else { return ServeResult(wasHandled: false) }
         var batch = batch.withLock { exchange(&$0, with: Batch()) }
@@ -56,7 +55,7 @@ final class PortQueue: TypedPortReceiver {
             if batch.count == 0 { batch.refill(from: inbox) }
             guard let message = batch.takeNext() else { break }
             inbox.undelivered.value = batch.count
-            // Before the call, which may last: there is room already.
+            // Before the call, which may take long: there is room already.
             tellSendersNowAndThen(batch.count)
             body(port, message)
             answer.wasHandled = true
@@ -66,7 +65,7 @@ final class PortQueue: TypedPortReceiver {
         return answer
     }
 
-    /// Keeps what is left for the next turn, unless the port has become invalid meanwhile.
+    /// Keeps the remaining messages for the next time, unless the port has become invalid.
     private func putBack(_ rest: Batch) {
         let dropped = batch.withLock { batch -> Batch in
             if batch.isClosed { return rest }
@@ -76,9 +75,9 @@ final class PortQueue: TypedPortReceiver {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Tells senders that wait of the room there is twice in a batch.
+    /// Wakes blocked senders twice per batch.
     ///
-    /// To tell them of every message would be a change of threads for each.
+    /// Waking them for every message would cost a thread switch for each.
     private func tellSendersNowAndThen(_ left: Int) {
         if left == 0 || left == inbox.capacity / 2 { inbox.tellSenders() }
     }

@@ -1,39 +1,38 @@
 import Synchronization
 
 extension UVRunLoop {
-    /// An input source that somebody else signals, the kernel or another port's sender: Apple's
-    /// port-based input source.
+    /// An input source that the kernel or a sender signals: Apple's port-based input source.
     ///
-    /// ``DescriptorSource``, ``Port`` and ``SignalSource`` are some. The protocol is closed: only
-    /// this package can make a ``PortLink``.
+    /// For example ``DescriptorSource``, ``Port`` and ``SignalSource``. The protocol is closed: only
+    /// this package can create a ``PortLink``.
     ///
     /// > Threading: Any thread.
     public protocol PortSource: AnyObject, Sendable {
-        /// What a loop knows the port by.
+        /// The link through which a loop serves the port.
         var link: PortLink { get }
     }
 
-    /// What connects a port-based source with its loop.
+    /// The connection between a port-based source and its loop.
     ///
     /// > Threading: Any thread.
     public final class PortLink: Sendable {
         struct State {
             var loop: UVRunLoop?
             var ticket = Ticket.none
-            /// What the kernel is asked for, once that has changed.
+            /// The events to watch for, once they have changed.
             var events: DescriptorSource.Events?
         }
 
-        /// What the kernel is asked about; `nil` for a port that only ``announce()`` announces.
+        /// The watched descriptor; `nil` for a port that only ``announce()`` makes ready.
         package let descriptor: CInt?
-        /// What the kernel is asked for at first.
+        /// The events to watch for at first.
         let events: DescriptorSource.Events
         package let order: Int
         /// Whether the port keeps its modes from being empty, at first.
         let keepsModes: Bool
         let state = Guarded(State())
         let validity = Atomic<Bool>(true)
-        /// Whether the port's handler is on the stack, for the loop that it is moved to meanwhile.
+        /// Whether the port's handler is on the stack, for a loop that the port is moved to meanwhile.
         private let callFlag = Atomic<Bool>(false)
         let receiver: any PortReceiver
 
@@ -57,12 +56,11 @@ extension UVRunLoop {
         /// The loop that the port is in.
         package var loop: UVRunLoop? { state.withLock(\.loop) }
 
-        /// Has the loop serve the port for something that the kernel does not know of, and wakes
-        /// it if it sleeps.
+        /// Makes the port ready for an event that the kernel does not report, and wakes the loop.
         ///
-        /// Several calls before the port is served are one. A port that is in no loop is asked for
-        /// ``PortReceiver/isReady`` when it is added to one. No lock may be held that the answer
-        /// needs.
+        /// Several calls before the port is served count once. A port in no loop is asked for
+        /// ``PortReceiver/isReady`` when it is added to one. The caller must hold no lock that
+        /// ``PortReceiver/isReady`` takes.
         ///
         /// > Threading: Any thread.
         package func announce() {
@@ -73,15 +71,15 @@ extension UVRunLoop {
             loop?.waker.portDidAnnounce()
         }
 
-        /// Has the kernel asked for other events than until now.
+        /// Changes the events to watch for.
         ///
-        /// The loop's next look or sleep goes by them. A source that is off after a hang-up is on
-        /// again.
+        /// They hold from the loop's next poll or sleep on. A source that is off after a hang-up is
+        /// on again.
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter events: Answers what to ask for. It is called under the link's lock, so that
-        ///   of several threads that ask the latest answer holds.
+        /// - Parameter events: Returns the events. It is called under the link's lock, so that the
+        ///   latest of several threads' changes holds.
         package func setEvents(_ events: () -> DescriptorSource.Events) {
             let loop = state.withLock { state in
                 let events = events()
@@ -92,9 +90,9 @@ extension UVRunLoop {
             loop?.contentsDidChange()
         }
 
-        /// Has the port keep its modes from being empty, or no longer.
+        /// Sets whether the port keeps its modes from being empty.
         ///
-        /// > Threading: The loop's own thread, which learns of it without being woken.
+        /// > Threading: The loop's own thread; the loop is not woken.
         package func setKeepsModes(_ keepsModes: Bool) {
             state.withLock { state in
                 state.loop?.withEngine { $0.setKeepsModes(keepsModes, state.ticket) }
@@ -108,19 +106,19 @@ extension UVRunLoop {
     }
 }
 
-/// What a port-based source does when its loop serves it.
+/// The behaviour of a port-based source when its loop serves it.
 @usableFromInline
 package protocol PortReceiver: AnyObject, Sendable {
     /// Traps unless the port's handler may be called on a thread.
     func checkHome(is thread: ThreadIdentity)
 
-    /// Whether something waits that the kernel does not know of.
+    /// Whether an event is pending that the kernel does not report.
     ///
-    /// Asked under the link's lock when the port is added to a loop.
+    /// Called under the link's lock when the port is added to a loop.
     var isReady: Bool { get }
 
-    /// Whether work that was handed to the port is under way, which a thread that stops after its
-    /// queued work awaits.
+    /// Whether the port still has queued work, for which a thread that stops after its queued work
+    /// waits.
     ///
     /// It may become `true` at any time. When it becomes `false`, the loop is serving the port, or
     /// the port is invalid.
@@ -130,33 +128,31 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - port: The source, of a type that the receiver knows.
-    ///   - events: What the kernel reported; empty for what ``UVRunLoop/PortLink/announce()``
-    ///     announced.
-    /// - Returns: What the pass is to make of it.
+    ///   - events: The reported events; empty after ``UVRunLoop/PortLink/announce()``.
+    /// - Returns: The result for the pass.
     func receive(
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult
 
-    /// Handles more events of a port that has more, which the passes to come would bring one by
-    /// one.
+    /// Handles more events of a port, which coming passes would deliver one by one.
     ///
     /// - Parameters:
     ///   - port: The source, of a type that the receiver knows.
-    ///   - mayGoOn: To be asked before each event.
-    /// - Returns: What the pass is to make of it.
+    ///   - mayGoOn: To be called before each event.
+    /// - Returns: The result for the pass.
     func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 
-    /// Told when other ports are served, the port has no more, the run ends, or a handler runs the
-    /// loop again.
+    /// Called when another port is served, the port has no more events, the run ends, or a handler
+    /// runs the loop again.
     func servingDidEnd()
 
-    /// Lets the port's handler go: the port is invalid.
+    /// Releases the port's handler; the port is invalid.
     ///
-    /// - Parameter loop: The loop it was in.
+    /// - Parameter loop: The loop that the port was in.
     func releaseHandler(in loop: UVRunLoop?)
 
-    /// Told on the loop's thread that the loop has ended and the port is in none.
+    /// Called on the loop's thread after the loop has ended; the port is in none.
     func loopDidEnd(_ port: any UVRunLoop.PortSource)
 }
 
@@ -179,12 +175,12 @@ extension PortReceiver {
     package func loopDidEnd(_ port: any UVRunLoop.PortSource) {}
 }
 
-/// What became of an event that a port was served.
+/// The result of serving a port an event.
 @usableFromInline
 package struct ServeResult {
-    /// Whether it counts as a handled source.
+    /// Whether the port counts as a handled source.
     package var wasHandled: Bool
-    /// Whether there is more for the port that the kernel may know nothing of.
+    /// Whether the port has more events, which the kernel may not report.
     @usableFromInline package var hasMore: Bool
 
     @usableFromInline

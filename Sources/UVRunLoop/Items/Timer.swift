@@ -221,7 +221,7 @@ extension UVRunLoop {
             set { setNextFireDate(newValue) }
         }
 
-        /// Sets the date of the next fire; answers the date that was really set, `nil` if the timer
+        /// Sets the date of the next fire; returns the date that was set, `nil` if the timer
         /// is invalid.
         @discardableResult
         package func setNextFireDate(_ date: Instant) -> Instant? {
