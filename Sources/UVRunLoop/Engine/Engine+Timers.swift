@@ -140,6 +140,14 @@ extension GenericEngine {
 
     // MARK: Firing
 
+    /// The soonest date of a queued timer of the mode.
+    func soonestQueued(in mode: Int) -> Int64? { modes[mode].timers.soonest }
+
+    /// Begins a batch with the timers of the mode that are due.
+    mutating func beginBatch(in mode: Int, now: Int64) {
+        modes[mode].timers.beginBatch(now: now)
+    }
+
     /// Ends the mode's innermost batch.
     ///
     /// - Returns: The timers it held, for the caller to release.

@@ -2,6 +2,9 @@
 ///
 /// ``LoopBound`` gives it out on that thread alone, and each run keeps it on its stack: within a
 /// run nothing is checked again.
+///
+/// Assign to its properties with `=` only: with the thread sanitizer, Swift 6.3.1 crashes on
+/// compound assignments to them.
 final class LocalState {
     /// `nil` once the loop has ended.
     @safe @exclusivity(unchecked) var driver: (any LoopDriver)?

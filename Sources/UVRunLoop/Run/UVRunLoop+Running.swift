@@ -174,9 +174,9 @@ extension UVRunLoop {
         checkDriver(driver)
         var run = Run(mode, driver, local, terms)
         guard begin(&run, in: mode) else { return .finished }
-        var outerMode: Mode? = mode
-        swap(&local.mode, &outerMode)
-        local.nestingLevel += 1
+        let outerMode = local.mode
+        local.mode = mode
+        local.nestingLevel = local.nestingLevel + 1
         let isNested = local.nestingLevel > 1
         // The handler on the stack may wait in this run for senders that wait for room in its port.
         local.servedReceiver?.servingDidEnd()
@@ -186,8 +186,8 @@ extension UVRunLoop {
         run.busyReceiver?.servingDidEnd()
         let wasStopped = innermostRun.end(restoring: outerRun)
         if wasStopped || innermostRun.isEnded { result = .stopped }
-        local.nestingLevel -= 1
-        swap(&local.mode, &outerMode)
+        local.nestingLevel = local.nestingLevel - 1
+        local.mode = outerMode
         // A wake-up that this run cleared may have been meant for the outer run. A pending one is
         // still in the word.
         if isNested, run.clearedWakeUp { _ = word.markWoken() }
@@ -272,7 +272,7 @@ extension UVRunLoop {
     ///
     /// - Returns: Why the run ends, if it does.
     private func runOnePass(_ run: inout Run) -> RunResult? {
-        run.local.passCount &+= 1
+        run.local.passCount = run.local.passCount &+ 1
         if home.doReleases() { run.timeHasPassed() }
         if word.clearWoken() { run.clearedWakeUp = true }
         notify(.beforeTimers, &run)
@@ -312,10 +312,10 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let prefersTimer = run.local.servedPort
         return withEngine { engine -> PassEvent in
-            if let soonest = engine.modes[mode].timers.soonest, soonest <= run.now(by: remote),
+            if let soonest = engine.soonestQueued(in: mode), soonest <= run.now(by: remote),
                 prefersTimer || !engine.hasReadyPort(in: mode)
             {
-                engine.modes[mode].timers.beginBatch(now: run.now(by: remote))
+                engine.beginBatch(in: mode, now: run.now(by: remote))
                 guard let first = takeNext(&run, &engine) else {
                     preconditionFailure("Bug in UVRunLoop: a due timer is in no batch.")
                 }
