@@ -221,7 +221,7 @@ extension GenericEngine {
             descriptors.registration(of: report.descriptor) == report.registration,
             descriptors.sourceCount(of: report.descriptor) == 1
         else { return nil }
-        if modes[mode].timerCount > 0, let soonest = modes[mode].timers.soonest, soonest <= now {
+        if modes[mode].timerCount > 0, let soonest = soonestQueued(in: mode), soonest <= now {
             return nil
         }
         let ticket = descriptors.source(0, of: report.descriptor)

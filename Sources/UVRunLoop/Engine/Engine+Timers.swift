@@ -132,7 +132,7 @@ extension GenericEngine {
     func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
         guard let index = modes.index(of: mode) else { return nil }
         let fired = firing.filter { timerModes.slot(of: $0, in: index) != nil }.map(\.date)
-        return (fired + [modes[index].timers.soonest].compactMap(\.self)).min()
+        return (fired + [soonestQueued(in: index)].compactMap(\.self)).min()
     }
 
     /// The deadline that the mode's timers set for a sleep.

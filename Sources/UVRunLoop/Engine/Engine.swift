@@ -100,7 +100,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
             version: version,
             hasWork: !modes[mode].signalled.isEmpty || (mayHoldReady && hasReadyPort(in: mode)),
             hasUnwatched: mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
-            soonest: hasTimers ? modes[mode].timers.soonest : nil,
+            soonest: hasTimers ? soonestQueued(in: mode) : nil,
             deadline: hasTimers ? deadline(in: mode) : nil
         )
     }

@@ -161,18 +161,7 @@ extension PortReceiver {
 
     package var isFinishing: Bool { false }
 
-    package func receiveMore(
-        _ port: any AnyObject & Sendable,
-        while mayGoOn: () -> Bool
-    ) -> ServeResult {
-        var answer = ServeResult(wasHandled: true, hasMore: true)
-        while answer.hasMore, mayGoOn() { answer = receive(port, []) }
-        return answer
-    }
-
     package func servingDidEnd() {}
-
-    package func loopDidEnd(_ port: any UVRunLoop.PortSource) {}
 }
 
 /// The result of serving a port an event.

@@ -45,7 +45,7 @@ extension UVRunLoop {
         let now = remote.now
         guard now < direct.end else { return false }
         if let mode = direct.modeWithTimers {
-            let soonest = withEngine { $0.modes[mode].timers.soonest }
+            let soonest = withEngine { $0.soonestQueued(in: mode) }
             guard soonest.map({ now < $0 }) ?? true else { return false }
         }
         direct.poll.skippedPolls += 1

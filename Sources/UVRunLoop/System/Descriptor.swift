@@ -17,7 +17,7 @@ package struct Descriptor: ~Copyable, Sendable {
 
 extension Descriptor {
     /// A new epoll set.
-    static func epollSet() throws(UVError) -> Descriptor {
+    package static func epollSet() throws(UVError) -> Descriptor {
         Descriptor(owning: try accepted(cuv_epoll_create()))
     }
 

@@ -23,7 +23,7 @@ struct EventSet: ~Copyable, Sendable {
     let descriptor: Descriptor
 
     init() throws(UVError) {
-        descriptor = Descriptor(owning: try accepted(cuv_epoll_create()))
+        descriptor = try .epollSet()
     }
 
     func add(_ number: CInt, _ events: Events, tag: UInt64) throws(UVError) {

@@ -1,5 +1,6 @@
 internal import CUVSupport
 import Glibc
+import UVRunLoop
 
 /// The identity of this process, and whether other processes are alive.
 enum Process {
