@@ -128,6 +128,7 @@ extension UVRunLoop {
         defer {
             loop.tearDown()
             record.loop = outer
+            loop.passOnJobs()
         }
         return try body(loop)
     }

@@ -53,10 +53,12 @@ extension UVRunLoop {
 
     // MARK: Step 3, and after every event
 
-    /// Runs the queued blocks of the mode; a block queued meanwhile waits for the next time.
+    /// Runs the queued blocks of the mode, then jobs; a block queued meanwhile waits for the next
+    /// time.
     @inline(__always)
     func performBlocks(_ run: inout Run) {
         if mayHoldBlocks { performBlocksThatWait(&run) }
+        performJobs(&run)
     }
 
     private func performBlocksThatWait(_ run: inout Run) {

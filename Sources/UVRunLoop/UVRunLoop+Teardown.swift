@@ -15,6 +15,7 @@ extension UVRunLoop {
         }
         identity.anchor.detach()
         let blocks = withInbox { $0.close() }
+        for timer in remains.timers { timer.loopDidEnd() }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {
             record.port.loopDidEnd()

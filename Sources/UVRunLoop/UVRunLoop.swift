@@ -13,8 +13,8 @@
 public final class UVRunLoop: Sendable {
     /// Which thread of which process it belongs to.
     let identity: LoopIdentity
-    /// The modes, their items and the queued blocks.
-    private let contents = LoopContents()
+    /// The modes, their items, the queued blocks and jobs.
+    private let contents: LoopContents
     /// Queued perform requests.
     let performs = Guarded(PerformQueue())
     /// Whether the loop runs, and whether its innermost run was stopped.
@@ -31,6 +31,7 @@ public final class UVRunLoop: Sendable {
         isMain: Bool = false
     ) {
         identity = LoopIdentity(home: home, isMain: isMain)
+        contents = LoopContents(jobs: JobQueue(word: word, remote: driver.remote))
         waker = LoopWaker(word, driver.remote)
         local = LoopBound(LocalState(driver: driver), owner: home.identity)
         identity.anchor.attach(self)
@@ -63,6 +64,10 @@ public final class UVRunLoop: Sendable {
 
     /// Whether a block is queued for any mode.
     var mayHoldBlocks: Bool { contents.mayHoldBlocks }
+
+    /// The jobs of tasks and actors.
+    var jobs: JobQueue { contents.jobs.queue }
+    var taskExecutorObject: LoopTaskExecutor { contents.jobs }
 
     /// What the engine holds, read without its lock.
     var summary: EngineSummary { contents.summary }

@@ -50,7 +50,7 @@ final class WatchedDriver: LoopDriver {
         return driver.readyCount
     }
 
-    func forEachReady(_ body: (Readiness) -> Void) { driver.forEachReady(body) }
+    func forEachReady(_ body: (ReadyReport) -> Void) { driver.forEachReady(body) }
 
     func watch(
         _ orders: [WatchOrder],

@@ -12,7 +12,7 @@ package final class ManualDriver: LoopDriver {
     package let manualRemote = ManualRemote()
     private let word: WakeState
     private var watched: [CInt: WatchOrder] = [:]
-    private var ready: [Readiness] = []
+    private var ready: [ReadyReport] = []
 
     package init(word: WakeState) { self.word = word }
 
@@ -46,7 +46,7 @@ package final class ManualDriver: LoopDriver {
 
     package var readyCount: Int { ready.count }
 
-    package func forEachReady(_ body: (Readiness) -> Void) {
+    package func forEachReady(_ body: (ReadyReport) -> Void) {
         let found = ready
         ready = []
         for report in found { body(report) }
@@ -76,7 +76,7 @@ package final class ManualDriver: LoopDriver {
 
     package func close() { manualRemote.releaseAll() }
 
-    private func findReady() -> [Readiness] {
+    private func findReady() -> [ReadyReport] {
         manualRemote.withReleased { released in
             for descriptor in released { watched[descriptor] = nil }
             released = []
@@ -87,8 +87,8 @@ package final class ManualDriver: LoopDriver {
         }
     }
 
-    private static func report(of order: WatchOrder) -> Readiness {
-        var report = Readiness(
+    private static func report(of order: WatchOrder) -> ReadyReport {
+        var report = ReadyReport(
             descriptor: order.descriptor,
             registration: order.registration,
             events: []

@@ -23,6 +23,7 @@
 #include "cuv_loops.h"
 #include "cuv_signals.h"
 #include "cuv_sockets.h"
+#include "cuv_tasks.h"
 #include "cuv_threads.h"
 
 #endif

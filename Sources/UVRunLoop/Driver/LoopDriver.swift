@@ -24,7 +24,7 @@ package protocol LoopDriver: AnyObject {
     var readyCount: Int { get }
 
     /// Reports the descriptors that the latest poll or wait found ready.
-    func forEachReady(_ body: (Readiness) -> Void)
+    func forEachReady(_ body: (ReadyReport) -> Void)
 
     /// Watches descriptors as the orders say.
     ///

@@ -161,7 +161,7 @@ final class UVDriver: LoopDriver {
 
     var readyCount: Int { notes.count }
 
-    func forEachReady(_ body: (Readiness) -> Void) {
+    func forEachReady(_ body: (ReadyReport) -> Void) {
         notes.takeEach { note in
             guard let watch = watches[note.descriptor] else { return }
             let report = watch.report(of: note, epoll: epoll)

@@ -113,10 +113,10 @@ final class UVWatch {
     /// libuv reports a bare hang-up as every event asked for, an error as a closed descriptor, and
     /// a hang-up together with other events not at all. Where one of these is possible, the kernel
     /// is queried again.
-    func report(of note: ReadyNotes.Note, epoll: CInt) -> Readiness {
+    func report(of note: ReadyNotes.Note, epoll: CInt) -> ReadyReport {
         isNoted = false
         let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
-        var report = Readiness(
+        var report = ReadyReport(
             descriptor: descriptor,
             registration: registration,
             events: Events(uv: note.events),
@@ -128,7 +128,7 @@ final class UVWatch {
         return report
     }
 
-    private func inspect(_ report: inout Readiness, epoll: CInt) {
+    private func inspect(_ report: inout ReadyReport, epoll: CInt) {
         let condition = cuv_condition(descriptor)
         guard condition >= 0, condition & CInt(cuv_poll_error | cuv_poll_invalid) == 0 else {
             report.events = .hangUp

@@ -170,7 +170,7 @@ extension GenericEngine {
         }
     }
 
-    // MARK: Readiness
+    // MARK: ReadyReport
 
     /// The result of recording a report.
     enum ReportOutcome {
@@ -183,7 +183,7 @@ extension GenericEngine {
 
     /// Records what the kernel reported about a descriptor, for each source that the mode's run can
     /// serve.
-    mutating func record(_ report: Readiness, in mode: Int) -> ReportOutcome {
+    mutating func record(_ report: ReadyReport, in mode: Int) -> ReportOutcome {
         let descriptor = report.descriptor
         guard descriptors.registration(of: descriptor) == report.registration else {
             return .rearm(
@@ -216,7 +216,7 @@ extension GenericEngine {
     ///   - mode: The mode.
     ///   - now: The current time; ignored for a mode without timers.
     /// - Returns: The delivery; `nil` if the source has to be queued.
-    mutating func takeSoleReadyPort(_ report: Readiness, in mode: Int, now: Int64) -> Delivery? {
+    mutating func takeSoleReadyPort(_ report: ReadyReport, in mode: Int, now: Int64) -> Delivery? {
         guard !report.isUnwatched, modes[mode].ready.isEmpty,
             descriptors.registration(of: report.descriptor) == report.registration,
             descriptors.sourceCount(of: report.descriptor) == 1
@@ -258,7 +258,7 @@ extension GenericEngine {
     }
 
     /// Queues an event for a port, if the mode's run can serve it and the port waits for the event.
-    private mutating func queue(_ ticket: Ticket, _ report: Readiness, in mode: Int) -> Bool {
+    private mutating func queue(_ ticket: Ticket, _ report: ReadyReport, in mode: Int) -> Bool {
         let poll = latestPoll
         return ports.modify(ticket, in: &modes) { record, modes in
             guard !record.interest(in: mode).isEmpty else { return false }

@@ -83,7 +83,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Returns the events of a report that are for this source.
     ///
     /// A hang-up comes with all events that the source waits for, and not before its data was read.
-    func events(of report: Readiness) -> Events {
+    func events(of report: ReadyReport) -> Events {
         let plain = report.events.intersection(events).subtracting(.hangUp)
         guard report.events.contains(.hangUp) else { return plain }
         let waitsForData = report.hasUnread && events.contains(.readable)

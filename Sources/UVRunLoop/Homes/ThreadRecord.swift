@@ -163,6 +163,7 @@ final class ThreadRecord {
         guard isLast else { return unsafe registerDestructor(pointer) }
         record.loop?.tearDown()
         record.home.close()
+        record.loop?.passOnJobs()
         unsafe EndedThreads.shared.current.add(pointer)
     }
 }

@@ -85,11 +85,21 @@ extension UVRunLoop {
             try self.init(descriptor, events, order, HomeBound(sendable: sendableHandler))
         }
 
+        /// Creates a source that becomes invalid when the thread of its loop ends.
+        convenience init(
+            endingWithLoop descriptor: CInt,
+            events: Events,
+            _ handler: @escaping @Sendable (DescriptorSource, Events) -> Void
+        ) throws(RunLoopError) {
+            try self.init(descriptor, events, 0, HomeBound(sendable: handler), endsWithLoop: true)
+        }
+
         private init(
             _ descriptor: CInt,
             _ events: Events,
             _ order: Int,
-            _ handler: HomeBound<(DescriptorSource, Events) -> Void>
+            _ handler: HomeBound<(DescriptorSource, Events) -> Void>,
+            endsWithLoop: Bool = false
         ) throws(RunLoopError) {
             let standIn: FileStandIn?
             do {
@@ -105,7 +115,7 @@ extension UVRunLoop {
                 descriptor: standIn?.descriptor ?? descriptor,
                 events: events,
                 order: order,
-                receiver: DescriptorReceiver(handler, standIn)
+                receiver: DescriptorReceiver(handler, standIn, endsWithLoop: endsWithLoop)
             )
         }
 
@@ -146,9 +156,17 @@ private final class DescriptorReceiver: TypedPortReceiver {
     /// Watched instead of a file; it lives as long as the source.
     private let standIn: FileStandIn?
 
-    init(_ body: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>, _ standIn: FileStandIn?) {
+    /// Whether the source becomes invalid with its loop; others may be added to another one.
+    private let endsWithLoop: Bool
+
+    init(
+        _ body: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>,
+        _ standIn: FileStandIn?,
+        endsWithLoop: Bool
+    ) {
         handler = body
         self.standIn = standIn
+        self.endsWithLoop = endsWithLoop
     }
 
     func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
@@ -161,4 +179,8 @@ private final class DescriptorReceiver: TypedPortReceiver {
     }
 
     func releaseHandler(in loop: UVRunLoop?) { handler.release() }
+
+    func loopDidEnd(port source: UVRunLoop.DescriptorSource) {
+        if endsWithLoop { source.invalidate() }
+    }
 }

@@ -1,6 +1,15 @@
+import Synchronization
+
 /// The main dispatch queue as a port-based source of the main loop.
 final class MainQueueSource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
+    private static let serving = Atomic<Bool>(false)
+
+    /// Whether a block of the queue is on the main thread's stack; read on that thread.
+    static var isServing: Bool {
+        get { serving.load(ordering: .relaxed) }
+        set { serving.store(newValue, ordering: .relaxed) }
+    }
 
     /// Creates the source; returns `nil` if the queue no longer belongs to the main thread, as
     /// after `dispatchMain()`.
@@ -35,7 +44,11 @@ private final class MainQueueServer: TypedPortReceiver {
         // The queue is serial: inside of one of its blocks nothing can come from it, and a nested
         // run that has nothing else to wait for would wait for ever.
         port.link.setKeepsModes(false)
-        defer { port.link.setKeepsModes(true) }
+        MainQueueSource.isServing = true
+        defer {
+            MainQueueSource.isServing = false
+            port.link.setKeepsModes(true)
+        }
         DispatchMainQueue.performBlocks(descriptor)
         return ServeResult(wasHandled: true)
     }

@@ -20,6 +20,7 @@ extension UVRunLoop {
         /// The link between the port and its loop.
         public let link: PortLink
         private let inbox: PortInbox
+        let queue: PortQueue
 
         /// Creates a port.
         ///
@@ -59,21 +60,34 @@ extension UVRunLoop {
             self.init(capacity, order, HomeBound(sendable: sendableHandler))
         }
 
+        /// Creates a port whose messages are taken by a task; see ``UVRunLoop/Port/messages``.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameters:
+        ///   - capacity: How many messages may be queued; traps when it is less than one.
+        ///   - order: The position among sources that become ready at the same time; lower ones are
+        ///     served first.
+        public convenience init(capacity: Int = Port.defaultCapacity, order: Int = 0) {
+            self.init(capacity, order, nil)
+        }
+
         private init(
             _ capacity: Int,
             _ order: Int,
-            _ handler: HomeBound<(Port, PortMessage) -> Void>
+            _ handler: HomeBound<(Port, PortMessage) -> Void>?
         ) {
             require(
                 capacity > 0,
                 "A port needs room for at least one message. Pass a larger capacity."
             )
             inbox = PortInbox(capacity: capacity)
+            queue = PortQueue(inbox, handler)
             link = PortLink(
                 descriptor: nil,
                 events: [],
                 order: order,
-                receiver: PortQueue(inbox, handler)
+                receiver: queue
             )
         }
 

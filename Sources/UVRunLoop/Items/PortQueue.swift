@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The loop's side of a port: takes its messages from the inbox, many at a time, and delivers them
 /// one by one.
 final class PortQueue: TypedPortReceiver {
@@ -26,15 +28,21 @@ final class PortQueue: TypedPortReceiver {
     }
 
     private let inbox: PortInbox
-    private let handler: HomeBound<(UVRunLoop.Port, Message) -> Void>
+    /// `nil` for a port whose messages are taken by a task from the beginning.
+    private let handler: HomeBound<(UVRunLoop.Port, Message) -> Void>?
     private let batch = Guarded(Batch())
+    /// Tells the task that takes the messages that there are some.
+    private let arrivals = EventSlot<Void> { _, _ in }
+    /// Whether a task takes the messages instead of the handler.
+    private let isTakenByTask: Atomic<Bool>
 
-    init(_ inbox: PortInbox, _ body: HomeBound<(UVRunLoop.Port, Message) -> Void>) {
+    init(_ inbox: PortInbox, _ body: HomeBound<(UVRunLoop.Port, Message) -> Void>?) {
         self.inbox = inbox
         handler = body
+        isTakenByTask = Atomic(body == nil)
     }
 
-    func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
+    func checkHome(is thread: ThreadIdentity) { handler?.checkHome(is: thread) }
 
     var isReady: Bool { inbox.count > 0 }
 
@@ -48,7 +56,10 @@ final class PortQueue: TypedPortReceiver {
 
     /// Delivers messages in a loop that looks up the batch and the handler once.
     func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
-        guard let body = handler.current else { return ServeResult(wasHandled: false) }
+        guard !isTakenByTask.load(ordering: .acquiring) else {
+            return ServeResult(wasHandled: arrivals.deliver(()))
+        }
+        guard let body = handler?.current else { return ServeResult(wasHandled: false) }
         var batch = batch.withLock { exchange(&$0, with: Batch()) }
         var answer = ServeResult(wasHandled: false, hasMore: true)
         while answer.hasMore, port.isValid, mayGoOn() {
@@ -88,9 +99,38 @@ final class PortQueue: TypedPortReceiver {
         let dropped = inbox.close()
         let undelivered = batch.withLock { exchange(&$0, with: Batch(isClosed: true)) }
         inbox.undelivered.value = 0
-        handler.release()
+        handler?.release()
+        arrivals.finish()
         withExtendedLifetime((dropped, undelivered)) {}
     }
 
     func loopDidEnd(port: UVRunLoop.Port) { port.invalidate() }
+
+    // MARK: A task
+
+    /// Has a task take the messages from now on, instead of the handler.
+    func takeByTask() { isTakenByTask.store(true, ordering: .releasing) }
+
+    /// Waits for a message; returns `nil` at the end of the port, or if the task was cancelled.
+    func next(in loop: UVRunLoop?, isolation: isolated (any Actor)?) async -> Message? {
+        while true {
+            if let message = takeMessage() { return message }
+            inbox.tellSenders()
+            // From here on, the next message is announced to the loop.
+            if inbox.hasMore() { continue }
+            let arrival: Void? = await arrivals.next(on: loop, isolation: isolation) {}
+            if arrival == nil { return nil }
+        }
+    }
+
+    private func takeMessage() -> Message? {
+        let (message, left) = batch.withLock { batch -> (Message?, Int) in
+            guard !batch.isClosed else { return (nil, 0) }
+            if batch.count == 0 { batch.refill(from: inbox) }
+            defer { inbox.undelivered.value = batch.count }
+            return (batch.takeNext(), batch.count)
+        }
+        if message != nil { tellSendersNowAndThen(left) }
+        return message
+    }
 }

@@ -163,7 +163,7 @@ extension UVRunLoop {
             )
         }
 
-        private init(
+        init(
             date: Int64,
             _ interval: Duration?,
             _ tolerance: Duration,

@@ -23,6 +23,14 @@ final class LocalState {
     @safe @exclusivity(unchecked) var spareSources: [Engine.SignalledSource] = []
     /// Reused storage for batches of blocks.
     @safe @exclusivity(unchecked) var spareBatch: [Inbox.Entry] = []
+    /// The number of jobs performed.
+    @safe @exclusivity(unchecked) var jobCount: UInt64 = 0
+    /// Jobs that were taken and not performed yet.
+    @safe @exclusivity(unchecked) var jobs = JobBatch()
+    /// Whether a job is being performed; runs that are nested in it perform none.
+    @safe @exclusivity(unchecked) var isInJob = false
+    /// The job that is being performed, or zero.
+    @safe @exclusivity(unchecked) var runningJob: UInt = 0
 
     init(driver: any LoopDriver) { self.driver = driver }
 }

@@ -1,6 +1,6 @@
-/// The modes, the items and the queued blocks of a loop, for any thread.
+/// The modes, the items, the queued blocks and the queued jobs of a loop, for any thread.
 ///
-/// Each of the two is behind a lock. What the loop asks about them in every pass is published, and
+/// Each is behind a lock of its own. What the loop asks about them in every pass is published, and
 /// read without the lock: a published value may be newer than the loop has noticed, never older
 /// than the change it has been woken for.
 struct LoopContents: ~Copyable, Sendable {
@@ -8,6 +8,10 @@ struct LoopContents: ~Copyable, Sendable {
     private let publishedSummary = Publication<SystemWord>()
     private let inbox = Guarded(Inbox())
     private let holdsBlock = FlagPublication<SystemWord>()
+    /// The jobs are reached by way of the executor that tasks prefer, which may outlive the loop.
+    let jobs: LoopTaskExecutor
+
+    init(jobs: JobQueue) { self.jobs = LoopTaskExecutor(jobs) }
 
     /// Lends the engine while its lock is held, and publishes its summary.
     ///

@@ -9,6 +9,8 @@ struct Run: ~Copyable {
     /// What the loop's thread keeps from one run to the next.
     let local: LocalState
     let terms: Terms
+    /// Whether the run performs jobs: unless it is nested in one.
+    let servesJobs: Bool
     /// The run's view of its mode.
     var view = Engine.View()
     /// Whether this run has cleared wake-ups that may have been meant for an outer run.
@@ -36,6 +38,7 @@ struct Run: ~Copyable {
         self.driver = driver
         self.local = local
         self.terms = terms
+        servesJobs = !local.isInJob
     }
 
     /// Starts the run with what its mode holds; called once.
@@ -72,14 +75,27 @@ struct Run: ~Copyable {
         ///
         /// It makes one pass in any case.
         var isLast = false
-        /// The port for which the run continues although the loop was ended.
-        var awaitedPort: UVRunLoop.PortLink?
+        /// What the run ends with, other than a stop.
+        var awaited: Awaited?
         /// Whether the run continues although its mode is empty.
         var staysWhenEmpty = false
     }
 
+    /// What a run waits for.
+    enum Awaited {
+        /// A port that finishes its work, for which the run continues although the loop was ended.
+        case port(UVRunLoop.PortLink)
+        /// An event that occurs on the loop's thread.
+        case event(any AwaitedEvent)
+    }
+
     /// Whether there is something to run for, apart from blocks.
     var holdsItems: Bool { terms.staysWhenEmpty || view.holdsItems }
+}
+
+/// An event that a run ends with; it occurs on the loop's thread.
+protocol AwaitedEvent: AnyObject, Sendable {
+    var hasOccurred: Bool { get }
 }
 
 /// The event that a pass handles.

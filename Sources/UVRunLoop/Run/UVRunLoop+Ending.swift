@@ -34,7 +34,7 @@ extension UVRunLoop {
                         limitWasPast: false,
                         returnsAfterSource: false,
                         isLast: true,
-                        awaitedPort: port
+                        awaited: .port(port)
                     )
                 )
             }
@@ -44,8 +44,12 @@ extension UVRunLoop {
 
     /// Whether a run ends at the end of its current pass.
     func isStopped(_ run: borrowing Run) -> Bool {
-        guard let port = run.terms.awaitedPort else { return innermostRun.isStopped }
-        return innermostRun.isStoppedAlone || innermostRun.isEndedAtOnce || !isFinishing(port)
+        switch run.terms.awaited {
+        case nil: innermostRun.isStopped
+        case .port(let port):
+            innermostRun.isStoppedAlone || innermostRun.isEndedAtOnce || !isFinishing(port)
+        case .event(let event): innermostRun.isStopped || event.hasOccurred
+        }
     }
 
     /// Whether a port is in the default mode and finishing its work.

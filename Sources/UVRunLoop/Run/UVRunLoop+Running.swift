@@ -262,8 +262,9 @@ extension UVRunLoop {
         guard !engine.isClosed, !mode.isCommonName else { return false }
         if evenIfEmpty { return true }
         guard let index else { return holdsBlocks(for: mode.number, isCommon: false) }
-        return engine.modes[index].holdsItems
-            || holdsBlocks(for: mode.number, isCommon: engine.modes[index].isCommon)
+        let isCommon = engine.modes[index].isCommon
+        return engine.modes[index].holdsItems || (isCommon && mayPerformJobs)
+            || holdsBlocks(for: mode.number, isCommon: isCommon)
     }
 
     // MARK: A pass
@@ -349,9 +350,7 @@ extension UVRunLoop {
         if let limit = run.terms.limit, run.now(by: remote) >= limit { return .timedOut }
         registerMainQueue()
         refresh(&run)
-        let isEmpty =
-            !run.holdsItems && !holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
-        return isEmpty ? .finished : nil
+        return run.holdsItems || holdsWork(for: run) ? nil : .finished
     }
 
     // MARK: The view of a run
@@ -365,6 +364,11 @@ extension UVRunLoop {
     private func updateView(_ run: inout Run) {
         let mode = run.modeIndex
         withEngine { $0.show(mode, in: &run.view) }
+    }
+
+    /// Whether the run has queued blocks or jobs to perform.
+    func holdsWork(for run: borrowing Run) -> Bool {
+        mayHoldJobs(run) || holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
     }
 
     func holdsBlocks(for mode: Int, isCommon: Bool) -> Bool {

@@ -100,7 +100,7 @@ extension Engine {
     ) -> Engine.Delivery? {
         let registration = registration ?? descriptors[descriptor]?.registration ?? 0
         return takeSoleReadyPort(
-            Readiness(descriptor: descriptor, registration: registration, events: events),
+            ReadyReport(descriptor: descriptor, registration: registration, events: events),
             in: 0,
             now: now
         )

@@ -28,7 +28,7 @@ extension Engine {
     ) -> WatchOrder? {
         let registration = descriptors[descriptor]?.registration ?? 0
         let outcome = record(
-            Readiness(descriptor: descriptor, registration: registration, events: events),
+            ReadyReport(descriptor: descriptor, registration: registration, events: events),
             in: mode
         )
         guard case .rearm(let order) = outcome else { return nil }

@@ -1,5 +1,5 @@
 /// A driver's report about a descriptor.
-package struct Readiness: Sendable {
+package struct ReadyReport: Sendable {
     package var descriptor: CInt
     /// The use of the number that the report is about.
     package var registration: UInt64

@@ -1,0 +1,82 @@
+/// A job of a loop that has ended.
+struct LateJob: Sendable {
+    let entry: JobQueue.Entry
+    /// Retained, because the job runs under unowned references to them; no loop is needed for a job
+    /// of a task executor.
+    let loop: UVRunLoop?
+    let taskExecutor: LoopTaskExecutor
+
+    func perform() {
+        switch entry.context {
+        case .task: unsafe entry.job.runSynchronously(on: taskExecutor.asUnownedTaskExecutor())
+        case .actor:
+            guard let loop else { return }
+            unsafe entry.job.runSynchronously(on: loop.asUnownedSerialExecutor())
+        case .actorInTask:
+            guard let loop else { return }
+            unsafe entry.job.runSynchronously(
+                isolatedTo: loop.asUnownedSerialExecutor(),
+                taskExecutor: taskExecutor.asUnownedTaskExecutor()
+            )
+        }
+    }
+}
+
+/// Performs the jobs of loops that have ended, one at a time, on one thread of the process.
+///
+/// The thread exists only while there are such jobs. Without it, a task that waits for one of them
+/// would wait forever.
+///
+/// > Threading: Any thread.
+final class LateJobs: Sendable {
+    private struct State {
+        var jobs: [LateJob] = []
+        /// Whether a thread performs the jobs.
+        var isServed = false
+    }
+
+    private static let shared = PerProcess { LateJobs() }
+    private let state = Guarded(State())
+
+    /// Queues jobs, in order.
+    ///
+    /// The caller may hold the lock of a ``JobQueue``.
+    static func add(_ jobs: [LateJob]) {
+        let late = shared.current
+        let isServed = late.state.withLock { state in
+            state.jobs += jobs
+            return exchange(&state.isServed, with: true)
+        }
+        if !isServed { late.startThread() }
+    }
+
+    private func startThread() {
+        do {
+            let thread = try PosixThread(stackSize: nil) {
+                // It would inherit the name of the thread that started it.
+                PosixThread.nameCurrent("late-jobs")
+                self.performAll()
+            }
+            thread.detach()
+        } catch {
+            // No thread can be started: one of the runtime's own does it.
+            Task.detached { self.performAll() }
+        }
+    }
+
+    private func performAll() {
+        while let jobs = takeAll() {
+            for job in jobs { job.perform() }
+        }
+    }
+
+    private func takeAll() -> [LateJob]? {
+        state.withLock { state in
+            guard !state.jobs.isEmpty else {
+                state.isServed = false
+                return nil
+            }
+            return exchange(&state.jobs, with: [])
+        }
+    }
+}

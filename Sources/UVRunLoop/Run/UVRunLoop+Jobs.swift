@@ -1,0 +1,107 @@
+extension UVRunLoop {
+    /// How many jobs are performed where blocks are, before the pass goes on.
+    static let maxJobsAtOnce = 1_024
+
+    // MARK: Where blocks are performed
+
+    /// Performs queued jobs, those that they enqueue included, up to ``maxJobsAtOnce``.
+    ///
+    /// None is performed in a run that is nested in a job, because the actor of that job must not
+    /// be entered again.
+    @inline(__always)
+    func performJobs(_ run: inout Run) {
+        if mayHoldJobs(run) { performJobsThatWait(&run) }
+    }
+
+    @inline(never)
+    private func performJobsThatWait(_ run: inout Run) {
+        let local = run.local
+        var count = 0
+        local.isInJob = true
+        while count < Self.maxJobsAtOnce, !innermostRun.isEndedAtOnce {
+            guard let entry = nextJob(local) else { break }
+            local.runningJob = entry.job.bits
+            perform(entry)
+            count += 1
+        }
+        local.jobCount = local.jobCount &+ UInt64(count)
+        local.runningJob = 0
+        local.isInJob = false
+        if !local.jobs.isEmpty { jobs.someAreLeft() }
+        run.timeHasPassed()
+    }
+
+    @inline(__always)
+    private func nextJob(_ local: LocalState) -> JobQueue.Entry? {
+        if let entry = local.jobs.takeNext() { return entry }
+        guard jobs.mayHoldJobs else { return nil }
+        local.jobs.refill(from: jobs)
+        return local.jobs.takeNext()
+    }
+
+    private func perform(_ entry: JobQueue.Entry) {
+        switch entry.context {
+        case .actor: unsafe callOutToJob(entry.job, asUnownedSerialExecutor())
+        case .task: unsafe callOutToJob(entry.job, taskExecutorObject.asUnownedTaskExecutor())
+        case .actorInTask:
+            unsafe callOutToJob(
+                entry.job,
+                asUnownedSerialExecutor(),
+                taskExecutorObject.asUnownedTaskExecutor()
+            )
+        }
+    }
+
+    /// Whether jobs are queued that a run performs: in the common modes only, and not in a job.
+    @inline(__always)
+    func mayHoldJobs(_ run: borrowing Run) -> Bool {
+        jobs.mayHoldJobs && run.servesJobs && run.view.isCommon
+    }
+
+    /// Whether jobs are queued that a run in a common mode would perform, if it began now.
+    ///
+    /// > Threading: The loop's own thread.
+    var mayPerformJobs: Bool { jobs.mayHoldJobs && !local.withValue(\.isInJob) }
+
+    // MARK: The end
+
+    /// Passes the jobs that are left on to the late-jobs thread, and all further ones.
+    ///
+    /// Called on the loop's thread when the loop has ended and nothing of it runs any more.
+    func passOnJobs() {
+        let local = local.withValue(\.self)
+        jobs.close(after: local.jobs.rest) {
+            LateJob(entry: $0, loop: self, taskExecutor: taskExecutorObject)
+        }
+        local.jobs = JobBatch()
+    }
+}
+
+extension UnownedJob {
+    /// The address of the job: equal for one task whenever it is enqueued.
+    var bits: UInt { unsafe unsafeBitCast(self, to: UInt.self) }
+}
+
+// Never inlined, so that backtraces and profiles show the callouts.
+
+/// Performs a job of an actor.
+@inline(never)
+private func callOutToJob(_ job: UnownedJob, _ actor: UnownedSerialExecutor) {
+    unsafe job.runSynchronously(on: actor)
+}
+
+/// Performs a job of a task that prefers the loop.
+@inline(never)
+private func callOutToJob(_ job: UnownedJob, _ task: UnownedTaskExecutor) {
+    unsafe job.runSynchronously(on: task)
+}
+
+/// Performs a job of an actor in a task that prefers the loop.
+@inline(never)
+private func callOutToJob(
+    _ job: UnownedJob,
+    _ actor: UnownedSerialExecutor,
+    _ task: UnownedTaskExecutor
+) {
+    unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: task)
+}

@@ -1,0 +1,96 @@
+extension UVRunLoop {
+    /// The readiness of a descriptor as a sequence; see ``UVRunLoop/readiness(of:_:)``.
+    ///
+    /// An element is the set of events since the element before. The descriptor is level-triggered:
+    /// if it is still ready when the consumer waits again, the next element comes at once. Reads
+    /// and writes must expect `EAGAIN`. After `.hangUp`, the consumer should end the sequence.
+    ///
+    /// The sequence has one consumer. It ends when it is invalidated or released, when the loop's
+    /// thread ends, and when the kernel refuses the descriptor, after a last `.hangUp`; a task that
+    /// is cancelled gets `nil`, too.
+    ///
+    /// > Threading: Any thread.
+    public final class Readiness: AsyncSequence, Sendable {
+        /// The events that occurred.
+        public typealias Element = DescriptorSource.Events
+        /// A sequence never fails.
+        public typealias Failure = Never
+
+        private let loop: UVRunLoop
+        private let source: DescriptorSource
+        private let slot: EventSlot<Element>
+
+        fileprivate init(
+            of descriptor: CInt,
+            _ events: Element,
+            on loop: UVRunLoop
+        ) throws(RunLoopError) {
+            let slot = EventSlot<Element> { $0.union($1) }
+            let finisher = SlotFinisher(slot)
+            self.loop = loop
+            self.slot = slot
+            source = try DescriptorSource(endingWithLoop: descriptor, events: events) {
+                [unowned loop] source, events in
+                finisher.slot.deliver(events) {
+                    loop.remove(source, forMode: .common)
+                } return: {
+                    loop.add(source, forMode: .common)
+                }
+            }
+            loop.addUntilEnd(source)
+        }
+
+        /// Ends the sequence.
+        ///
+        /// When this returns, the kernel no longer watches the descriptor, if no other source does,
+        /// and its owner may close it.
+        ///
+        /// > Threading: Any thread.
+        public func invalidate() { source.invalidate() }
+
+        deinit { invalidate() }
+
+        /// Returns an iterator; only one task at a time may wait for an element.
+        public func makeAsyncIterator() -> Iterator { Iterator(readiness: self) }
+
+        /// Waits for the events in turn.
+        public struct Iterator: AsyncIteratorProtocol {
+            fileprivate let readiness: Readiness
+
+            /// Waits until the descriptor is ready.
+            ///
+            /// - Parameter isolation: The caller's actor.
+            /// - Returns: The events; `nil` at the end of the sequence.
+            public mutating func next(
+                isolation: isolated (any Actor)? = #isolation
+            ) async -> Element? {
+                await readiness.next(isolation: isolation)
+            }
+        }
+
+        private func next(isolation: isolated (any Actor)?) async -> Element? {
+            await slot.next(on: loop, isolation: isolation) { loop.add(source, forMode: .common) }
+        }
+    }
+
+    /// Returns a sequence of the events of a descriptor.
+    ///
+    /// Its ``DescriptorSource`` is in the common modes: what is said there about non-blocking
+    /// descriptors and standard descriptors holds here. When the descriptor is ready and no task
+    /// waits, the source leaves these modes until one does, so that the loop does not spin.
+    ///
+    /// > Threading: Any thread. The caller keeps owning the descriptor.
+    ///
+    /// - Parameters:
+    ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like.
+    ///   - events: The events to wait for.
+    /// - Returns: The sequence, which ends at once if the loop has ended.
+    /// - Throws: ``RunLoopError`` if the descriptor is closed or cannot be watched.
+    public func readiness(
+        of descriptor: CInt,
+        _ events: DescriptorSource.Events
+    ) throws(RunLoopError) -> Readiness {
+        checkProcess()
+        return try Readiness(of: descriptor, events, on: self)
+    }
+}

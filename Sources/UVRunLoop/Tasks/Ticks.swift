@@ -1,0 +1,98 @@
+extension UVRunLoop {
+    /// The dates of a repeating timer as a sequence; see ``UVRunLoop/ticks(every:tolerance:)``.
+    ///
+    /// An element is the number of dates that it stands for: 1, or more if dates passed while the
+    /// consumer was busy or the loop was late. The dates of a series do not drift.
+    ///
+    /// The sequence has one consumer. It ends when it is invalidated or released, and when the
+    /// loop's thread ends; a task that is cancelled gets `nil`, too.
+    ///
+    /// > Threading: Any thread.
+    public final class Ticks: AsyncSequence, Sendable {
+        /// The number of dates that passed.
+        public typealias Element = Int
+        /// A sequence never fails.
+        public typealias Failure = Never
+
+        private let loop: UVRunLoop
+        private let timer: Timer
+        private let slot: EventSlot<Int>
+
+        fileprivate init(of loop: UVRunLoop, every interval: Duration, tolerance: Duration) {
+            let slot = EventSlot<Int>(merging: +)
+            self.loop = loop
+            self.slot = slot
+            // The loop is in a timer that it keeps only until it ends.
+            timer = Timer(
+                at: loop.remote.now.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
+                interval: interval,
+                tolerance: tolerance,
+                waitingFor: TickEnd(slot)
+            ) { [unowned loop] timer in
+                slot.deliver(timer.missedFires + 1) {
+                    loop.remove(timer, forMode: .common)
+                } return: {
+                    loop.add(timer, forMode: .common)
+                }
+            }
+            if !loop.addUntilEnd(timer) { slot.finish() }
+        }
+
+        /// Ends the sequence, and removes its timer from the loop.
+        ///
+        /// > Threading: Any thread.
+        public func invalidate() {
+            timer.invalidate()
+            slot.finish()
+        }
+
+        deinit { invalidate() }
+
+        /// Returns an iterator; only one task at a time may wait for an element.
+        public func makeAsyncIterator() -> Iterator { Iterator(ticks: self) }
+
+        /// Waits for the dates in turn.
+        public struct Iterator: AsyncIteratorProtocol {
+            fileprivate let ticks: Ticks
+
+            /// Waits until at least one date has passed since the latest element.
+            ///
+            /// - Parameter isolation: The caller's actor.
+            /// - Returns: How many dates have passed; `nil` at the end of the sequence.
+            public mutating func next(
+                isolation: isolated (any Actor)? = #isolation
+            ) async -> Int? {
+                await ticks.next(isolation: isolation)
+            }
+        }
+
+        private func next(isolation: isolated (any Actor)?) async -> Int? {
+            await slot.next(on: loop, isolation: isolation) { loop.add(timer, forMode: .common) }
+        }
+    }
+
+    /// Returns a sequence of dates, the first after one interval from now.
+    ///
+    /// Its timer is in the common modes. When a date passes that no task waits for, the timer
+    /// leaves them until one does: an unattended sequence wakes the loop once.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between dates; zero or less becomes 0.1 ms.
+    ///   - tolerance: How late an element may be, to save wake-ups.
+    /// - Returns: The sequence, which ends at once if the loop has ended.
+    public func ticks(every interval: Duration, tolerance: Duration = .zero) -> Ticks {
+        checkProcess()
+        return Ticks(of: self, every: interval, tolerance: tolerance)
+    }
+}
+
+/// Ends the sequence when the loop ends.
+private final class TickEnd: LoopEndListener {
+    private let slot: EventSlot<Int>
+
+    init(_ slot: EventSlot<Int>) { self.slot = slot }
+
+    func loopDidEnd() { slot.finish() }
+}

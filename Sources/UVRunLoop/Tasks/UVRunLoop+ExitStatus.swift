@@ -1,0 +1,36 @@
+extension UVRunLoop {
+    /// Waits until a child process has ended.
+    ///
+    /// A ``ChildSource`` in the common modes collects its status. If the wait ends without it, the
+    /// status can still be collected by other code.
+    ///
+    /// > Threading: Any task; on the loop's thread it resumes there.
+    ///
+    /// - Parameters:
+    ///   - process: The child's process ID, as returned by `fork` or `posix_spawn`.
+    ///   - isolation: The caller's actor.
+    /// - Returns: How the child has ended.
+    /// - Throws: ``RunLoopError`` if there is no such child or no descriptors are left;
+    ///   `CancellationError` if the task is cancelled; ``PerformError/threadEnded`` if the loop's
+    ///   thread ends first or has ended.
+    public func exitStatus(
+        of process: CInt,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> ChildSource.ExitStatus {
+        checkProcess()
+        try Task.checkCancellation()
+        let end = ChildWait()
+        let source = try ChildSource(process, sendableHandler: { end.settle($1) })
+        addUntilEnd(source)
+        return try await outcome(of: end.wait, isolation: isolation) { source.invalidate() }
+    }
+}
+
+/// A wait for the end of a child; if the handler that holds it is released, the loop has ended.
+private final class ChildWait: Sendable {
+    let wait = TaskWait<UVRunLoop.ChildSource.ExitStatus>()
+
+    func settle(_ status: UVRunLoop.ChildSource.ExitStatus) { wait.settle(.success(status)) }
+
+    deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
+}

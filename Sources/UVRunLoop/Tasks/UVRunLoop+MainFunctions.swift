@@ -1,0 +1,100 @@
+extension UVRunLoop {
+    /// Has the main thread run the main loop while an asynchronous `main` is suspended.
+    ///
+    /// Call it in the first line of `static func main() async`. From the first `await` that
+    /// suspends, the main thread runs ``main`` in the default mode until the program ends; before
+    /// that, nothing changes. The main actor's jobs are served by the main loop, like the main
+    /// dispatch queue. Without this call, the main thread waits in libdispatch, and its loop serves
+    /// nothing. ``stop()`` ends one run, and another begins.
+    ///
+    /// It uses a hook of the Swift runtime, and traps if the runtime has none;
+    /// ``runMain(_:)`` works without.
+    ///
+    /// > Threading: The main thread, before the first `await`; traps elsewhere.
+    public static func driveAsyncMain() {
+        require(
+            ThreadIdentity.current == .main,
+            """
+            driveAsyncMain() was called on another thread than the main thread. Call it in the \
+            first line of an asynchronous main function, before the first await.
+            """
+        )
+        _ = main
+        let isSet = AsyncMain.setContinuation { UVRunLoop.runMainForever() }
+        require(
+            isSet,
+            """
+            This Swift runtime does not let a library drive an asynchronous main function. Write a \
+            synchronous one that calls UVRunLoop.runMain(_:).
+            """
+        )
+    }
+
+    private static func runMainForever() {
+        let terms = Run.Terms(
+            limit: nil,
+            limitWasPast: false,
+            returnsAfterSource: false,
+            staysWhenEmpty: true
+        )
+        while true { _ = main.run(.default, terms) }
+    }
+
+    /// Runs the main loop until an asynchronous function on the main actor has returned.
+    ///
+    /// For a synchronous `main`. The main loop runs in the default mode, whether or not it is
+    /// empty; ``stop()`` ends one run, and another begins.
+    ///
+    /// > Threading: The main thread; traps elsewhere, and in a task or a block of the main dispatch
+    /// > queue, where the main actor could not go on.
+    ///
+    /// - Parameter body: The function.
+    /// - Returns: The function's result.
+    /// - Throws: The function's error.
+    @available(*, noasync, message: "A run keeps its thread. Await the function itself.")
+    public static func runMain<R: Sendable>(
+        _ body: @escaping @MainActor () async throws -> R
+    ) throws -> R {
+        require(
+            ThreadIdentity.current == .main,
+            "runMain(_:) was called on another thread than the main thread, which cannot wait there."
+        )
+        require(
+            unsafe withUnsafeCurrentTask { unsafe $0 == nil } && !MainQueueSource.isServing,
+            """
+            runMain(_:) was called by the main actor or the main dispatch queue, so the main actor \
+            could not go on. Await the function instead.
+            """
+        )
+        let loop = main
+        let end = MainFunctionEnd<R>()
+        Task { @MainActor in
+            do {
+                end.settle(.success(try await body()))
+            } catch {
+                end.settle(.failure(error))
+            }
+        }
+        let terms = Run.Terms(
+            limit: nil,
+            limitWasPast: false,
+            returnsAfterSource: false,
+            awaited: .event(end),
+            staysWhenEmpty: true
+        )
+        while true {
+            if let result = end.result { return try result.get() }
+            _ = loop.run(.default, terms)
+        }
+    }
+}
+
+/// The end of the function that ``UVRunLoop/runMain(_:)`` waits for.
+private final class MainFunctionEnd<Value: Sendable>: AwaitedEvent {
+    private let state = Guarded<Result<Value, any Error>?>(nil)
+
+    var result: Result<Value, any Error>? { state.withLock { $0 } }
+    var hasOccurred: Bool { result != nil }
+
+    func settle(_ result: Result<Value, any Error>) { state.withLock { $0 = result } }
+}

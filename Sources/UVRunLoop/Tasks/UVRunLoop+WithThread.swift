@@ -1,0 +1,69 @@
+extension UVRunLoop {
+    /// Starts a thread with a loop, passes the loop to a function, and ends the thread.
+    ///
+    /// The function runs in the caller's isolation, not on the thread: use its loop as an actor's
+    /// executor, as the preference of tasks, or for sequences and sleeps. When the function has
+    /// returned or thrown, the thread performs the work that is queued, as by
+    /// ``Thread/stop(afterQueuedWork:)``, and this returns when the thread has ended. Waiting for
+    /// that blocks no thread of the runtime.
+    ///
+    /// > Threading: Any task.
+    ///
+    /// - Parameters:
+    ///   - name: A name for debuggers, which show its first 15 bytes.
+    ///   - stackSize: The size of the stack in bytes; `nil` for the system's default.
+    ///   - isolation: The caller's actor.
+    ///   - body: The function.
+    /// - Returns: The function's result.
+    /// - Throws: The function's error; ``RunLoopError`` if no thread could be started.
+    public static func withThread<R>(
+        name: String? = nil,
+        stackSize: Int? = nil,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (UVRunLoop) async throws -> R
+    ) async throws -> R {
+        let thread = try startThread(name, stackSize)
+        do {
+            let result = try await body(thread.runLoop)
+            await thread.end(isolation: isolation)
+            return result
+        } catch {
+            await thread.end(isolation: isolation)
+            throw error
+        }
+    }
+
+    private static func startThread(
+        _ name: String?,
+        _ stackSize: Int?
+    ) throws(RunLoopError) -> Thread {
+        try Thread(name: name, stackSize: stackSize)
+    }
+}
+
+extension UVRunLoop.Thread {
+    /// Stops the thread after its queued work, and waits until it has ended.
+    fileprivate func end(isolation: isolated (any Actor)?) async {
+        stop()
+        await unsafe withUnsafeContinuation { continuation in
+            let task = unsafe WaitingTask<Void, Never>(continuation)
+            afterEnd { task.resume(with: .success(())) }
+        }
+    }
+
+    /// Calls a function when the thread has ended, on a thread that waits for it.
+    private func afterEnd(_ function: @escaping @Sendable () -> Void) {
+        let wait: @Sendable () -> Void = {
+            self.join()
+            function()
+        }
+        do {
+            try PosixThread(stackSize: PosixThread.smallestStack) {
+                PosixThread.nameCurrent("thread-end")
+                wait()
+            }.detach()
+        } catch {
+            wait()
+        }
+    }
+}

@@ -1,0 +1,71 @@
+@testable import UVRunLoop
+
+/// An actor whose executor is a loop.
+actor Pinned {
+    nonisolated let loop: UVRunLoop
+    private(set) var count = 0
+
+    init(_ loop: UVRunLoop) { self.loop = loop }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    /// Counts a call; returns the number of calls before.
+    @discardableResult
+    func add() -> Int {
+        count += 1
+        return count - 1
+    }
+
+    /// Performs a body in the actor's isolation.
+    func isolated<Result>(
+        _ body: @Sendable (isolated Pinned) async throws -> sending Result
+    ) async rethrows -> sending Result {
+        try await body(self)
+    }
+
+    func whileIsolated(_ body: @Sendable (isolated Pinned) throws -> Void) rethrows {
+        try body(self)
+    }
+}
+
+/// What the body of a test's task came to.
+final class TaskEnd: Sendable {
+    private let state = Guarded<Result<Void, any Error>?>(nil)
+
+    var result: Result<Void, any Error>? { state.withLock { $0 } }
+
+    func settle(_ result: Result<Void, any Error>) { state.withLock { $0 = result } }
+}
+
+/// Runs a loop in the default mode until a task that prefers it has ended.
+///
+/// On virtual time, everything happens on the calling thread: no job may need another.
+func runTask(
+    _ kind: DriverKind = .manual,
+    _ body: @escaping @Sendable (UVRunLoop) async throws -> Void
+) throws {
+    try withLoop(kind) { loop, _ in try runTask(on: loop) { try await body(loop) } }
+}
+
+/// Runs a loop in the default mode until a task that prefers it has ended.
+func runTask(on loop: UVRunLoop, _ body: @escaping @Sendable () async throws -> Void) throws {
+    let end = TaskEnd()
+    let keeper = UVRunLoop.Source { _ in }
+    loop.add(keeper, forMode: .default)
+    Task(executorPreference: loop.taskExecutor) {
+        do {
+            end.settle(.success(try await body()))
+        } catch {
+            end.settle(.failure(error))
+        }
+        loop.stop()
+    }
+    while end.result == nil { loop.run() }
+    keeper.invalidate()
+    try end.result?.get()
+}
+
+extension UVRunLoop {
+    /// How many jobs the loop has performed; on its own thread.
+    var jobCount: UInt64 { local.withValue(\.jobCount) }
+}
