@@ -63,6 +63,11 @@ let package = Package(
             dependencies: ["TestSupport", "UVRunLoop"],
             path: "Tests/Support/TaskProbe"
         ),
+        .executableTarget(
+            name: "AsyncMainProbe",
+            dependencies: ["TestSupport", "UVRunLoop"],
+            path: "Tests/Support/AsyncMainProbe"
+        ),
         .target(name: "TestSupport", dependencies: ["UVRunLoop"], path: "Tests/TestSupport"),
         .target(
             name: "RandomPrograms",
@@ -80,6 +85,10 @@ let package = Package(
                 "CUV", "CUVSupport", "UVRunLoop", "TestSupport", "DispatchProbe", "TaskProbe",
             ],
             swiftSettings: unoptimised
+        ),
+        .testTarget(
+            name: "TaskTests",
+            dependencies: ["UVRunLoop", "TestSupport", "AsyncMainProbe", "TaskProbe"]
         ),
         .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop", "TestSupport"]),
         .testTarget(name: "RandomProgramTests", dependencies: ["RandomPrograms"]),

@@ -81,8 +81,8 @@ final class EventSlot<Element: Sendable>: Sendable {
     ) async -> Element? {
         await withTaskCancellationHandler {
             _ = isolation
-            return await unsafe withUnsafeContinuation { continuation in
-                begin(unsafe WaitingTask(continuation), return: comeBack)
+            return await WaitingTask.suspend(isolation: isolation) { task in
+                begin(task, return: comeBack)
             }
         } onCancel: {
             endWait()

@@ -7,17 +7,11 @@ struct LateJob: Sendable {
     let taskExecutor: LoopTaskExecutor
 
     func perform() {
-        switch entry.context {
-        case .task: unsafe entry.job.runSynchronously(on: taskExecutor.asUnownedTaskExecutor())
-        case .actor:
-            guard let loop else { return }
-            unsafe entry.job.runSynchronously(on: loop.asUnownedSerialExecutor())
-        case .actorInTask:
-            guard let loop else { return }
-            unsafe entry.job.runSynchronously(
-                isolatedTo: loop.asUnownedSerialExecutor(),
-                taskExecutor: taskExecutor.asUnownedTaskExecutor()
-            )
+        switch (entry.context, loop) {
+        case (.actor, let loop?): entry.job.run(isolatedTo: loop)
+        case (.actorInTask, let loop?):
+            entry.job.run(isolatedTo: loop, preferring: taskExecutor)
+        default: entry.job.run(preferring: taskExecutor)
         }
     }
 }

@@ -21,10 +21,10 @@ extension UVRunLoop {
         while count < Self.maxJobsAtOnce, !innermostRun.isEndedAtOnce {
             guard let entry = nextJob(local) else { break }
             local.runningJob = entry.job.bits
+            local.jobCount = local.jobCount &+ 1
             perform(entry)
             count += 1
         }
-        local.jobCount = local.jobCount &+ UInt64(count)
         local.runningJob = 0
         local.isInJob = false
         if !local.jobs.isEmpty { jobs.someAreLeft() }
@@ -41,14 +41,9 @@ extension UVRunLoop {
 
     private func perform(_ entry: JobQueue.Entry) {
         switch entry.context {
-        case .actor: unsafe callOutToJob(entry.job, asUnownedSerialExecutor())
-        case .task: unsafe callOutToJob(entry.job, taskExecutorObject.asUnownedTaskExecutor())
-        case .actorInTask:
-            unsafe callOutToJob(
-                entry.job,
-                asUnownedSerialExecutor(),
-                taskExecutorObject.asUnownedTaskExecutor()
-            )
+        case .actor: entry.job.run(isolatedTo: self)
+        case .task: entry.job.run(preferring: taskExecutorObject)
+        case .actorInTask: entry.job.run(isolatedTo: self, preferring: taskExecutorObject)
         }
     }
 
@@ -75,33 +70,4 @@ extension UVRunLoop {
         }
         local.jobs = JobBatch()
     }
-}
-
-extension UnownedJob {
-    /// The address of the job: equal for one task whenever it is enqueued.
-    var bits: UInt { unsafe unsafeBitCast(self, to: UInt.self) }
-}
-
-// Never inlined, so that backtraces and profiles show the callouts.
-
-/// Performs a job of an actor.
-@inline(never)
-private func callOutToJob(_ job: UnownedJob, _ actor: UnownedSerialExecutor) {
-    unsafe job.runSynchronously(on: actor)
-}
-
-/// Performs a job of a task that prefers the loop.
-@inline(never)
-private func callOutToJob(_ job: UnownedJob, _ task: UnownedTaskExecutor) {
-    unsafe job.runSynchronously(on: task)
-}
-
-/// Performs a job of an actor in a task that prefers the loop.
-@inline(never)
-private func callOutToJob(
-    _ job: UnownedJob,
-    _ actor: UnownedSerialExecutor,
-    _ task: UnownedTaskExecutor
-) {
-    unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: task)
 }

@@ -30,9 +30,7 @@ final class TaskWait<Value: Sendable>: Sendable {
 
     /// Waits for the outcome; called once.
     fileprivate func value(isolation: isolated (any Actor)?) async throws -> Value {
-        try await unsafe withUnsafeThrowingContinuation { continuation in
-            begin(unsafe WaitingTask(continuation))
-        }
+        try await WaitingTask.suspend(isolation: isolation) { begin($0) }
     }
 
     private func begin(_ task: WaitingTask<Value, any Error>) {
@@ -57,6 +55,7 @@ extension UVRunLoop {
     ///   - cancel: Called on any thread when the task is cancelled; the wait then ends with
     ///     `CancellationError`.
     /// - Returns: The value of the outcome.
+    /// - Throws: The error of the outcome.
     func outcome<Value: Sendable>(
         of wait: TaskWait<Value>,
         isolation: isolated (any Actor)?,
@@ -81,13 +80,9 @@ extension UVRunLoop {
         isolation: isolated (any Actor)?,
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        guard isOnOwnThread, !isPreferredByTask else { return try await body() }
-        return try await withTaskExecutorPreference(taskExecutorObject, operation: body)
-    }
-
-    private var isPreferredByTask: Bool {
-        unsafe withUnsafeCurrentTask { task in
-            unsafe task?.unownedTaskExecutor == taskExecutorObject.asUnownedTaskExecutor()
+        guard isOnOwnThread, !CurrentTask.prefers(taskExecutorObject) else {
+            return try await body()
         }
+        return try await withTaskExecutorPreference(taskExecutorObject, operation: body)
     }
 }

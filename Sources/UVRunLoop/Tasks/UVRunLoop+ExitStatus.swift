@@ -19,16 +19,29 @@ extension UVRunLoop {
     ) async throws -> ChildSource.ExitStatus {
         checkProcess()
         try Task.checkCancellation()
-        let end = ChildWait()
-        let source = try ChildSource(process, sendableHandler: { end.settle($1) })
+        let wait = TaskWait<ChildSource.ExitStatus>()
+        let source = try Self.childSource(process, settling: wait)
         addUntilEnd(source)
-        return try await outcome(of: end.wait, isolation: isolation) { source.invalidate() }
+        return try await outcome(of: wait, isolation: isolation) { source.invalidate() }
+    }
+
+    private static func childSource(
+        _ process: CInt,
+        settling wait: TaskWait<ChildSource.ExitStatus>
+    ) throws(RunLoopError) -> ChildSource {
+        let end = ChildEnd(wait)
+        return try ChildSource(process, sendableHandler: { end.settle($1) })
     }
 }
 
-/// A wait for the end of a child; if the handler that holds it is released, the loop has ended.
-private final class ChildWait: Sendable {
-    let wait = TaskWait<UVRunLoop.ChildSource.ExitStatus>()
+/// The end of a child that a task waits for.
+///
+/// Only the source's handler holds it: if that is released before the end, the loop has ended or
+/// the task was cancelled.
+private final class ChildEnd: Sendable {
+    private let wait: TaskWait<UVRunLoop.ChildSource.ExitStatus>
+
+    init(_ wait: TaskWait<UVRunLoop.ChildSource.ExitStatus>) { self.wait = wait }
 
     func settle(_ status: UVRunLoop.ChildSource.ExitStatus) { wait.settle(.success(status)) }
 

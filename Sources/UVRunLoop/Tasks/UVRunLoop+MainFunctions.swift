@@ -60,7 +60,7 @@ extension UVRunLoop {
             "runMain(_:) was called on another thread than the main thread, which cannot wait there."
         )
         require(
-            unsafe withUnsafeCurrentTask { unsafe $0 == nil } && !MainQueueSource.isServing,
+            !CurrentTask.exists && !MainQueueSource.isServing,
             """
             runMain(_:) was called by the main actor or the main dispatch queue, so the main actor \
             could not go on. Await the function instead.

@@ -45,8 +45,7 @@ extension UVRunLoop.Thread {
     /// Stops the thread after its queued work, and waits until it has ended.
     fileprivate func end(isolation: isolated (any Actor)?) async {
         stop()
-        await unsafe withUnsafeContinuation { continuation in
-            let task = unsafe WaitingTask<Void, Never>(continuation)
+        await WaitingTask<Void, Never>.suspend(isolation: isolation) { task in
             afterEnd { task.resume(with: .success(())) }
         }
     }

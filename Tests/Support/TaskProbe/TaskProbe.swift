@@ -19,6 +19,10 @@ struct TaskProbe {
         case "requests": serveRequests()
         case "own": serveOwnRequests()
         case "cancelled": cancelRequests()
+        case "function": try? runFunction()
+        case "throwing": runThrowingFunction()
+        case "functions": try? runFunctions()
+        case "job": try? runFunctionInAJob()
         default: exit(2)
         }
     }

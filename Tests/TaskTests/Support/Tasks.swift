@@ -1,3 +1,5 @@
+@_exported import TestSupport
+
 @testable import UVRunLoop
 
 /// An actor whose executor is a loop.
@@ -17,9 +19,9 @@ actor Pinned {
     }
 
     /// Performs a body in the actor's isolation.
-    func isolated<Result>(
-        _ body: @Sendable (isolated Pinned) async throws -> sending Result
-    ) async rethrows -> sending Result {
+    func isolated<Result: Sendable>(
+        _ body: @Sendable (isolated Pinned) async throws -> Result
+    ) async rethrows -> Result {
         try await body(self)
     }
 
@@ -68,4 +70,25 @@ func runTask(on loop: UVRunLoop, _ body: @escaping @Sendable () async throws -> 
 extension UVRunLoop {
     /// How many jobs the loop has performed; on its own thread.
     var jobCount: UInt64 { local.withValue(\.jobCount) }
+}
+
+/// Starts a thread from a task; the call waits for the thread's loop.
+func startLoopThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread(name: "loop of a test") }
+
+extension UVRunLoop.Thread {
+    /// Waits for the end of the thread from a task, and keeps its thread meanwhile.
+    func joinInTask() { join() }
+}
+
+extension Latch {
+    /// Waits from a task, and keeps its thread meanwhile.
+    func waitInTask() { wait() }
+}
+
+/// Waits for one element of a sequence.
+func first<Sequence: AsyncSequence>(
+    of sequence: Sequence
+) async -> Sequence.Element? where Sequence.Failure == Never {
+    var iterator = sequence.makeAsyncIterator()
+    return await iterator.next(isolation: nil)
 }

@@ -188,7 +188,8 @@ import Testing
             let perPoint = Guarded<[Int]>([])
             for _ in 0..<3_000 { loop.queueJob { count.withLock { $0 += 1 } } }
             let observer = UVRunLoop.Observer(activities: [.beforeTimers, .beforeWaiting, .exit]) {
-                _, _ in
+                _,
+                _ in
                 perPoint.withLock { $0.append(count.withLock { $0 }) }
             }
             loop.add(observer, forMode: .default)

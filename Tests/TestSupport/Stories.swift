@@ -1,11 +1,11 @@
-import TestSupport
-
 /// The programs that tell stories.
-enum Probe: String {
+package enum Probe: String {
     /// It imports Dispatch.
     case dispatch = "DispatchProbe"
     /// It does not.
     case tasks = "TaskProbe"
+    /// Its main function is asynchronous.
+    case asyncMain = "AsyncMainProbe"
 }
 
 private struct StoryError: Error {
@@ -14,7 +14,7 @@ private struct StoryError: Error {
 }
 
 /// Has a probe tell a story; returns its lines.
-func story(_ name: String, by probe: Probe) throws -> [String] {
+package func story(_ name: String, by probe: Probe) throws -> [String] {
     let program = try ChildProgram(probe.rawValue, [name])
     let lines = program.rest().split(separator: "\n").map(String.init)
     let status = program.wait()

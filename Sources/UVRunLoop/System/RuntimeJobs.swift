@@ -1,0 +1,60 @@
+// What the library asks of the concurrency runtime in unsafe calls: to run a job, which happens once
+// for each job that was enqueued, on an executor that the caller retains; and who the caller is.
+
+extension UnownedJob {
+    /// The address of the job: equal for one task whenever it is enqueued.
+    var bits: UInt { unsafe unsafeBitCast(self, to: UInt.self) }
+
+    /// Runs a job of an actor.
+    func run(isolatedTo executor: some SerialExecutor) {
+        unsafe callOutToJob(self, executor.asUnownedSerialExecutor())
+    }
+
+    /// Runs a job of a task that prefers an executor.
+    func run(preferring executor: some TaskExecutor) {
+        unsafe callOutToJob(self, executor.asUnownedTaskExecutor())
+    }
+
+    /// Runs a job of an actor in a task that prefers an executor.
+    func run(isolatedTo actor: some SerialExecutor, preferring executor: some TaskExecutor) {
+        unsafe callOutToJob(
+            self,
+            actor.asUnownedSerialExecutor(),
+            executor.asUnownedTaskExecutor()
+        )
+    }
+}
+
+// Never inlined, so that backtraces and profiles show the callouts.
+
+@inline(never)
+private func callOutToJob(_ job: UnownedJob, _ actor: UnownedSerialExecutor) {
+    unsafe job.runSynchronously(on: actor)
+}
+
+@inline(never)
+private func callOutToJob(_ job: UnownedJob, _ task: UnownedTaskExecutor) {
+    unsafe job.runSynchronously(on: task)
+}
+
+@inline(never)
+private func callOutToJob(
+    _ job: UnownedJob,
+    _ actor: UnownedSerialExecutor,
+    _ task: UnownedTaskExecutor
+) {
+    unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: task)
+}
+
+/// The task that the calling code belongs to.
+enum CurrentTask {
+    /// Whether there is one.
+    static var exists: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
+
+    /// Whether there is one and it prefers an executor.
+    static func prefers(_ executor: some TaskExecutor) -> Bool {
+        unsafe withUnsafeCurrentTask { task in
+            unsafe task?.unownedTaskExecutor == executor.asUnownedTaskExecutor()
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import UVRunLoop
+
+/// Messages of a port as a sequence.
+@Suite(.timeLimit(.minutes(15))) struct MessageSequenceTests {
+    @Test func messagesComeInOrderAndNoneIsLost() async throws {
+        let count = 20_000
+        try await UVRunLoop.withThread { loop in
+            let port = UVRunLoop.Port(capacity: 64)
+            loop.add(port, forMode: .default)
+            let sender = startThread {
+                for number in 0..<count {
+                    _ = port.send(UVRunLoop.PortMessage(id: Int32(number)))
+                }
+            }
+            sender.detach()
+            let received = await Pinned(loop).isolated { _ in
+                var ids: [Int32] = []
+                for await message in port.messages {
+                    ids.append(message.id)
+                    if ids.count == count { break }
+                }
+                return ids
+            }
+            #expect(received == (0..<Int32(count)).map { $0 })
+        }
+    }
+
+    @Test func portWhoseMessagesNobodyTakesFillsUp() throws {
+        try runTask { loop in
+            let port = UVRunLoop.Port(capacity: 4)
+            loop.add(port, forMode: .default)
+            for number in 0..<4 { #expect(port.trySend(number)) }
+            #expect(!port.trySend(4))
+            try await loop.sleep(for: .seconds(1))
+            #expect(port.count == 4)
+            #expect(!port.trySend(5))
+            var iterator = port.messages.makeAsyncIterator()
+            #expect(await iterator.next()?.id == 0)
+            #expect(port.trySend(6))
+            for id in [1, 2, 3, 6] { #expect(await iterator.next()?.id == Int32(id)) }
+            #expect(port.count == 0)
+        }
+    }
+
+    @Test func taskTakesOverFromTheHandler() throws {
+        let log = EventLog()
+        try runTask { loop in
+            let port = UVRunLoop.Port(sendableHandler: { _, message in log.note("\(message.id)") })
+            loop.add(port, forMode: .default)
+            #expect(port.trySend(1))
+            try await loop.sleep(for: .seconds(1))
+            let messages = port.messages
+            #expect(port.trySend(2))
+            #expect(await first(of: messages)?.id == 2)
+        }
+        #expect(log.entries == ["1"])
+    }
+
+    @Test func messagesWaitWhileAnotherModeRuns() {
+        withLoop(.manual) { loop, log in
+            let aside = UVRunLoop.Mode("aside of messages")
+            let port = UVRunLoop.Port()
+            loop.add(port, forMode: aside)
+            Task(executorPreference: loop.taskExecutor) {
+                log.note("\(await first(of: port.messages)?.id ?? 0)")
+            }
+            loop.run(mode: .default, for: .zero)
+            _ = port.send(UVRunLoop.PortMessage(id: 7))
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == [])
+            loop.run(mode: aside, for: .zero)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["7"])
+        }
+    }
+
+    @Test func invalidationAndCancellationEndAWait() throws {
+        try runTask { loop in
+            let port = UVRunLoop.Port()
+            loop.add(port, forMode: .default)
+            let wait = Task(executorPreference: loop.taskExecutor) {
+                await first(of: port.messages) == nil
+            }
+            try await loop.sleep(for: .seconds(1))
+            wait.cancel()
+            #expect(await wait.value)
+            #expect(port.trySend(1))
+            #expect(await first(of: port.messages)?.id == 1)
+            let other = Task(executorPreference: loop.taskExecutor) {
+                await first(of: port.messages) == nil
+            }
+            try await loop.sleep(for: .seconds(1))
+            port.messages.invalidate()
+            #expect(await other.value)
+        }
+    }
+}
+
+extension UVRunLoop.Port {
+    /// Sends a message without waiting for room.
+    fileprivate func trySend(_ id: Int) -> Bool {
+        send(UVRunLoop.PortMessage(id: Int32(id)), limit: .zero)
+    }
+}

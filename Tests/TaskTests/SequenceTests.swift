@@ -1,0 +1,279 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// Ticks, signals and the readiness of descriptors as sequences.
+@Suite(.timeLimit(.minutes(15))) struct SequenceTests {
+    // MARK: Ticks
+
+    @Test func ticksComeAtTheirDatesAndDoNotDrift() throws {
+        try runTask { loop in
+            let start = loop.clock.now
+            var dates: [Duration] = []
+            for await count in loop.ticks(every: .seconds(10)) {
+                #expect(count == 1)
+                dates.append(start.duration(to: loop.clock.now))
+                try await loop.sleep(for: .seconds(3))
+                if dates.count == 4 { break }
+            }
+            #expect(dates == [.seconds(10), .seconds(20), .seconds(30), .seconds(40)])
+        }
+    }
+
+    @Test func tickTellsHowManyDatesItStandsFor() throws {
+        try runTask { loop in
+            let start = loop.clock.now
+            var ticks = loop.ticks(every: .seconds(1)).makeAsyncIterator()
+            #expect(await ticks.next() == 1)
+            try await loop.sleep(for: .milliseconds(5_500))
+            // Those of the seconds 2 to 6.
+            var count = await ticks.next() ?? 0
+            if count < 5 { count += await ticks.next() ?? 0 }
+            #expect(count == 5)
+            #expect(await ticks.next() == 1)
+            #expect(start.duration(to: loop.clock.now) == .seconds(7))
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func datesAndTicksAreAsManyAfterAllKindsOfDelays(kind: DriverKind) throws {
+        try runTask(kind) { loop in
+            let start = loop.clock.now
+            var count = 0
+            var iterator = loop.ticks(every: .microseconds(500)).makeAsyncIterator()
+            for delay in [0, 100, 700, 3_000, 0, 10, 2_500, 0] {
+                count += await iterator.next() ?? 0
+                if delay > 0 { try await loop.sleep(for: .microseconds(delay)) }
+            }
+            count += await iterator.next() ?? 0
+            let passed = start.duration(to: loop.clock.now) / .microseconds(500)
+            #expect(count <= Int(passed))
+            #expect(count >= 8)
+        }
+    }
+
+    @Test func ticksThatNobodyWaitsForWakeTheLoopOnce() throws {
+        try withLoop(.manual) { loop, log in
+            let ticks = loop.ticks(every: .seconds(1))
+            // The first date takes the timer out of the mode.
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            try runTask(on: loop) {
+                var iterator = ticks.makeAsyncIterator()
+                #expect(await iterator.next() == 1)
+                #expect(await iterator.next() == 1)
+            }
+            ticks.invalidate()
+        }
+    }
+
+    // MARK: Signals
+
+    @Test func signalsAreCountedFromTheInitialiserOn() async throws {
+        let signal = SIGRTMIN_ + 7
+        try await UVRunLoop.withThread { loop in
+            let signals = try loop.signals(signal)
+            for _ in 0..<5 { kill(getpid(), signal) }
+            var iterator = signals.makeAsyncIterator()
+            var count = 0
+            while count < 5 { count += await iterator.next() ?? 5 }
+            #expect(count == 5)
+        }
+    }
+
+    @Test func signalThatCannotBeWatchedIsRefused() async throws {
+        try await UVRunLoop.withThread { loop in
+            let error = #expect(throws: RunLoopError.self) { try loop.signals(SIGKILL) }
+            #expect(error?.code == .signalNotWatchable)
+        }
+    }
+
+    // MARK: Readiness
+
+    @Test(arguments: DriverKind.allCases)
+    func readinessFollowsTheDescriptor(kind: DriverKind) throws {
+        try runTask(kind) { loop in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            var iterator = readiness.makeAsyncIterator()
+            for text in ["a", "bc", "def"] {
+                pipe.write(text)
+                #expect(await iterator.next() == .readable)
+                #expect(pipe.read() == text)
+            }
+            pipe.closeWriteEnd()
+            #expect(await iterator.next()?.contains(.hangUp) == true)
+            readiness.invalidate()
+            #expect(await iterator.next() == nil)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func readyDescriptorThatNobodyWaitsForLeavesItsModeAndComesBack(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            pipe.write("x")
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            log.observe(loop, .beforeTimers)
+            // A loop that spins would not finish.
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.count <= 2)
+            try runTask(on: loop) {
+                var iterator = readiness.makeAsyncIterator()
+                #expect(await iterator.next() == .readable)
+                // Still unread, so it is ready again at once.
+                #expect(await iterator.next() == .readable)
+                #expect(pipe.read() == "x")
+                pipe.write("y")
+                #expect(await iterator.next() == .readable)
+            }
+        }
+    }
+
+    @Test func closedDescriptorIsRefused() async throws {
+        try await UVRunLoop.withThread { loop in
+            let error = #expect(throws: RunLoopError.self) {
+                try loop.readiness(of: 9_999, .readable)
+            }
+            #expect(error?.code == .descriptorClosed)
+        }
+    }
+
+    // MARK: Cancellation and ends
+
+    @Test func cancellationEndsAWaitAndTheSequenceGoesOn() throws {
+        try runTask { loop in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            let ticks = loop.ticks(every: .seconds(1_000))
+            let waits = [
+                Task(executorPreference: loop.taskExecutor) {
+                    var iterator = readiness.makeAsyncIterator()
+                    return await iterator.next() == nil
+                },
+                Task(executorPreference: loop.taskExecutor) {
+                    var iterator = ticks.makeAsyncIterator()
+                    return await iterator.next() == nil
+                },
+            ]
+            try await loop.sleep(for: .seconds(1))
+            for wait in waits { wait.cancel() }
+            for wait in waits { #expect(await wait.value) }
+            pipe.write("x")
+            var iterator = readiness.makeAsyncIterator()
+            #expect(await iterator.next() == .readable)
+        }
+    }
+
+    @Test func cancelledTaskGetsNothing() throws {
+        try runTask { loop in
+            let ticks = loop.ticks(every: .seconds(1))
+            withUnsafeCurrentTask { unsafe $0?.cancel() }
+            var iterator = ticks.makeAsyncIterator()
+            #expect(await iterator.next() == nil)
+        }
+    }
+
+    @Test func invalidationEndsAWait() throws {
+        try runTask { loop in
+            let ticks = loop.ticks(every: .seconds(1_000))
+            let signals = try loop.signals(SIGRTMIN_ + 8)
+            let wait = Task(executorPreference: loop.taskExecutor) {
+                var iterator = ticks.makeAsyncIterator()
+                return await iterator.next() == nil
+            }
+            let other = Task(executorPreference: loop.taskExecutor) {
+                var iterator = signals.makeAsyncIterator()
+                return await iterator.next() == nil
+            }
+            try await loop.sleep(for: .seconds(1))
+            ticks.invalidate()
+            signals.invalidate()
+            #expect(await wait.value)
+            #expect(await other.value)
+            // Twice, and by the end of its life a third time.
+            ticks.invalidate()
+        }
+    }
+
+    @Test func endOfTheLoopEndsEverySequence() async throws {
+        let thread = try startLoopThread()
+        let (loop, pipe) = (thread.runLoop, Pipe())
+        let ticks = loop.ticks(every: .seconds(1_000))
+        let signals = try loop.signals(SIGRTMIN_ + 9)
+        let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+        let port = UVRunLoop.Port()
+        loop.add(port, forMode: .default)
+        async let noTick = first(of: ticks) == nil
+        async let noSignal = first(of: signals) == nil
+        async let noEvents = first(of: readiness) == nil
+        async let noMessage = first(of: port.messages) == nil
+        try await loop.sleep(for: .milliseconds(5))
+        thread.stop()
+        let ended = await [noTick, noSignal, noEvents, noMessage]
+        #expect(ended == [true, true, true, true])
+        thread.joinInTask()
+        // Those that come too late end at once.
+        #expect(await first(of: loop.ticks(every: .seconds(1))) == nil)
+        #expect(await first(of: try loop.readiness(of: pipe.readEnd, .readable)) == nil)
+        #expect(await first(of: try loop.signals(SIGRTMIN_ + 9)) == nil)
+    }
+
+    @Test func secondConsumerTraps() async {
+        await #expect(processExitsWith: .failure) {
+            try runTask { loop in
+                let ticks = loop.ticks(every: .seconds(1_000))
+                for _ in 0..<2 {
+                    Task(executorPreference: loop.taskExecutor) { await first(of: ticks) }
+                }
+                try await loop.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    @Test func hundredThousandCancelledWaitsLeaveNothing() throws {
+        try withLoop(.manual) { loop, _ in
+            try runTask(on: loop) {
+                let pipe = Pipe()
+                for _ in 0..<100 {
+                    let waits = (0..<1_000).map { number in
+                        Task(executorPreference: loop.taskExecutor) {
+                            if number.isMultiple(of: 100) {
+                                return await first(
+                                    of: try loop.readiness(of: pipe.readEnd, .readable)
+                                ) == nil
+                            }
+                            return await first(of: loop.ticks(every: .seconds(1_000))) == nil
+                        }
+                    }
+                    await Task.yield()
+                    for wait in waits { wait.cancel() }
+                    for wait in waits {
+                        let isOver = try await wait.value
+                        #expect(isOver)
+                    }
+                }
+            }
+            #expect(loop.isEmpty(.default))
+        }
+    }
+
+    @Test func waitsOfOtherThreadsRaceWithEventsAndCancellation() async throws {
+        try await UVRunLoop.withThread { loop in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            for number in 0..<500 {
+                let wait = Task { await first(of: readiness) }
+                pipe.write("x")
+                if number.isMultiple(of: 2) { wait.cancel() }
+                _ = await wait.value
+                _ = pipe.read()
+            }
+            pipe.write("last")
+            #expect(await first(of: readiness) == .readable)
+        }
+    }
+}
+
+/// The first real-time signal; the C library keeps two for itself.
+private let SIGRTMIN_: CInt = 34
