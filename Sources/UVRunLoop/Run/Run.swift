@@ -77,8 +77,8 @@ struct Run: ~Copyable {
         var isLast = false
         /// What the run waits for, which then decides when it ends.
         ///
-        /// One reference, because every run copies its terms: with an enum of references, a pass
-        /// took 150 instructions more.
+        /// One reference, and moved from the caller to the run: with an enum of references, which
+        /// was copied, a run took 180 instructions more.
         var awaited: (any Awaited)?
         /// Whether the run continues although its mode is empty.
         var staysWhenEmpty = false

@@ -15,7 +15,7 @@ extension UVRunLoop: SerialExecutor {
         let job = UnownedJob(job)
         // The runtime does not say whether the task prefers the loop. One that is performed now and
         // enqueued again most likely does, and is spared the next change of executors.
-        let isRunning = isOnOwnThread && local.withValue { $0.runningJob == job.bits }
+        let isRunning = local.withValueIfHere { $0.runningJob == job.bits } ?? false
         jobs.enqueue(JobQueue.Entry(job: job, context: isRunning ? .actorInTask : .actor)) {
             LateJob(entry: $0, loop: self, taskExecutor: taskExecutorObject)
         }
