@@ -15,7 +15,7 @@ extension Operation {
                 Task(executorPreference: loop.taskExecutor) {
                     while true {
                         await baton.wait()
-                        counter.number += 1
+                        counter.addOne()
                     }
                 }
             }
@@ -58,17 +58,14 @@ extension Operation {
             "a call of an actor on the loop by a task that prefers the loop",
             count: 10_000
         ) { loop in
-            callsByTask(loop) { actor, count in
-                for _ in 0..<count { await actor.add() }
+            let counter = JobCounter()
+            return callsByTask(loop) { actor, count in
+                for _ in 0..<count {
+                    await actor.add()
+                    // Or the compiler would leave out the way back.
+                    counter.addOne()
+                }
             }
-        },
-        Operation(
-            "job.actors",
-            "a call of an actor on the loop by another one on the loop",
-            count: 10_000
-        ) { loop in
-            let other = Pinned(loop)
-            return callsByTask(loop) { actor, count in await other.call(actor, count) }
         },
         Operation(
             "job.switch",
@@ -77,6 +74,24 @@ extension Operation {
         ) { loop in
             let counter = JobCounter()
             return callsByTask(loop) { actor, count in await actor.callOut(counter, count) }
+        },
+        Operation(
+            "job.actors",
+            "a call of an actor on the loop by another one on the loop",
+            count: 10_000
+        ) { loop in
+            let other = Pinned(loop)
+            return pinned(loop) { actor, gate, end in
+                while let count = await gate.next(isolation: actor) {
+                    await actor.call(other, count)
+                    end.count(count)
+                }
+            }
+        },
+        Operation("job.preferred", "the same in a task that prefers the loop", count: 10_000) {
+            loop in
+            let other = Pinned(loop)
+            return callsByTask(loop) { actor, count in await other.call(actor, count) }
         },
         Operation(
             "await",
@@ -157,14 +172,14 @@ extension Operation {
     /// What an actor does whose executor is the loop.
     private static func pinned(
         _ loop: UVRunLoop,
-        preferring: Bool = false,
+        preferring isPreferred: Bool = false,
         _ body: @escaping @Sendable (isolated Pinned, Gate, LoopEnd) async -> Void
     ) -> Rounds {
         loop.keep()
         let actor = Pinned(loop)
         let end = LoopEnd(loop)
         let gate = Gate(loop)
-        Task(executorPreference: preferring ? loop.taskExecutor : nil) {
+        Task(executorPreference: isPreferred ? loop.taskExecutor : nil) {
             await body(actor, gate, end)
         }
         gate.awaitTask()
@@ -207,18 +222,27 @@ private actor Pinned {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    @inline(never)
     func add() { count += 1 }
 
-    func call(_ other: Pinned, _ count: Int) async { for _ in 0..<count { await other.add() } }
+    func call(_ other: Pinned, _ count: Int) async {
+        for _ in 0..<count {
+            await other.add()
+            add()
+        }
+    }
 
     func callOut(_ counter: JobCounter, _ count: Int) async {
-        for _ in 0..<count { await addOne(to: counter) }
+        for _ in 0..<count {
+            await addOne(to: counter)
+            add()
+        }
     }
 }
 
 /// Runs where the task prefers.
 @inline(never)
-private func addOne(to counter: JobCounter) async { counter.number += 1 }
+private func addOne(to counter: JobCounter) async { counter.addOne() }
 
 /// A continuation by which a task waits, time and again.
 ///
@@ -276,4 +300,9 @@ private final class LoopEnd: @unchecked Sendable {
 /// Counts jobs.
 ///
 /// Unchecked, because only the loop's thread performs them.
-private final class JobCounter: @unchecked Sendable { var number = 0 }
+private final class JobCounter: @unchecked Sendable {
+    var number = 0
+
+    @inline(never)
+    func addOne() { number += 1 }
+}

@@ -107,8 +107,13 @@ extension Job {
         func calls(_ host: TaskHost, _ count: Int) -> [Double] {
             defer { host.end() }
             let called = HostedActor(on: host)
+            let tally = Tally(count) {}
             let taken = timeOfTask(count, preferring: host.preferred) {
-                for _ in 0..<count { await called.add() }
+                for _ in 0..<count {
+                    await called.add()
+                    // Or the compiler would leave out the way back.
+                    tally.add()
+                }
             }
             return [taken]
         }
@@ -199,7 +204,7 @@ extension Job {
                     let (loop, host) = TaskHost.ours()
                     return latenesses(of: host, delays) { delay in
                         await timer(after: delay, on: loop)
-                    } _: { delay in
+                    } _: { _, delay in
                         try? await loop.sleep(for: .nanoseconds(delay))
                     }
                 },
@@ -207,17 +212,9 @@ extension Job {
                     let (loop, host) = TaskHost.nio()
                     return latenesses(of: host, delays) { delay in
                         await nioTimer(after: delay, on: loop)
-                    } _: { delay in
+                    } _: { _, delay in
                         let deadline = NIODeadline.now() + .nanoseconds(delay)
                         try? await loop.scheduleTask(deadline: deadline) {}.futureResult.get()
-                    }
-                },
-                Contender(.pool) { _ in
-                    let host = TaskHost.ours().1
-                    return latenesses(of: host, delays) { _ in
-                        nil
-                    } _: { delay in
-                        try? await Task.sleep(for: .nanoseconds(delay))
                     }
                 },
             ]
@@ -247,7 +244,7 @@ extension Job {
                     let values = waitForTask {
                         var values: [Double] = []
                         for delay in delays {
-                            if let late = await timer(after: delay, on: loop) { values.append(late) }
+                            values.append(await timer(after: delay, on: loop))
                         }
                         return values
                     }
@@ -413,18 +410,18 @@ private func readBytes(
 private func latenesses(
     of host: TaskHost,
     _ delays: [Int64],
-    timer: @escaping @Sendable (Int64) async -> Double?,
-    _ sleep: @escaping @Sendable (Int64) async -> Void
+    timer: @escaping @Sendable (Int64) async -> Double,
+    _ sleep: @escaping @Sendable (isolated HostedActor, Int64) async -> Void
 ) -> [Double] {
     defer { host.end() }
     let actor = HostedActor(on: host)
     let (timers, sleeps) = waitForTask {
-        await actor.perform { _ in
+        await actor.perform { actor in
             var (timers, sleeps): ([Double], [Double]) = ([], [])
             for delay in delays {
-                if let late = await timer(delay) { timers.append(late) }
+                timers.append(await timer(delay))
                 let due = now() + delay
-                await sleep(delay)
+                await sleep(actor, delay)
                 sleeps.append(Double(now() - due))
             }
             return (timers, sleeps)
@@ -444,7 +441,7 @@ extension [Double] {
 }
 
 /// How late the handler of one timer is called.
-private func timer(after delay: Int64, on loop: UVRunLoop) async -> Double? {
+private func timer(after delay: Int64, on loop: UVRunLoop) async -> Double {
     await withUnsafeContinuation { continuation in
         let due = now() + delay
         let timer = UVRunLoop.Timer(
@@ -455,7 +452,7 @@ private func timer(after delay: Int64, on loop: UVRunLoop) async -> Double? {
     }
 }
 
-private func nioTimer(after delay: Int64, on loop: any EventLoop) async -> Double? {
+private func nioTimer(after delay: Int64, on loop: any EventLoop) async -> Double {
     await withUnsafeContinuation { continuation in
         let due = now() + delay
         loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(due))) {

@@ -168,17 +168,12 @@ struct Budget {
         let p99 = ours("tasks.yield.p99", 100_000).map { $0 / 1_000_000 }
         return [
             line("tasks.await / an actor on SwiftNIO", .atMost(0.2), "tasks.await", over: .nio),
+            line("tasks.answer / an actor on SwiftNIO", .atMost(0.2), "tasks.answer", over: .nio),
             Line(
                 title: "tasks.actor: an actor's call of another one on its loop",
                 bound: .atMost(25),
                 unit: " ns",
                 measured: ours("tasks.actor")
-            ),
-            Line(
-                title: "tasks.call: a task's call of an actor on the loop it prefers",
-                bound: .atMost(25),
-                unit: " ns",
-                measured: ours("tasks.call")
             ),
             line(
                 "tasks.readiness / a handler",

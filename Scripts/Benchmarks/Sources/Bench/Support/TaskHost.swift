@@ -96,20 +96,28 @@ private final class QueueTaskExecutor: TaskExecutor {
 
 /// An actor that runs where it is told.
 actor HostedActor {
-    private let host: TaskHost
-    nonisolated let unownedExecutor: UnownedSerialExecutor
+    private nonisolated let host: TaskHost
+    private nonisolated let executor: UnownedSerialExecutor
     private var count = 0
 
     init(on host: TaskHost) {
         self.host = host
-        unownedExecutor = host.serial.asUnownedSerialExecutor()
+        executor = host.serial.asUnownedSerialExecutor()
     }
 
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor }
+
+    @inline(never)
     func add() { count += 1 }
 
     /// Calls another actor again and again.
+    ///
+    /// It does something itself after each call, or the compiler would leave out the way back.
     func call(_ other: HostedActor, _ count: Int) async {
-        for _ in 0..<count { await other.add() }
+        for _ in 0..<count {
+            await other.add()
+            add()
+        }
     }
 
     /// Does something in the actor's isolation.
