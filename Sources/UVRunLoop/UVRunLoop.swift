@@ -66,8 +66,8 @@ public final class UVRunLoop: Sendable {
     var mayHoldBlocks: Bool { contents.mayHoldBlocks }
 
     /// The jobs of tasks and actors.
-    var jobs: JobQueue { contents.jobs.queue }
-    var taskExecutorObject: LoopTaskExecutor { contents.jobs }
+    var jobs: JobQueue { contents.jobs }
+    var taskExecutorObject: LoopTaskExecutor { contents.taskExecutor }
 
     /// What the engine holds, read without its lock.
     var summary: EngineSummary { contents.summary }

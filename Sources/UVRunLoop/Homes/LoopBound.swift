@@ -15,8 +15,22 @@ final class LoopBound<Value>: @unchecked Sendable {
 
     @inline(__always)
     func withValue<Result: ~Copyable>(_ body: (inout Value) -> Result) -> Result {
+        lend(isHere: owner == .current, body)
+    }
+
+    /// Lends the value if the calling thread is its own; returns `nil` elsewhere.
+    ///
+    /// It allocates nothing for a thread that has not used the library yet.
+    @inline(__always)
+    func withValueIfHere<Result>(_ body: (inout Value) -> Result) -> Result? {
+        guard ThreadRecord.isCurrent(owner) else { return nil }
+        return lend(isHere: true, body)
+    }
+
+    @inline(__always)
+    private func lend<Result: ~Copyable>(isHere: Bool, _ body: (inout Value) -> Result) -> Result {
         require(
-            owner == .current && !isLent,
+            isHere && !isLent,
             """
             Bug in UVRunLoop: a run loop's own state was accessed from another thread, or twice \
             at once.

@@ -12,7 +12,7 @@ final class JobQueue: Sendable {
     }
 
     private struct State {
-        var entries: [Entry] = []
+        var entries = JobList()
         var isClosed = false
     }
 
@@ -52,8 +52,9 @@ final class JobQueue: Sendable {
     /// While jobs are being performed it may be `false`.
     var mayHoldJobs: Bool { holdsJob.latest }
 
-    /// Takes all jobs, in exchange for an empty array.
-    func takeAll(into entries: inout [Entry]) {
+    /// Takes all jobs, in exchange for an empty list.
+    @inline(__always)
+    func takeAll(into entries: inout JobList) {
         state.withLock { state in
             swap(&state.entries, &entries)
             holdsJob.publish(false)
@@ -78,7 +79,7 @@ final class JobQueue: Sendable {
         state.withLock { state in
             state.isClosed = true
             holdsJob.publish(false)
-            let left = taken + exchange(&state.entries, with: [])
+            let left = taken + exchange(&state.entries, with: JobList()).all
             if !left.isEmpty { LateJobs.add(left.map(late)) }
         }
     }
@@ -96,13 +97,42 @@ enum JobContext: UInt8 {
     case actorInTask
 }
 
+/// Jobs in order, in storage that is used again.
+///
+/// What was removed stays in the storage, as it owns nothing: `Array` takes 80 instructions to
+/// remove it, a third of what a job costs.
+struct JobList {
+    private var storage: [JobQueue.Entry] = []
+    private(set) var count = 0
+
+    var all: ArraySlice<JobQueue.Entry> { storage[..<count] }
+
+    subscript(index: Int) -> JobQueue.Entry {
+        @inline(__always)
+        get { storage[index] }
+    }
+
+    @inline(__always)
+    mutating func append(_ entry: JobQueue.Entry) {
+        if count < storage.count {
+            storage[count] = entry
+        } else {
+            storage.append(entry)
+        }
+        count += 1
+    }
+
+    @inline(__always)
+    mutating func removeAll() { count = 0 }
+}
+
 /// Jobs that a loop has taken from its queue, and performs in turn.
 struct JobBatch {
-    private var entries: [JobQueue.Entry] = []
+    private var entries = JobList()
     private var next = 0
 
     /// The jobs that were not performed.
-    var rest: ArraySlice<JobQueue.Entry> { entries[next...] }
+    var rest: ArraySlice<JobQueue.Entry> { entries.all[next...] }
     var isEmpty: Bool { next == entries.count }
 
     @inline(__always)
@@ -115,7 +145,7 @@ struct JobBatch {
     /// Takes all jobs of a queue; the batch must be empty.
     @inline(__always)
     mutating func refill(from queue: JobQueue) {
-        entries.removeAll(keepingCapacity: true)
+        entries.removeAll()
         next = 0
         queue.takeAll(into: &entries)
     }

@@ -29,8 +29,9 @@ final class LocalState {
     @safe @exclusivity(unchecked) var jobs = JobBatch()
     /// Whether a job is being performed; runs that are nested in it perform none.
     @safe @exclusivity(unchecked) var isInJob = false
-    /// The job that is being performed, or zero.
+    /// The job that is being performed, or zero, and its context.
     @safe @exclusivity(unchecked) var runningJob: UInt = 0
+    @safe @exclusivity(unchecked) var runningContext = JobContext.actor
 
     init(driver: any LoopDriver) { self.driver = driver }
 }

@@ -8,10 +8,15 @@ struct LoopContents: ~Copyable, Sendable {
     private let publishedSummary = Publication<SystemWord>()
     private let inbox = Guarded(Inbox())
     private let holdsBlock = FlagPublication<SystemWord>()
-    /// The jobs are reached by way of the executor that tasks prefer, which may outlive the loop.
-    let jobs: LoopTaskExecutor
+    /// The queued jobs, which may outlive the loop.
+    let jobs: JobQueue
+    /// The executor that tasks prefer.
+    let taskExecutor: LoopTaskExecutor
 
-    init(jobs: JobQueue) { self.jobs = LoopTaskExecutor(jobs) }
+    init(jobs: JobQueue) {
+        self.jobs = jobs
+        taskExecutor = LoopTaskExecutor(jobs)
+    }
 
     /// Lends the engine while its lock is held, and publishes its summary.
     ///

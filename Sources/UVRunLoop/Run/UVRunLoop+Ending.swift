@@ -34,7 +34,7 @@ extension UVRunLoop {
                         limitWasPast: false,
                         returnsAfterSource: false,
                         isLast: true,
-                        awaited: .port(port)
+                        awaited: port
                     )
                 )
             }
@@ -44,20 +44,24 @@ extension UVRunLoop {
 
     /// Whether a run ends at the end of its current pass.
     func isStopped(_ run: borrowing Run) -> Bool {
-        switch run.terms.awaited {
-        case nil: innermostRun.isStopped
-        case .port(let port):
-            innermostRun.isStoppedAlone || innermostRun.isEndedAtOnce || !isFinishing(port)
-        case .event(let event): innermostRun.isStopped || event.hasOccurred
-        }
+        guard let awaited = run.terms.awaited else { return innermostRun.isStopped }
+        return awaited.endsRun(of: self)
     }
 
     /// Whether a port is in the default mode and finishing its work.
-    private func isFinishing(_ port: PortLink) -> Bool {
+    fileprivate func isFinishing(_ port: PortLink) -> Bool {
         let isServed = port.state.withLock { state in
             state.loop === self
                 && withEngine { $0.ports.contains(state.ticket, in: .default, of: $0.modes) }
         }
         return isServed && port.receiver.isFinishing
+    }
+}
+
+/// A port that finishes its work, for which a run continues although the loop was ended.
+extension UVRunLoop.PortLink: Awaited {
+    func endsRun(of loop: UVRunLoop) -> Bool {
+        loop.innermostRun.isStoppedAlone || loop.innermostRun.isEndedAtOnce
+            || !loop.isFinishing(self)
     }
 }

@@ -21,6 +21,7 @@ extension UVRunLoop {
         while count < Self.maxJobsAtOnce, !innermostRun.isEndedAtOnce {
             guard let entry = nextJob(local) else { break }
             local.runningJob = entry.job.bits
+            local.runningContext = entry.context
             local.jobCount = local.jobCount &+ 1
             perform(entry)
             count += 1

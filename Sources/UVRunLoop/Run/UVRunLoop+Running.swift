@@ -165,7 +165,7 @@ extension UVRunLoop {
 
     // MARK: A run
 
-    func run(_ mode: Mode, _ terms: Run.Terms) -> RunResult {
+    func run(_ mode: Mode, _ terms: consuming Run.Terms) -> RunResult {
         home.doReleases()
         registerMainQueue()
         let local = local.withValue(\.self)

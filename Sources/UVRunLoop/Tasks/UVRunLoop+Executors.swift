@@ -13,10 +13,8 @@ extension UVRunLoop: SerialExecutor {
     /// - Parameter job: The job.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // The runtime does not say whether the task prefers the loop. One that is performed now and
-        // enqueued again most likely does, and is spared the next change of executors.
-        let isRunning = isOnOwnThread && local.withValue { $0.runningJob == job.bits }
-        jobs.enqueue(JobQueue.Entry(job: job, context: isRunning ? .actorInTask : .actor)) {
+        let context = local.withValueIfHere { $0.contextOnActor(of: job) } ?? .actor
+        jobs.enqueue(JobQueue.Entry(job: job, context: context)) {
             LateJob(entry: $0, loop: self, taskExecutor: taskExecutorObject)
         }
     }
@@ -51,6 +49,20 @@ extension UVRunLoop: SerialExecutor {
 
     /// After the end of the loop, its actors are isolated to the late-jobs thread.
     private var isIsolating: Bool { isOnOwnThread && !jobs.isClosed }
+}
+
+extension LocalState {
+    /// Guesses in which context a job of an actor is to be performed.
+    ///
+    /// The runtime does not say whether the task prefers the loop. If the task is being performed
+    /// and is enqueued again, the runtime has found that its executors have changed: it most likely
+    /// prefers the loop if it was performed without a preference for it, and does not, or does not
+    /// any more, if it was performed with one. A wrong guess costs a job.
+    @inline(__always)
+    fileprivate func contextOnActor(of job: UnownedJob) -> JobContext {
+        guard runningJob == job.bits else { return .actor }
+        return runningContext == .actorInTask ? .actor : .actorInTask
+    }
 }
 
 // MARK: The executor that tasks prefer

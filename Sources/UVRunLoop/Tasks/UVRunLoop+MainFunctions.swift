@@ -79,7 +79,7 @@ extension UVRunLoop {
             limit: nil,
             limitWasPast: false,
             returnsAfterSource: false,
-            awaited: .event(end),
+            awaited: end,
             staysWhenEmpty: true
         )
         while true {
@@ -90,11 +90,12 @@ extension UVRunLoop {
 }
 
 /// The end of the function that ``UVRunLoop/runMain(_:)`` waits for.
-private final class MainFunctionEnd<Value: Sendable>: AwaitedEvent {
+private final class MainFunctionEnd<Value: Sendable>: Awaited {
     private let state = Guarded<Result<Value, any Error>?>(nil)
 
     var result: Result<Value, any Error>? { state.withLock { $0 } }
-    var hasOccurred: Bool { result != nil }
 
     func settle(_ result: Result<Value, any Error>) { state.withLock { $0 = result } }
+
+    func endsRun(of loop: UVRunLoop) -> Bool { loop.innermostRun.isStopped || result != nil }
 }

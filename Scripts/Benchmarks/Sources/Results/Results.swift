@@ -80,6 +80,8 @@ public enum System: String, Codable, CaseIterable, Sendable {
     case cfRunLoop = "CFRunLoop"
     case nio = "SwiftNIO"
     case dispatch = "Dispatch"
+    /// The threads on which the concurrency runtime runs tasks that prefer no executor.
+    case pool = "Swift's pool"
 }
 
 /// What values are counted in; lower ones are better, except of ``perSecond``.

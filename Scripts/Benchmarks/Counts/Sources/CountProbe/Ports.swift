@@ -25,11 +25,11 @@ extension Operation {
             let countdown = Countdown(loop)
             let port = UVRunLoop.Port(handler: { port, message in
                 countdown.countOne()
-                if countdown.rest > 0 { port.send(message) }
+                if countdown.rest > 0 { _ = port.send(message) }
             })
             loop.add(port, forMode: .default)
             return { count, round in
-                port.send(UVRunLoop.PortMessage(id: 1))
+                _ = port.send(UVRunLoop.PortMessage(id: 1))
                 round.loop { countdown.run(count) }
             }
         },
@@ -38,7 +38,7 @@ extension Operation {
 
 /// A pipe of the system's, for as long as the program runs.
 struct Pipe {
-    private let descriptors: (reading: CInt, writing: CInt)
+    let descriptors: (reading: CInt, writing: CInt)
 
     init() {
         var pair: [CInt] = [-1, -1]

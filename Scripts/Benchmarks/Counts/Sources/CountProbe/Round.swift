@@ -61,6 +61,7 @@ struct Round: Sendable {
         for (part, name) in parts {
             print("allocations", name, count_allocations(part))
             print("clock-reads", name, count_clock_reads(part))
+            print("pool-jobs", name, count_pool_jobs(part))
         }
         for note in notes.withLock({ $0 }) { print(note) }
     }

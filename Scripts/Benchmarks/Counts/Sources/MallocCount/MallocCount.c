@@ -184,13 +184,33 @@ ssize_t write(int descriptor, const void *bytes, size_t size) {
     return (ssize_t)size;
 }
 
+// MARK: The pool of the concurrency runtime
+
+// The runtime's hook, called instead of giving a job to its pool of threads.
+typedef __attribute__((swiftcall)) void (*enqueue_original)(void *job);
+typedef __attribute__((swiftcall)) void (*enqueue_hook)(void *job, enqueue_original original);
+__attribute__((weak)) extern enqueue_hook swift_task_enqueueGlobal_hook;
+
+static atomic_long poolJobs;
+
+static __attribute__((swiftcall)) void enqueue(void *job, enqueue_original original) {
+    atomic_fetch_add_explicit(&poolJobs, 1, memory_order_relaxed);
+    original(job);
+}
+
+__attribute__((constructor)) static void setHook(void) {
+    if (&swift_task_enqueueGlobal_hook) swift_task_enqueueGlobal_hook = enqueue;
+}
+
 // MARK: The parts
 
 static atomic_long allocationsOf[COUNT_PARTS];
 static atomic_long clockReadsOf[COUNT_PARTS];
+static atomic_long poolJobsOf[COUNT_PARTS];
 
 long count_allocations(enum count_part part) { return atomic_load(&allocationsOf[part]); }
 long count_clock_reads(enum count_part part) { return atomic_load(&clockReadsOf[part]); }
+long count_pool_jobs(enum count_part part) { return atomic_load(&poolJobsOf[part]); }
 
 static void mark(const char *name) { syscall(SYS_write, -1, name, strlen(name)); }
 
@@ -199,12 +219,14 @@ static inline __attribute__((always_inline)) void run(
 ) {
     mark(begin);
     long allocationsBefore = allocations, clockReadsBefore = clockReads;
+    long poolJobsBefore = atomic_load(&poolJobs);
     sent.isSender = part >= COUNT_SENDER_SINGLE;
     body(context);
     sent.isSender = false;
     letOut();
     atomic_fetch_add(&allocationsOf[part], allocations - allocationsBefore);
     atomic_fetch_add(&clockReadsOf[part], clockReads - clockReadsBefore);
+    atomic_fetch_add(&poolJobsOf[part], atomic_load(&poolJobs) - poolJobsBefore);
     mark(end);
 }
 

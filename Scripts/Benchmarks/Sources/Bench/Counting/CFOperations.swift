@@ -12,6 +12,7 @@ enum CFOperations {
         switch operation {
         case .pass:
             for _ in 0..<count { CFRunLoopRunInMode(mode, 0, false) }
+        case .job: break
         case .repeating:
             repeatTimer(1_000_000, tolerance: 0, tally)
         case .tolerant:

@@ -5,21 +5,25 @@ extension Operation {
     var systems: [System] {
         System.allCases.filter { system in
             switch system {
-            case .uvRunLoop, .libuv, .cfRunLoop: true
+            case .uvRunLoop: true
+            case .libuv, .cfRunLoop: self != .job
             case .nio: NIOOperations.all.contains(self)
             case .dispatch: DispatchOperations.all.contains(self)
+            case .pool: self == .job
             }
         }
     }
 
     /// Does it some times.
     func run(_ count: Int, by system: System) {
+        if case .job = self { return TaskOperations.run(count, by: system) }
         switch system {
         case .uvRunLoop: OurOperations.run(self, count)
         case .libuv: LibuvOperations.run(self, count)
         case .cfRunLoop: CFOperations.run(self, count)
         case .nio: NIOOperations.run(self, count)
         case .dispatch: DispatchOperations.run(self, count)
+        case .pool: break
         }
     }
 }
@@ -33,6 +37,7 @@ extension System {
         case .cfRunLoop: "cfrunloop"
         case .nio: "nio"
         case .dispatch: "dispatch"
+        case .pool: "pool"
         }
     }
 }

@@ -1,6 +1,6 @@
 /// What the system calls are counted of.
 enum Operation: String, CaseIterable {
-    case pass, repeating, oneShot = "one-shot", tolerant, signal, block
+    case pass, repeating, oneShot = "one-shot", tolerant, signal, block, job
 
     var title: String {
         switch self {
@@ -10,6 +10,7 @@ enum Operation: String, CaseIterable {
         case .tolerant: "a fire of a repeating timer, tolerance 2 ms"
         case .signal: "a signal and wake-up from another thread, both sides"
         case .block: "a block from another thread, both sides"
+        case .job: "a task resumed by another thread, both sides"
         }
     }
 
@@ -21,6 +22,7 @@ enum Operation: String, CaseIterable {
         case .oneShot: 3
         case .tolerant: 1
         case .signal, .block: 3
+        case .job: nil
         }
     }
 
@@ -32,6 +34,7 @@ enum Operation: String, CaseIterable {
         case .pass: 1_000
         case .repeating, .oneShot: 300
         case .tolerant, .signal, .block: 150
+        case .job: 20 * TaskBatch.size
         }
     }
 

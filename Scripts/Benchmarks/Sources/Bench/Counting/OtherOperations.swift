@@ -14,13 +14,14 @@ enum LibuvOperations {
         case .oneShot: raw_uv_count_one_shots(count, Operation.delay)
         case .signal: raw_uv_count_signals(count, CInt(Operation.pause))
         case .block: raw_uv_count_blocks(count, CInt(Operation.pause))
+        case .job: break
         }
     }
 }
 
 /// The operations as SwiftNIO does them; it has no passes, no tolerance and no sources to signal.
 enum NIOOperations {
-    static let all: [Operation] = [.repeating, .oneShot, .block]
+    static let all: [Operation] = [.repeating, .oneShot, .block, .job]
 
     static func run(_ operation: Operation, _ count: Int) {
         let loop = NIO.loop
@@ -49,7 +50,7 @@ enum NIOOperations {
 
 /// The operations as Dispatch does them; its queues make no passes.
 enum DispatchOperations {
-    static let all: [Operation] = [.repeating, .oneShot, .tolerant, .signal, .block]
+    static let all: [Operation] = [.repeating, .oneShot, .tolerant, .signal, .block, .job]
 
     static func run(_ operation: Operation, _ count: Int) {
         let queue = DispatchQueue(label: "bench.count")

@@ -25,6 +25,7 @@ enum OurOperations {
         case .block:
             sender.start(count) { loop.perform { sender.noteHandled() } }
             loop.run()
+        case .job: break
         }
     }
 

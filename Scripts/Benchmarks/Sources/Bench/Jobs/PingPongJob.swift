@@ -72,18 +72,6 @@ extension Job {
     }
 }
 
-private enum OneCore {
-    /// The processor time, in nanoseconds, for each of so many turns of a body whose threads are
-    /// all on one core.
-    static func time(_ count: Int, _ body: (Int) -> Double) -> Double {
-        guard raw_pin_to_one_core() == 0 else { fail("The threads cannot be kept on one core.") }
-        defer { raw_unpin() }
-        let start = raw_processor_time()
-        _ = body(count)
-        return Double(raw_processor_time() - start) / Double(count)
-    }
-}
-
 /// A loop that wakes one of others and is woken back, again and again.
 private enum Rally {
     static func ours(_ trips: Int, among threads: Int) -> Double {
@@ -150,8 +138,8 @@ private enum Rally {
     static func nio(_ trips: Int, among threads: Int) -> Double {
         // All of them begin here, where the caller may have bound itself to a core.
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads + 1)
-        var others = Array(group.makeIterator()).map { $0 as any EventLoop }
-        let loop = others.removeLast()
+        let loops = Array(group.makeIterator()).map { $0 as any EventLoop }
+        let (loop, others) = (loops[threads], Array(loops.dropLast()))
         let isDone = Latch()
         @Sendable func serve(_ trip: Int) {
             guard trip < trips else { return isDone.open() }

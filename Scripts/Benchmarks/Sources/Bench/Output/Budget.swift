@@ -52,7 +52,7 @@ struct Budget {
     }
 
     private var lines: [Line] {
-        passes + timers + lateness + others + memory + counts
+        passes + timers + lateness + others + tasks + memory + counts
     }
 
     // MARK: Ratios
@@ -153,6 +153,54 @@ struct Budget {
                 let title = "descriptors, \(Figures.whole(size)) idle / libuv"
                 return line(title, .atMost(1.15), "descriptors", over: .libuv, size: size)
             }
+    }
+
+    private var tasks: [Line] {
+        func ours(_ job: String, _ size: Int? = nil) -> Double? {
+            results.median(job, .uvRunLoop, size)
+        }
+        func later(_ percent: String) -> Double? {
+            guard let sleep = ours("tasks.sleep.\(percent)"),
+                let timer = ours("tasks.timer.\(percent)")
+            else { return nil }
+            return (sleep - timer) / 1_000
+        }
+        let p99 = ours("tasks.yield.p99", 100_000).map { $0 / 1_000_000 }
+        return [
+            line("tasks.await / an actor on SwiftNIO", .atMost(0.2), "tasks.await", over: .nio),
+            line("tasks.answer / an actor on SwiftNIO", .atMost(0.2), "tasks.answer", over: .nio),
+            Line(
+                title: "tasks.actor: an actor's call of another one on its loop",
+                bound: .atMost(25),
+                unit: " ns",
+                measured: ours("tasks.actor")
+            ),
+            line(
+                "tasks.readiness / a handler",
+                .atMost(1.6),
+                ours("tasks.readiness"),
+                ours("tasks.readiness.handler")
+            ),
+            line("tasks.hops / SwiftNIO", .atMost(1.1), "tasks.hops", over: .nio),
+            Line(
+                title: "tasks.sleep p50, later than a timer",
+                bound: .atMost(15),
+                unit: " µs",
+                measured: later("p50")
+            ),
+            Line(
+                title: "tasks.sleep p99, later than a timer",
+                bound: .atMost(15),
+                unit: " µs",
+                measured: later("p99")
+            ),
+            Line(
+                title: "tasks.yield p99, beside 100,000 tasks",
+                bound: .atMost(2),
+                unit: " ms",
+                measured: p99
+            ),
+        ]
     }
 
     private var memory: [Line] {

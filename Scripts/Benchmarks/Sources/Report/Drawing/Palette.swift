@@ -19,6 +19,7 @@ extension System {
         case .cfRunLoop: Style(colour: "c3", marker: .triangle, dashes: "2 3", stroke: .data)
         case .nio: Style(colour: "c4", marker: .diamond, dashes: "8 3 2 3", stroke: .data)
         case .dispatch: Style(colour: "c5", marker: .cross, dashes: "4 3", stroke: .data)
+        case .pool: Style(colour: "c6", marker: .circle, dashes: "1 2", stroke: .data)
         }
     }
 }
@@ -48,7 +49,7 @@ struct Palette {
         grid: "#d1d9e0",
         good: "#157a41",
         bad: "#c5341f",
-        systems: ["#0a7cc4", "#d55e00", "#0a9a70", "#c061a0", "#7f7f7f"]
+        systems: ["#0a7cc4", "#d55e00", "#0a9a70", "#c061a0", "#7f7f7f", "#8f6fd6"]
     )
 
     /// For the page, on black.
@@ -59,7 +60,7 @@ struct Palette {
         grid: "#30363d",
         good: "#4cc38a",
         bad: "#ff8f7a",
-        systems: ["#58b0f0", "#ff8a4c", "#3fc79a", "#e58fc8", "#b3b3b3"]
+        systems: ["#58b0f0", "#ff8a4c", "#3fc79a", "#e58fc8", "#b3b3b3", "#b8a1f0"]
     )
 
     /// For a picture on its own, where the system is set to light.
@@ -95,7 +96,7 @@ struct Palette {
         grid: "var(--grid)",
         good: "var(--good)",
         bad: "var(--bad)",
-        systems: (1...5).map { "var(--c\($0))" }
+        systems: (1...6).map { "var(--c\($0))" }
     )
 
     /// Sets the variables to these colours.

@@ -5,6 +5,7 @@
 // and write, for every library of the program. A part is counted between the begin and the end of
 // one of the four functions below:
 //   - allocations and looks at the clock by itself, for the thread that runs the part;
+//   - jobs of the concurrency runtime's pool by itself, for all threads;
 //   - system calls by strace: the part begins and ends with a write of its name to the descriptor
 //     -1, which does nothing but show in a trace;
 //   - instructions by callgrind, as the inclusive cost of the function.
@@ -38,6 +39,8 @@ enum count_part {
 long count_allocations(enum count_part part);
 /// How often the clock was read in a part, by others than libuv.
 long count_clock_reads(enum count_part part);
+/// How many jobs any thread gave to the concurrency runtime's pool during a part.
+long count_pool_jobs(enum count_part part);
 
 /// The bytes that every thread together holds, by the allocator's own account: what is usable of
 /// each piece of memory and the word before it.
