@@ -50,11 +50,4 @@ private func callOutToJob(
 enum CurrentTask {
     /// Whether there is one.
     static var exists: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
-
-    /// Whether there is one and it prefers an executor.
-    static func prefers(_ executor: some TaskExecutor) -> Bool {
-        unsafe withUnsafeCurrentTask { task in
-            unsafe task?.unownedTaskExecutor == executor.asUnownedTaskExecutor()
-        }
-    }
 }

@@ -80,9 +80,9 @@ extension UVRunLoop {
         isolation: isolated (any Actor)?,
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        guard isOnOwnThread, !CurrentTask.prefers(taskExecutorObject) else {
-            return try await body()
-        }
+        // Asking the runtime for the task's preference would take 600 instructions.
+        let prefersLoop = local.withValueIfHere { $0.isInJob && $0.runningContext != .actor }
+        guard prefersLoop == false else { return try await body() }
         return try await withTaskExecutorPreference(taskExecutorObject, operation: body)
     }
 }
