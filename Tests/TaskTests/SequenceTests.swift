@@ -235,7 +235,7 @@ import Testing
         try withLoop(.manual) { loop, _ in
             try runTask(on: loop) {
                 let pipe = Pipe()
-                for _ in 0..<100 {
+                for _ in 0..<(isUnderThreadSanitizer ? 5 : 100) {
                     let waits = (0..<1_000).map { number in
                         Task(executorPreference: loop.taskExecutor) {
                             if number.isMultiple(of: 100) {
