@@ -3,7 +3,7 @@
 /// The compiler cannot check that; a checked continuation would, but allocates memory for each wait.
 /// Whoever takes this value out of the state that holds it resumes the task.
 @safe
-struct WaitingTask<Value: Sendable, Failure: Error>: Sendable {
+package struct WaitingTask<Value: Sendable, Failure: Error>: Sendable {
     private let continuation: UnsafeContinuation<Value, Failure>
 
     init(_ continuation: UnsafeContinuation<Value, Failure>) {
@@ -11,7 +11,7 @@ struct WaitingTask<Value: Sendable, Failure: Error>: Sendable {
     }
 
     /// Resumes the task; the caller holds no lock.
-    func resume(with outcome: Result<Value, Failure>) {
+    package func resume(with outcome: Result<Value, Failure>) {
         unsafe continuation.resume(with: outcome)
     }
 }
