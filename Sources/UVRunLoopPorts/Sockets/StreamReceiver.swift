@@ -66,6 +66,7 @@ final class StreamReceiver: SocketReceiver {
     }
 
     func failWaits(_ error: any Error) {
-        _ = state.withLock { StreamTasks.Resumptions(waits: $0.takeWaits(failing: error)) }.perform()
+        _ = state.withLock { StreamTasks.Resumptions(waits: $0.takeWaits(failing: error)) }
+            .perform()
     }
 }

@@ -64,9 +64,12 @@ private final class TaskRequest: UVRunLoop.PortSource {
     }
 
     func begin(in loop: UVRunLoop, limit: Duration) {
-        let timer = UVRunLoop.Timer(at: .now + limit, sendableHandler: { [receiver] _ in
-            receiver.limitDidPass()
-        })
+        let timer = UVRunLoop.Timer(
+            at: .now + limit,
+            sendableHandler: { [receiver] _ in
+                receiver.limitDidPass()
+            }
+        )
         self.timer.withLock { $0 = timer }
         loop.add(timer, forMode: .common)
         loop.add(self, forMode: .common)
