@@ -32,7 +32,7 @@ final class StreamReceiver: SocketReceiver {
         if case .failed = outcome.event { UVRunLoop.invalidate(port) }
         if let event = outcome.event { body?(port, event) }
         if outcome.isOver { UVRunLoop.invalidate(port) }
-        let wasTaken = outcome.resumptions.perform()
+        let wasTaken = outcome.resumptions.perform() || (outcome.isTaken && outcome.isOver)
         // Done after the call, because most handlers respond to the peer's end by invalidating the
         // port, which makes it unnecessary.
         if outcome.interestChanged, port.isValid { port.updateInterest() }
@@ -45,7 +45,8 @@ final class StreamReceiver: SocketReceiver {
         let error = UVRunLoop.SocketError(.refusedBySystem)
         if let resumptions = state.withLock({ $0.failTasks(error) }) {
             UVRunLoop.invalidate(port)
-            return ServeResult(wasHandled: resumptions.perform())
+            _ = resumptions.perform()
+            return ServeResult(wasHandled: true)
         }
         guard let handler = withResources({ $0.handler }) else {
             return ServeResult(wasHandled: false)

@@ -36,6 +36,8 @@ struct StreamTasks: Sendable {
     /// `nil` while the handler gets the bytes.
     var taker: Taker?
     var waits: [Wait] = []
+    /// The error that ends the bytes, when the port has become invalid for it.
+    var failure: SocketError?
 }
 
 extension StreamState {
@@ -65,7 +67,10 @@ extension StreamState {
             lifecycle.isHeld = resumption == nil
             return resumption
         case .ended: return tasks[0].taker?.finish()
-        case .failed(let error): return tasks[0].taker?.finish(throwing: error)
+        case .failed(let error):
+            // The port becomes invalid first.
+            tasks[0].failure = error
+            return nil
         case .connected, .accepted, .drained, nil: return nil
         }
     }
@@ -156,16 +161,18 @@ extension StreamState {
     mutating func failTasks(_ error: SocketError) -> StreamTasks.Resumptions? {
         lifecycle.failure = lifecycle.failure ?? error
         guard resources.isTaken else { return nil }
-        return StreamTasks.Resumptions(
-            taker: tasks[0].taker?.finish(throwing: error),
-            waits: takeWaits(failing: error)
-        )
+        tasks[0].failure = error
+        return StreamTasks.Resumptions(waits: takeWaits(failing: error))
     }
 
     /// Ends the waits for a port that is invalid.
     mutating func endTasks() -> StreamTasks.Resumptions {
         guard !tasks.isEmpty else { return StreamTasks.Resumptions() }
-        return StreamTasks.Resumptions(taker: tasks[0].taker?.finish(), waits: takeSettledWaits())
+        let failure = tasks[0].failure
+        return StreamTasks.Resumptions(
+            taker: tasks[0].taker?.finish(throwing: failure),
+            waits: takeSettledWaits()
+        )
     }
 
     private mutating func makeRoomForTasks() {

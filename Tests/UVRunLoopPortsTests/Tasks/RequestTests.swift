@@ -129,12 +129,12 @@ import Testing
 
     @Test func aRequestInProgressIsNotIdle() async throws {
         var limits = MessagePort.Limits()
-        limits.idleTimeLimit = .milliseconds(5)
+        limits.idleTimeLimit = .milliseconds(500)
         try await withPort(limits) { _, port, place in
-            let remote = try place.remote()
-            let reply = Task { try await remote.request(data: [1]) }
+            // Sent right after connecting: before that, the connection is idle.
+            let reply = Task { try await place.remote().request(data: [1]) }
             let request = try #require(await next(of: port))
-            letTimePass(.milliseconds(30))
+            letTimePass(.milliseconds(700))
             request.reply([2])
             #expect(try await reply.value == [2])
         }

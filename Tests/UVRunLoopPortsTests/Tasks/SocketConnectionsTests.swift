@@ -48,7 +48,7 @@ import Testing
             let peer = try Peer(connectingTo: try #require(listener?.localAddress))
             if let listener {
                 loop.add(listener, forMode: .default)
-                loop.run { openCount(of: listener) == 1 }
+                while openCount(of: listener) == 0 { loop.run(for: .milliseconds(1)) }
                 loop.remove(listener, forMode: .default)
             }
             listener = nil
