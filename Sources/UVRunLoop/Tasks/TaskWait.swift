@@ -59,6 +59,7 @@ extension UVRunLoop {
     ///   - cancel: Called on any thread when the task is cancelled; the wait then ends with
     ///     `CancellationError`.
     /// - Returns: The value of the outcome.
+    /// - Throws: The error of the outcome.
     func outcome<Value: Sendable>(
         of wait: TaskWait<Value>,
         isolation: isolated (any Actor)?,
@@ -76,6 +77,7 @@ extension UVRunLoop {
     ///   - cancel: Called on any thread when the task is cancelled; the wait then ends with
     ///     `CancellationError`.
     /// - Returns: The value of the outcome.
+    /// - Throws: The error of the outcome.
     package static func outcome<Value: Sendable>(
         of wait: TaskWait<Value>,
         on loop: UVRunLoop?,
