@@ -7,8 +7,8 @@ extension UVRunLoop.MessagePort.Remote {
     /// it keeps these modes from being empty meanwhile. Elsewhere a thread does, which the library
     /// starts for all such requests of the process.
     ///
-    /// A request that is cancelled or whose limit has passed is withdrawn if nothing of it was sent,
-    /// and if all of it was sent, its reply is dropped. If a part was sent, the port becomes
+    /// A request that is cancelled or whose limit has passed is withdrawn if nothing of it was
+    /// sent, and if all of it was sent, its reply is dropped. If a part was sent, the port becomes
     /// invalid, because no other message could follow.
     ///
     /// > Threading: Any task; on the loop's thread it resumes there.

@@ -7,8 +7,9 @@ extension UVRunLoop.SocketPort {
     /// one. An element is the bytes of one read. The loop reads in the modes to which the port was
     /// added: a port that is in no loop gives a task only what was read already. When bytes were
     /// read that no task waited for, the port reads no more until a task takes them: the rest stays
-    /// in the kernel, and finally the peer's sends block. Meanwhile the port stays in its modes, and
-    /// sends what is queued; a failure waits until the bytes that were received before it are taken.
+    /// in the kernel, and finally the peer's sends block. Meanwhile the port stays in its modes,
+    /// and sends what is queued; a failure waits until the bytes that were received before it are
+    /// taken.
     ///
     /// The sequence has one consumer. It ends when the peer has ended sending, and when the port
     /// becomes invalid, which happens at the end of its loop, too. If the port fails, the sequence

@@ -4,10 +4,10 @@ extension UVRunLoop.SocketPort {
     /// The accepted connections as a sequence, for a task that takes them instead of a handler.
     ///
     /// From the first use of this property on, the listener's handler is not called any more, if it
-    /// has one. The loop accepts in the modes to which the listener was added. When a connection was
-    /// accepted that no task waited for, the listener accepts no more until a task takes it; further
-    /// clients wait in the backlog. A connection that is never taken is closed when the listener
-    /// becomes invalid or is released.
+    /// has one. The loop accepts in the modes to which the listener was added. When a connection
+    /// was accepted that no task waited for, the listener accepts no more until a task takes it;
+    /// further clients wait in the backlog. A connection that is never taken is closed when the
+    /// listener becomes invalid or is released.
     ///
     /// The connections need no handler: add them to a loop and use their ``bytes``. A handler that
     /// they are given is not called.

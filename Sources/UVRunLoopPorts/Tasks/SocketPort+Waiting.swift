@@ -3,8 +3,8 @@ import UVRunLoop
 extension UVRunLoop.SocketPort {
     /// Waits until the connection is established.
     ///
-    /// It returns at once if it is. The port has to be in a mode of a loop that is run. Its handler,
-    /// if it has one, is called as well.
+    /// It returns at once if it is. The port has to be in a mode of a loop that is run. Its
+    /// handler, if it has one, is called as well.
     ///
     /// > Threading: Any task; on the loop's thread it resumes there. Traps for a listener.
     ///
