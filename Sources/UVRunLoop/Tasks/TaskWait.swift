@@ -1,7 +1,7 @@
 /// One thing that one task waits for; the first of several outcomes counts.
 ///
 /// > Threading: Any thread.
-final class TaskWait<Value: Sendable>: Sendable {
+package final class TaskWait<Value: Sendable>: Sendable {
     private enum State {
         case unsettled
         case waiting(WaitingTask<Value, any Error>)
@@ -11,10 +11,12 @@ final class TaskWait<Value: Sendable>: Sendable {
 
     private let state = Guarded(State.unsettled)
 
+    package init() {}
+
     /// Ends the wait, unless it has ended.
     ///
     /// The caller holds no lock.
-    func settle(_ outcome: Result<Value, any Error>) {
+    package func settle(_ outcome: Result<Value, any Error>) {
         let waiting = state.withLock { state -> WaitingTask<Value, any Error>? in
             switch state {
             case .unsettled: state = .settled(outcome)
@@ -61,14 +63,42 @@ extension UVRunLoop {
         isolation: isolated (any Actor)?,
         onCancel cancel: @Sendable () -> Void
     ) async throws -> Value {
-        try await resumingHere(isolation: isolation) {
-            try await withTaskCancellationHandler {
-                _ = isolation
-                return try await wait.value(isolation: isolation)
-            } onCancel: {
-                wait.settle(.failure(CancellationError()))
-                cancel()
-            }
+        try await Self.outcome(of: wait, on: self, isolation: isolation, onCancel: cancel)
+    }
+
+    /// Waits for an outcome, in a task that may be cancelled.
+    ///
+    /// - Parameters:
+    ///   - wait: What to wait for.
+    ///   - loop: The loop on whose thread a task resumes that waits there; `nil` if there is none.
+    ///   - isolation: The caller's actor.
+    ///   - cancel: Called on any thread when the task is cancelled; the wait then ends with
+    ///     `CancellationError`.
+    /// - Returns: The value of the outcome.
+    /// - Throws: The error of the outcome.
+    package static func outcome<Value: Sendable>(
+        of wait: TaskWait<Value>,
+        on loop: UVRunLoop?,
+        isolation: isolated (any Actor)?,
+        onCancel cancel: @Sendable () -> Void
+    ) async throws -> Value {
+        guard let loop else { return try await value(of: wait, isolation: isolation, cancel) }
+        return try await loop.resumingHere(isolation: isolation) {
+            try await value(of: wait, isolation: isolation, cancel)
+        }
+    }
+
+    private static func value<Value: Sendable>(
+        of wait: TaskWait<Value>,
+        isolation: isolated (any Actor)?,
+        _ cancel: @Sendable () -> Void
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
+            _ = isolation
+            return try await wait.value(isolation: isolation)
+        } onCancel: {
+            wait.settle(.failure(CancellationError()))
+            cancel()
         }
     }
 

@@ -146,6 +146,11 @@ struct Connection: Sendable {
         _ = try? socket.descriptor.send(Frame.refusal(reason).head()[...])
     }
 
+    /// Sends more of a pending reply.
+    mutating func flushReplies() {
+        if !sendQueue.isEmpty { flush() }
+    }
+
     private mutating func flush() {
         updateSendQueue { sendQueue, socket throws(UVError) in
             try sendQueue.flush(to: socket.descriptor)
@@ -173,7 +178,8 @@ struct Connection: Sendable {
 
     // MARK: Timeouts
 
-    private mutating func restartIdleTimer() {
+    /// Counts from now on how long the peer is idle.
+    mutating func restartIdleTimer() {
         if let idleLimit { idleDeadline = monotonicNow().addingSaturating(idleLimit) }
     }
 

@@ -22,7 +22,7 @@ extension UVRunLoop.MessagePort {
         /// The name; an unguessable one for a port made without a name.
         public let name: String
         private let key: PortFiles.Key
-        private let receiver: LocalReceiver
+        let receiver: LocalReceiver
 
         /// How many connections may wait to be accepted; the system may allow fewer.
         private static let backlog = 4096
@@ -34,7 +34,7 @@ extension UVRunLoop.MessagePort {
             order: Int,
             limits: Limits,
             acceptPeer: PeerPolicy?,
-            handler: HomeBound<LocalReceiver.Body>
+            handler: HomeBound<LocalReceiver.Body>?
         ) throws(MessagePortError) -> Local {
             let files = try directory.files(of: name)
             return try PortRegistry.current.port(of: files.key) { () throws(MessagePortError) in
@@ -48,7 +48,7 @@ extension UVRunLoop.MessagePort {
             order: Int,
             limits: Limits,
             acceptPeer: PeerPolicy?,
-            handler: HomeBound<LocalReceiver.Body>,
+            handler: HomeBound<LocalReceiver.Body>?,
             name: () -> PortName = PortName.unguessable
         ) throws(MessagePortError) -> Local {
             ReplySweep.sweepOnce(directory)
@@ -78,7 +78,7 @@ extension UVRunLoop.MessagePort {
             _ order: Int,
             _ limits: Limits,
             _ policy: PeerPolicy?,
-            _ handler: HomeBound<LocalReceiver.Body>
+            _ handler: HomeBound<LocalReceiver.Body>?
         ) throws(MessagePortError) {
             let claim = try NameClaim(files)
             let listener = try claim.listen(backlog: Self.backlog)

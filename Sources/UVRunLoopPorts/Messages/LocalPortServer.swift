@@ -42,6 +42,12 @@ struct LocalPortServer: ~Copyable, Sendable {
     private var timerDate: Int64?
     /// When accepting resumes; `nil` while it is not paused.
     private var acceptRetry: Int64?
+    /// Whether no message may be read: a task takes them, and nobody took the latest one.
+    private(set) var isHeld = false
+    /// The connections whose request a task has not replied to.
+    private var awaitingReply: Set<UInt64> = []
+    /// The connections that have input which may not be read now; they are not in the epoll set.
+    private var parked: Set<UInt64> = []
 
     init(
         listener: consuming Descriptor,
@@ -78,7 +84,7 @@ struct LocalPortServer: ~Copyable, Sendable {
             // A single connection is very likely the ready one, so it is served without a poll. If
             // it is not, the kernel is polled, and also regularly for new clients.
             if nextRound.isEmpty, connections.count == 1, roundsSincePoll < Self.roundsWithoutPoll,
-                let step = serveConnection(lastTag)
+                mayRead(lastTag), let step = serveConnection(lastTag)
             {
                 roundsSincePoll += 1
                 return step
@@ -111,6 +117,10 @@ struct LocalPortServer: ~Copyable, Sendable {
     }
 
     private mutating func serveConnection(_ tag: UInt64) -> Step? {
+        guard mayRead(tag) else {
+            serveWithoutReading(tag)
+            return nil
+        }
         let served = connections.modify(tag) { connection in
             let before = connection.interest
             let received = connection.receive()
@@ -146,10 +156,55 @@ struct LocalPortServer: ~Copyable, Sendable {
         return endHeaviestConnections(for: tag)
     }
 
+    // MARK: Messages for a task
+
+    private func mayRead(_ tag: UInt64) -> Bool {
+        !isHeld && (awaitingReply.isEmpty || !awaitingReply.contains(tag))
+    }
+
+    /// Sends pending replies; a connection that has input leaves the epoll set, which would report
+    /// it, or the peer's end, over and over.
+    private mutating func serveWithoutReading(_ tag: UInt64) {
+        let update = connections.modify(tag) { connection -> Connection.Update? in
+            let before = connection.interest
+            guard before != .readable else { return nil }
+            connection.flushReplies()
+            return connection.update(since: before)
+        }
+        guard let update else { return }
+        if let update {
+            keptByteCount += update.growth
+            didServe(tag, update)
+        } else if parked.insert(tag).inserted, let connection = connections[tag] {
+            eventSet.remove(connection.socket.descriptor.number)
+        }
+    }
+
+    private mutating func unpark(_ tag: UInt64) {
+        guard parked.remove(tag) != nil, let connection = connections[tag] else { return }
+        do {
+            try eventSet.add(connection.socket.descriptor.number, connection.interest, tag: tag)
+        } catch {
+            return drop(tag)
+        }
+        if connection.hasUnparsed, !nextRound.contains(tag) { nextRound.append(tag) }
+    }
+
+    /// Sets whether messages may be read.
+    mutating func setHeld(_ isHeld: Bool) {
+        guard isHeld != self.isHeld else { return }
+        self.isHeld = isHeld
+        if !isHeld { parked.filter { !awaitingReply.contains($0) }.forEach { unpark($0) } }
+    }
+
+    /// Reads no further message of a connection until the reply to its request.
+    mutating func awaitReply(on tag: UInt64) { awaitingReply.insert(tag) }
+
     // MARK: Replies
 
     /// Sends the reply to a request, as much of it as the socket accepts.
     mutating func reply(_ data: [UInt8]?, to number: UInt64, on tag: UInt64) {
+        if awaitingReply.remove(tag) != nil { unpark(tag) }
         let isTooLarge = data.map { $0.count > limits.maximumMessageSize } ?? false
         let frame: Frame =
             isTooLarge ? .refusal(.messageTooLarge, of: number) : .reply(number, data)
@@ -235,6 +290,8 @@ struct LocalPortServer: ~Copyable, Sendable {
     private mutating func drop(_ tag: UInt64) {
         guard let connection = connections.remove(tag) else { return }
         keptByteCount -= connection.reportedByteCount
+        parked.remove(tag)
+        awaitingReply.remove(tag)
         eventSet.remove(connection.socket.descriptor.number)
         let user = connection.peer.user
         let left = (connectionsOfUser[user] ?? 1) - 1
@@ -281,6 +338,7 @@ struct LocalPortServer: ~Copyable, Sendable {
         self.timerDate = nil
         timer.set(to: nil)
         let tags = connections.tags
+        for tag in awaitingReply { _ = connections.modify(tag) { $0.restartIdleTimer() } }
         for tag in tags where connections.modify(tag, { $0.isOverdue(at: now) }) ?? false {
             drop(tag)
         }

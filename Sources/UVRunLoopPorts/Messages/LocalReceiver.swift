@@ -7,11 +7,25 @@ final class LocalReceiver: TypedPortReceiver {
     /// The most policy decisions in one pass.
     private static let maximumAdmissions = 16
 
-    private let handler: HomeBound<Body>
+    private struct State: ~Copyable, Sendable {
+        var server: LocalPortServer?
+        /// The requests, for a task that takes them instead of the handler.
+        var intake: TaskIntake<MessagePort.Request, Never>?
+
+        var hasMore: Bool {
+            switch server {
+            case .some(let server): server.hasMore
+            case .none: false
+            }
+        }
+    }
+
+    /// `nil` for a port whose requests are taken by a task from the beginning.
+    private let handler: HomeBound<Body>?
     private let policy: MessagePort.PeerPolicy?
     private let directory: PortDirectory
     private let claim: NameClaim
-    private let server: Guarded<LocalPortServer?>
+    private let state: Guarded<State>
     let invalidation = Invalidation<MessagePort.Local>()
 
     init(
@@ -19,32 +33,32 @@ final class LocalReceiver: TypedPortReceiver {
         claim: NameClaim,
         directory: PortDirectory,
         policy: MessagePort.PeerPolicy?,
-        handler: HomeBound<Body>
+        handler: HomeBound<Body>?
     ) {
-        self.server = Guarded(server)
+        state = Guarded(State(server: consume server, intake: handler == nil ? TaskIntake() : nil))
         self.claim = claim
         self.directory = directory
         self.policy = policy
         self.handler = handler
     }
 
-    var connectionCount: Int { server.withLock { $0?.connectionCount ?? 0 } }
+    var connectionCount: Int { state.withLock { $0.server?.connectionCount ?? 0 } }
 
     // MARK: Serving
 
-    func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
+    func checkHome(is thread: ThreadIdentity) { handler?.checkHome(is: thread) }
 
     func receive(
         port: MessagePort.Local,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
         for _ in 0..<Self.maximumAdmissions {
-            switch server.withLock({ $0?.step() ?? .nothing }) {
+            switch state.withLock({ $0.server?.step() ?? .nothing }) {
             case .deliver(let frame, let peer, let connection):
                 return deliver(frame, peer, connection, port)
             case .admit(let socket, let peer):
                 let isPermitted = MessagePort.isPermitted(peer, by: policy)
-                server.withLock { $0?.admit(socket, peer, isPermitted: isPermitted) }
+                state.withLock { $0.server?.admit(socket, peer, isPermitted: isPermitted) }
             case .nothing:
                 return ServeResult(wasHandled: false, hasMore: hasMore)
             }
@@ -55,7 +69,7 @@ final class LocalReceiver: TypedPortReceiver {
     /// Input that was read before the port left a loop is not reported by the kernel again.
     var isReady: Bool { hasMore }
 
-    private var hasMore: Bool { server.withLock { $0?.hasMore ?? false } }
+    private var hasMore: Bool { state.withLock { $0.hasMore } }
 
     private func deliver(
         _ frame: Frame,
@@ -63,28 +77,103 @@ final class LocalReceiver: TypedPortReceiver {
         _ connection: UInt64,
         _ port: MessagePort.Local
     ) -> ServeResult {
-        guard let body = handler.current else {
+        let message = MessagePort.Message(frame, from: peer, in: directory)
+        if state.withLock({ $0.intake != nil }) {
+            let ticket = MessagePort.ReplyTicket(number: frame.number, connection: connection)
+            return giveToTask(MessagePort.Request(message, ticket, self, port.link))
+        }
+        guard let body = handler?.current else {
             return ServeResult(wasHandled: false, hasMore: hasMore)
         }
-        let message = MessagePort.Message(frame, from: peer, in: directory)
         let data = body(port, message)
-        let hasMore = server.withLock { server in
+        let hasMore = state.withLock { state in
             if frame.kind == .request {
-                server?.reply(data, to: frame.number, on: connection)
+                state.server?.reply(data, to: frame.number, on: connection)
             }
-            return server?.hasMore ?? false
+            return state.hasMore
         }
         return ServeResult(wasHandled: true, hasMore: hasMore)
+    }
+
+    // MARK: A task
+
+    /// Has a task take the requests from now on, instead of the handler.
+    func beginTaking() {
+        state.withLock { state in
+            guard state.intake == nil else { return }
+            state.intake = TaskIntake()
+            // Nobody waits yet.
+            if state.server == nil { _ = state.intake?.finish() }
+        }
+    }
+
+    private func giveToTask(_ request: MessagePort.Request) -> ServeResult {
+        let (resumption, hasMore) = state.withLock { state in
+            if request.message.isReplyExpected {
+                state.server?.awaitReply(on: request.ticket.connection)
+            }
+            let resumption = state.intake?.offer(request)
+            state.server?.setHeld(state.intake?.isFull ?? false)
+            return (resumption, state.hasMore)
+        }
+        resumption?.perform()
+        return ServeResult(wasHandled: resumption != nil, hasMore: hasMore)
+    }
+
+    func reply(_ data: [UInt8]?, to ticket: MessagePort.ReplyTicket, _ link: UVRunLoop.PortLink) {
+        let hasMore = state.withLock { state in
+            state.server?.reply(data, to: ticket.number, on: ticket.connection)
+            return state.hasMore
+        }
+        if hasMore { link.announce() }
+    }
+
+    /// Waits for the next request; returns `nil` at the end of the port, or if the task was
+    /// cancelled.
+    func next(
+        of link: UVRunLoop.PortLink,
+        isolation: isolated (any Actor)?
+    ) async -> MessagePort.Request? {
+        let (taken, hasMore) = state.withLock { state in
+            let taken = state.intake?.take()
+            state.server?.setHeld(false)
+            return (taken, state.hasMore)
+        }
+        if hasMore { link.announce() }
+        if let taken { return taken.get() }
+        let outcome: TaskIntake<MessagePort.Request, Never>.Outcome = await UVRunLoop.suspend(
+            on: link.loop,
+            isolation: isolation
+        ) { waiter in
+            let (resumption, hasMore) = state.withLock { state in
+                let resumption = state.intake?.begin(waiter)
+                state.server?.setHeld(false)
+                return (resumption, state.hasMore)
+            }
+            if hasMore { link.announce() }
+            resumption?.perform()
+        } onCancel: {
+            state.withLock { $0.intake?.cancel() }?.perform()
+        }
+        return outcome.get()
+    }
+
+    private func endIntake() {
+        let resumption = state.withLock { $0.intake?.finish() }
+        let dropped = state.withLock { $0.intake?.takeKept() }
+        resumption?.perform()
+        withExtendedLifetime(dropped) {}
     }
 
     // MARK: Closing
 
     func releaseHandler(in loop: UVRunLoop?) {
-        guard let last = server.withLock({ $0.take() }) else { return }
+        guard let last = state.withLock({ $0.server.take() }) else { return }
         // The name goes first: a client that finds it should find a listener.
         claim.release()
         _ = consume last
-        handler.release()
+        handler?.release()
+        endIntake()
     }
 
     func loopDidEnd(port: MessagePort.Local) { port.invalidate() }

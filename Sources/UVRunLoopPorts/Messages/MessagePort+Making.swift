@@ -71,6 +71,65 @@ extension UVRunLoop.MessagePort {
         )
     }
 
+    /// Returns this process's local port with a name, made if there is none, whose requests a task
+    /// takes; see ``Local/requests``.
+    ///
+    /// An existing port of this process is returned unchanged, with its own handler, limits and
+    /// policy.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - order: The turn among sources that become ready at the same time; lower ones first.
+    ///   - limits: The limits for peers.
+    ///   - acceptPeer: Decides on the loop's thread which peers are accepted; `nil` accepts
+    ///     processes of the same user.
+    /// - Returns: The port.
+    /// - Throws: ``UVRunLoop/MessagePortError``, such as `.nameTaken` if another process has the
+    ///   name.
+    public static func local(
+        named name: String,
+        order: Int = 0,
+        limits: Limits = Limits(),
+        acceptPeer: PeerPolicy? = nil
+    ) throws(UVRunLoop.MessagePortError) -> Local {
+        try Local.port(
+            PortName(name),
+            in: .present(),
+            order: order,
+            limits: limits,
+            acceptPeer: acceptPeer,
+            handler: nil
+        )
+    }
+
+    /// Makes a local port with an unguessable name, whose requests a task takes; see
+    /// ``Local/requests``.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - order: The turn among sources that become ready at the same time; lower ones first.
+    ///   - limits: The limits for peers.
+    ///   - acceptPeer: Decides on the loop's thread which peers are accepted; `nil` accepts
+    ///     processes of the same user.
+    /// - Returns: The port.
+    /// - Throws: ``UVRunLoop/MessagePortError``.
+    public static func local(
+        order: Int = 0,
+        limits: Limits = Limits(),
+        acceptPeer: PeerPolicy? = nil
+    ) throws(UVRunLoop.MessagePortError) -> Local {
+        try Local.unnamed(
+            in: .present(),
+            order: order,
+            limits: limits,
+            acceptPeer: acceptPeer,
+            handler: nil
+        )
+    }
+
     /// Makes a local port with an unguessable name, to be sent as a reply port.
     ///
     /// The first call of a process also removes some files that killed processes left of such

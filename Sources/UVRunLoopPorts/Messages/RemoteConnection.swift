@@ -10,14 +10,34 @@ final class RemoteConnection: Sendable {
         case open
         case reply([UInt8]?)
         case failed(MessagePortError)
+
+        /// The outcome for a task; `nil` while there is none.
+        var result: Result<[UInt8]?, any Error>? {
+            switch self {
+            case .open: nil
+            case .reply(let data): .success(data)
+            case .failed(let error): .failure(error)
+            }
+        }
     }
 
-    /// A request whose sender has not taken the outcome.
+    /// Who waits for a reply.
+    enum Sender: Sendable {
+        /// A thread, whose loop is notified and which takes the outcome.
+        case thread(ReplySource)
+        /// A task, which gets the outcome.
+        case task(TaskWait<[UInt8]?>)
+    }
+
+    /// A request whose sender has not got the outcome.
     private struct PendingRequest: Sendable {
         let number: UInt64
         var outcome = Outcome.open
-        /// Notifies the sender's loop.
-        let source: ReplySource
+        let sender: Sender
+
+        var task: TaskWait<[UInt8]?>? {
+            if case .task(let wait) = sender { wait } else { nil }
+        }
 
         var isOpen: Bool { if case .open = outcome { true } else { false } }
 
@@ -44,7 +64,19 @@ final class RemoteConnection: Sendable {
 
         /// Whether there is an outcome that a sender in the source's loop has not taken.
         func hasOutcome(for source: ReplySource) -> Bool {
-            requests.contains { $0.source === source && !$0.isOpen }
+            requests.contains { request in
+                guard case .thread(let other) = request.sender, other === source else {
+                    return false
+                }
+                return !request.isOpen
+            }
+        }
+
+        /// Removes the requests of tasks.
+        mutating func takeTasks() -> [TaskWait<[UInt8]?>] {
+            let tasks = requests.compactMap { $0.task }
+            if !tasks.isEmpty { requests.removeAll { $0.task != nil } }
+            return tasks
         }
     }
 
@@ -89,7 +121,7 @@ final class RemoteConnection: Sendable {
     /// Sends a message as a request, and registers it for its reply.
     func beginRequest(
         _ frame: consuming Frame,
-        source: ReplySource
+        from sender: Sender
     ) throws(MessagePortError) -> (queued: FrameQueue.ID?, number: UInt64) {
         var frame = frame
         frame.kind = .request
@@ -97,7 +129,7 @@ final class RemoteConnection: Sendable {
             [frame] state throws(MessagePortError) -> (SendResult, UInt64) in
             guard state.end == nil else { throw .isInvalid }
             state.lastNumber += 1
-            state.requests.append(PendingRequest(number: state.lastNumber, source: source))
+            state.requests.append(PendingRequest(number: state.lastNumber, sender: sender))
             var frame = frame
             frame.number = state.lastNumber
             return (send(frame, &state), state.lastNumber)
@@ -168,6 +200,9 @@ final class RemoteConnection: Sendable {
         }
     }
 
+    /// Whether a queued frame, or a part of it, is still to be sent.
+    func isQueued(_ id: FrameQueue.ID) -> Bool { state.withLock { $0.sendQueue.contains(id) } }
+
     // MARK: Replies
 
     /// Takes the outcome of a request; `isThere` is `false` while there is none.
@@ -203,6 +238,8 @@ final class RemoteConnection: Sendable {
         /// Whether there may be more to read.
         var mayHaveMore = false
         var replySources: [ReplySource] = []
+        /// Tasks whose requests have an outcome.
+        var settled: [(task: TaskWait<[UInt8]?>, outcome: Result<[UInt8]?, any Error>)] = []
         /// Why the connection has ended, if it has.
         var reason: MessagePortError?
     }
@@ -232,7 +269,7 @@ final class RemoteConnection: Sendable {
         guard state.end == nil else { return outcome }
         do throws(UVError) {
             let input = try socket.descriptor.read { bytes in
-                dispatch(bytes, &state, &outcome.replySources, except: own)
+                dispatch(bytes, &state, &outcome, except: own)
             }
             switch input {
             case .wouldBlock: return outcome
@@ -249,6 +286,7 @@ final class RemoteConnection: Sendable {
     /// - Returns: Whether there may be more.
     private func deliver(_ outcome: ReadOutcome) -> Bool {
         for source in outcome.replySources { source.announce() }
+        for (task, outcome) in outcome.settled { task.settle(outcome) }
         if let reason = outcome.reason { end(reason) }
         return outcome.mayHaveMore
     }
@@ -261,7 +299,7 @@ final class RemoteConnection: Sendable {
     private func dispatch(
         _ bytes: RawSpan,
         _ state: inout State,
-        _ replySources: inout [ReplySource],
+        _ read: inout ReadOutcome,
         except own: ReplySource?
     ) -> MessagePortError? {
         var position = 0
@@ -276,9 +314,14 @@ final class RemoteConnection: Sendable {
                     outcome = .failed(error)
                 }
                 guard let index = state.index(of: frame.number) else { continue }
-                state.requests[index].outcome = outcome
-                let source = state.requests[index].source
-                if source !== own { replySources.append(source) }
+                switch state.requests[index].sender {
+                case .thread(let source):
+                    state.requests[index].outcome = outcome
+                    if source !== own { read.replySources.append(source) }
+                case .task(let task):
+                    state.requests.remove(at: index)
+                    if let outcome = outcome.result { read.settled.append((task, outcome)) }
+                }
             }
             return nil
         } catch {
@@ -314,18 +357,21 @@ final class RemoteConnection: Sendable {
     /// - Returns: The earlier reason, if the connection had already ended.
     @discardableResult
     func end(_ reason: MessagePortError) -> MessagePortError? {
-        let (sources, earlier) = state.withLock { state -> ([ReplySource], MessagePortError?) in
-            if let end = state.end { return ([], end) }
+        typealias Senders = (sources: [ReplySource], tasks: [TaskWait<[UInt8]?>])
+        let (senders, earlier) = state.withLock { state -> (Senders, MessagePortError?) in
+            if let end = state.end { return (([], []), end) }
             state.end = reason
+            let tasks = state.takeTasks()
             for index in state.requests.indices { state.requests[index].fail(reason) }
             state.sendQueue.removeAll()
-            return (exchange(&state.replySources, with: []), nil)
+            return ((exchange(&state.replySources, with: []), tasks), nil)
         }
         guard earlier == nil else { return earlier }
         guard owner == Process.id else { return nil }
         // Tells the other side at once, even if the descriptor is kept open for longer.
         socket.descriptor.shutDown()
-        sources.forEach { $0.connectionDidEnd() }
+        senders.sources.forEach { $0.connectionDidEnd() }
+        senders.tasks.forEach { $0.settle(.failure(reason)) }
         didEnd()
         return nil
     }

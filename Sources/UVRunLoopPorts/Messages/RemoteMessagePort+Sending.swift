@@ -109,7 +109,7 @@ struct ReplyWait {
         receiveLimit: Duration
     ) throws(MessagePortError) -> [UInt8]? {
         guard !loop.isEndedAtOnce else { throw .threadStopped }
-        let (queued, number) = try connection.beginRequest(frame, source: source)
+        let (queued, number) = try connection.beginRequest(frame, from: .thread(source))
         source.beginWait(in: mode)
         var stops = 0
         var isOver = false

@@ -9,11 +9,16 @@ final class ListenerReceiver: SocketReceiver {
         var resources: SocketResources
         var file: SocketFile?
         var pacing = AcceptPacing()
+        /// The connections, for a task that takes them instead of the handler.
+        var intake: TaskIntake<UVRunLoop.SocketPort, SocketError>?
 
         init(_ descriptor: consuming Descriptor, _ file: consuming SocketFile?) {
             resources = SocketResources(descriptor)
             self.file = consume file
         }
+
+        /// Nobody has taken the latest connection.
+        var isHeld: Bool { intake?.isFull ?? false }
     }
 
     /// The result of one attempt to accept.
@@ -41,22 +46,25 @@ final class ListenerReceiver: SocketReceiver {
     /// A pause continues in the loop that the listener is added to.
     var isReady: Bool { state.withLock { !$0.pacing.isAccepting } }
 
-    var interest: Events { state.withLock { $0.pacing.isAccepting ? .readable : [] } }
+    var interest: Events {
+        state.withLock { $0.pacing.isAccepting && !$0.isHeld ? .readable : [] }
+    }
 
     func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
         if !port.isValid || events.contains(.hangUp) {
             return end(port, SocketError(.refusedBySystem))
         }
-        let wasPaused = state.withLock { state in
+        let (wasPaused, isHeld) = state.withLock { state in
             defer { state.pacing.resume() }
-            return !state.pacing.isAccepting
+            return (!state.pacing.isAccepting, state.isHeld)
         }
         var result = ServeResult(wasHandled: false)
-        switch acceptOne() {
+        switch isHeld ? .nonePending : acceptOne() {
         case .connection(let descriptor, let permit):
             let connection = UVRunLoop.SocketPort(accepted: descriptor, permit)
             // Further pending connections are events of their own, which the kernel reports.
-            result.wasHandled = call(port, .accepted(connection))
+            result.wasHandled =
+                giveToTask(connection, of: port) ?? call(port, .accepted(connection))
         case .aborted: break
         case .nonePending: break
         case .pause:
@@ -106,12 +114,16 @@ final class ListenerReceiver: SocketReceiver {
 
     private func end(_ port: UVRunLoop.SocketPort, _ error: SocketError) -> ServeResult {
         // Taken first: an invalid port has released its handler.
-        let body = withResources { $0.handler }?.current
+        let body = withResources { $0.isTaken ? nil : $0.handler }?.current
+        let resumption = state.withLock { $0.intake?.finish(throwing: error) }
         UVRunLoop.invalidate(port)
+        resumption?.perform()
         guard let body else { return ServeResult(wasHandled: false) }
         body(port, .failed(error))
         return ServeResult(wasHandled: true)
     }
+
+    func failWaits(_ error: any Error) {}
 
     func close() {
         let file = state.withLock { $0.file.take() }
@@ -119,6 +131,7 @@ final class ListenerReceiver: SocketReceiver {
         // The file goes first: a client that finds it should find a listener.
         _ = consume file
         _ = consume descriptor
+        endIntake()
     }
 
     private func call(_ port: UVRunLoop.SocketPort, _ event: UVRunLoop.SocketPort.Event) -> Bool {

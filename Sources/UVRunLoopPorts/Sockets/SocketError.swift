@@ -38,6 +38,8 @@ extension UVRunLoop {
             public static let invalidAddress = Code(text: "this is not a numeric address or a path")
             /// The send queue exceeded ``SocketPort/maximumQueuedBytes``.
             public static let queueOverflow = Code(text: "too much waits to be sent")
+            /// The port was invalidated while a task waited for it, or before.
+            public static let invalidated = Code(text: "the port was invalidated")
             /// Another error of the system, in ``SocketError/underlying``.
             public static let refusedBySystem = Code(text: "the system refused")
 

@@ -73,17 +73,37 @@ extension UVRunLoop.SocketPort {
         try self.init(listeningAt: address, options, order, HomeBound(sendable: sendableHandler))
     }
 
+    /// Makes a listener whose connections a task takes; see ``connections``.
+    ///
+    /// It listens from now on; clients wait in the backlog until a loop serves the port.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - address: The address to listen at.
+    ///   - options: The listener's options.
+    ///   - order: The turn among sources that become ready at the same time; lower ones first.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not permitted,
+    ///   or no descriptors are left.
+    public convenience init(
+        listeningAt address: UVRunLoop.SocketAddress,
+        options: ListenOptions = ListenOptions(),
+        order: Int = 0
+    ) throws(UVRunLoop.SocketError) {
+        try self.init(listeningAt: address, options, order, nil)
+    }
+
     private convenience init(
         listeningAt address: UVRunLoop.SocketAddress,
         _ options: ListenOptions,
         _ order: Int,
-        _ handler: HomeBound<Body>
+        _ handler: HomeBound<Body>?
     ) throws(UVRunLoop.SocketError) {
         let raw = try address.raw
         do {
             let receiver = try ListenerReceiver(at: address, raw, options)
             let number = receiver.withDescriptor { $0.number } ?? -1
-            _ = receiver.setHandler(handler)
+            if let handler { _ = receiver.setHandler(handler) } else { receiver.beginTaking() }
             self.init(.listener(receiver), number, events: .readable, order: order)
             receiver.limiter.setListener(link)
         } catch {
@@ -151,12 +171,36 @@ extension UVRunLoop.SocketPort {
         )
     }
 
+    /// Makes a connection whose bytes a task takes; see ``bytes`` and ``connected(isolation:)``.
+    ///
+    /// Connecting starts at once; its result becomes known once a loop serves the port. Bytes sent
+    /// before that are queued.
+    ///
+    /// > Threading: Any thread.
+    ///
+    /// - Parameters:
+    ///   - address: The listener's address.
+    ///   - limit: How long connecting may take, from this call, before the port fails with
+    ///     ``UVRunLoop/SocketError/Code/timedOut``; `nil` for the system's limit, about two
+    ///     minutes. It is checked while a mode of the port runs.
+    ///   - hasNoDelay: Whether to disable Nagle's algorithm, so that small writes are sent at once.
+    ///   - order: The turn among sources that become ready at the same time; lower ones first.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is invalid or no descriptors are left.
+    public convenience init(
+        connectingTo address: UVRunLoop.SocketAddress,
+        limit: Duration? = nil,
+        hasNoDelay: Bool = true,
+        order: Int = 0
+    ) throws(UVRunLoop.SocketError) {
+        try self.init(connectingTo: address, limit, hasNoDelay, order, nil)
+    }
+
     private convenience init(
         connectingTo address: UVRunLoop.SocketAddress,
         _ limit: Duration?,
         _ hasNoDelay: Bool,
         _ order: Int,
-        _ handler: HomeBound<Body>
+        _ handler: HomeBound<Body>?
     ) throws(UVRunLoop.SocketError) {
         let deadline = limit.map { UVRunLoop.Instant.now + $0 }
         let attempt = ConnectionAttempt(try address.raw, until: deadline)
@@ -177,10 +221,10 @@ extension UVRunLoop.SocketPort {
     private convenience init(
         _ number: CInt,
         _ receiver: StreamReceiver,
-        _ handler: HomeBound<Body>,
+        _ handler: HomeBound<Body>?,
         _ order: Int
     ) {
-        _ = receiver.setHandler(handler)
+        if let handler { _ = receiver.setHandler(handler) } else { receiver.beginTaking() }
         self.init(.stream(receiver), number, events: receiver.interest, order: order)
     }
 

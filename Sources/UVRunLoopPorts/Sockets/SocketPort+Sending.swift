@@ -130,7 +130,7 @@ extension UVRunLoop.SocketPort {
         set { stream.state.withLock { $0.queue.capacity = newValue } }
     }
 
-    private var stream: StreamReceiver {
+    var stream: StreamReceiver {
         switch role {
         case .stream(let receiver): receiver
         case .listener:
@@ -140,13 +140,14 @@ extension UVRunLoop.SocketPort {
 
     /// Does, without the lock, what a change to the state requires.
     @discardableResult
-    private func apply(_ followUp: StreamState.FollowUp) -> Bool {
+    func apply(_ followUp: StreamState.FollowUp) -> Bool {
         if followUp.interestChanged { updateInterest() }
         if followUp.isOver {
             UVRunLoop.invalidate(self)
         } else if followUp.isReady {
             link.announce()
         }
+        _ = followUp.resumptions.perform()
         return followUp.wasAccepted
     }
 }

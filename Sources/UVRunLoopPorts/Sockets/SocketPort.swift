@@ -11,6 +11,9 @@ extension UVRunLoop {
     /// ``Event/accepted(_:)``: give it a handler with ``setHandler(_:)`` and add it to a loop. If
     /// it is released instead, the connection is closed.
     ///
+    /// Tasks need no handler: ``connections`` and ``bytes`` are sequences, and
+    /// ``connected(isolation:)`` and ``drained(isolation:)`` wait.
+    ///
     /// A port that is in a loop is retained until it is invalidated, fails, or both directions have
     /// ended; then its socket is closed. A port that is in no loop closes its socket when it is
     /// released.

@@ -10,6 +10,9 @@ protocol SocketReceiver: TypedPortReceiver where Port == UVRunLoop.SocketPort {
 
     /// Closes the socket and releases its other resources.
     func close()
+
+    /// Fails the tasks that wait for something of the port, but not its sequence.
+    func failWaits(_ error: any Error)
 }
 
 /// The resources that every port owns until it is invalid.
@@ -18,6 +21,8 @@ struct SocketResources: ~Copyable, Sendable {
 
     var handler: BoundHandler?
     var alarm: PortAlarm?
+    /// Whether a task gets the events instead of the handler.
+    var isTaken = false
     /// `nil` once the port is invalid; no handler or alarm is stored then.
     var descriptor: Descriptor?
 
@@ -39,7 +44,9 @@ struct SocketResources: ~Copyable, Sendable {
         descriptor == nil ? alarm : exchange(&self.alarm, with: alarm)
     }
 
-    fileprivate var home: HandlerHome { descriptor == nil ? .any : HandlerHome(handler) }
+    fileprivate var home: HandlerHome {
+        descriptor == nil || isTaken ? .any : HandlerHome(handler)
+    }
 }
 
 extension SocketReceiver {
@@ -79,8 +86,9 @@ extension SocketReceiver {
     }
 
     func loopDidEnd(port: UVRunLoop.SocketPort) {
+        failWaits(UVRunLoop.PerformError.threadEnded)
         // A handler that is bound to an ended thread can never be called.
-        if withResources({ $0.handler?.home }) != nil { UVRunLoop.invalidate(port) }
+        if withResources({ $0.isTaken || $0.handler?.home != nil }) { UVRunLoop.invalidate(port) }
     }
 }
 

@@ -26,6 +26,8 @@ struct StreamLifecycle: Sendable {
 
     var phase: Phase
     var isPaused = false
+    /// Nobody has taken the bytes that were read last.
+    var isHeld = false
     /// The peer is gone: no event is to be expected, only its unread bytes.
     var isHungUp = false
     /// The peer has ended sending.
@@ -41,10 +43,16 @@ struct StreamLifecycle: Sendable {
 
     // MARK: Receiving
 
-    /// Whether input is wanted.
-    var reads: Bool {
+    /// Whether input is wanted now or later.
+    private var isReadable: Bool {
         phase == .open && !isPaused && !peerDidEnd && !closesWhenDrained
     }
+
+    /// Whether input is wanted.
+    var reads: Bool { isReadable && !isHeld }
+
+    /// Whether an error waits until the bytes that were received before it are read.
+    var postponesFailure: Bool { isReadable && isHeld }
 
     /// Whether to read without an event from the kernel.
     ///
@@ -103,6 +111,7 @@ struct StreamLifecycle: Sendable {
     func isReady(_ queue: OutputQueue) -> Bool {
         // Sending to a peer that is gone returns the reason.
         let sendsInVain = isHungUp && sends && !queue.isEmpty
-        return phase != .open || isOver || failure != nil || readsToTheEnd || sendsInVain
+        let fails = failure != nil && !postponesFailure
+        return phase != .open || isOver || fails || readsToTheEnd || sendsInVain
     }
 }

@@ -32,19 +32,26 @@ final class StreamReceiver: SocketReceiver {
         if case .failed = outcome.event { UVRunLoop.invalidate(port) }
         if let event = outcome.event { body?(port, event) }
         if outcome.isOver { UVRunLoop.invalidate(port) }
+        let wasTaken = outcome.resumptions.perform() || (outcome.isTaken && outcome.isOver)
         // Done after the call, because most handlers respond to the peer's end by invalidating the
         // port, which makes it unnecessary.
         if outcome.interestChanged, port.isValid { port.updateInterest() }
-        let wasHandled = body != nil
+        let wasHandled = body != nil || wasTaken
         return ServeResult(wasHandled: wasHandled, hasMore: outcome.hasMore && port.isValid)
     }
 
     /// The kernel refused to watch the socket.
     private func refuse(_ port: UVRunLoop.SocketPort) -> ServeResult {
+        let error = UVRunLoop.SocketError(.refusedBySystem)
+        if let resumptions = state.withLock({ $0.failTasks(error) }) {
+            UVRunLoop.invalidate(port)
+            _ = resumptions.perform()
+            return ServeResult(wasHandled: true)
+        }
         guard let handler = withResources({ $0.handler }) else {
             return ServeResult(wasHandled: false)
         }
-        handler.current?(port, .failed(UVRunLoop.SocketError(.refusedBySystem)))
+        handler.current?(port, .failed(error))
         return ServeResult(wasHandled: true)
     }
 
@@ -56,5 +63,11 @@ final class StreamReceiver: SocketReceiver {
         let permit = state.withLock { $0.permit.take() }
         _ = consume descriptor
         _ = consume permit
+        _ = state.withLock { $0.endTasks() }.perform()
+    }
+
+    func failWaits(_ error: any Error) {
+        _ = state.withLock { StreamTasks.Resumptions(waits: $0.takeWaits(failing: error)) }
+            .perform()
     }
 }

@@ -20,6 +20,9 @@ struct StreamState: ~Copyable, Sendable {
         var nextDate: UVRunLoop.Instant?
         var hasAlarm = false
         var handler: HomeBound<UVRunLoop.SocketPort.Body>?
+        /// Whether a task gets the events instead of the handler.
+        var isTaken = false
+        var resumptions = StreamTasks.Resumptions()
     }
 
     /// What the caller has to do after a change, without the lock.
@@ -28,6 +31,7 @@ struct StreamState: ~Copyable, Sendable {
         var isReady = false
         var isOver = false
         var wasAccepted = true
+        var resumptions = StreamTasks.Resumptions()
     }
 
     var resources: SocketResources
@@ -43,6 +47,8 @@ struct StreamState: ~Copyable, Sendable {
         set { boxedAttempt = newValue.map(Boxed.init) }
     }
     private var boxedAttempt: Boxed<ConnectionAttempt>?
+    /// At most one; out of line, so that it takes no room in connections with handlers.
+    var tasks: [StreamTasks] = []
 
     init(connected descriptor: consuming Descriptor, _ permit: consuming ConnectionPermit?) {
         resources = SocketResources(descriptor)
@@ -132,7 +138,9 @@ struct StreamState: ~Copyable, Sendable {
         if events.contains(.hangUp), lifecycle.phase != .retrying { lifecycle.isHungUp = true }
         if boxedAttempt != nil { advanceAttempt(events, now) }
         outcome.event = nextEvent(events)
-        if case .failed = outcome.event {
+        outcome.resumptions.taker = giveToTask(outcome.event)
+        if case .failed(let error) = outcome.event {
+            lifecycle.failure = lifecycle.failure ?? error
             outcome.isOver = true
         } else {
             outcome.isOver = lifecycle.isOver
@@ -141,7 +149,9 @@ struct StreamState: ~Copyable, Sendable {
         outcome.interestChanged = recordInterest()
         outcome.nextDate = attempt?.nextDate(isRetrying: lifecycle.phase == .retrying)
         outcome.hasAlarm = resources.alarm != nil
-        outcome.handler = resources.handler
+        outcome.isTaken = resources.isTaken
+        outcome.handler = outcome.isTaken ? nil : resources.handler
+        outcome.resumptions.waits = takeSettledWaits()
         return outcome
     }
 
@@ -165,7 +175,7 @@ struct StreamState: ~Copyable, Sendable {
         if lifecycle.reads, events.contains(.readable) || lifecycle.readsToTheEnd {
             if let event = read() { return event }
         }
-        guard !lifecycle.readsToTheEnd else { return nil }
+        guard !lifecycle.readsToTheEnd, !lifecycle.postponesFailure else { return nil }
         return lifecycle.failure.map { .failed($0) } ?? lastError()
     }
 
@@ -255,12 +265,13 @@ struct StreamState: ~Copyable, Sendable {
         return followUp()
     }
 
-    private mutating func followUp(wasAccepted: Bool = true) -> FollowUp {
+    mutating func followUp(wasAccepted: Bool = true) -> FollowUp {
         FollowUp(
             interestChanged: recordInterest(),
             isReady: boxedAttempt == nil && lifecycle.isReady(queue),
             isOver: lifecycle.isOver,
-            wasAccepted: wasAccepted
+            wasAccepted: wasAccepted,
+            resumptions: StreamTasks.Resumptions(waits: takeSettledWaits())
         )
     }
 
