@@ -88,7 +88,8 @@ let package = Package(
         ),
         .testTarget(
             name: "TaskTests",
-            dependencies: ["UVRunLoop", "TestSupport", "AsyncMainProbe", "TaskProbe"]
+            dependencies: ["UVRunLoop", "TestSupport", "AsyncMainProbe", "TaskProbe"],
+            swiftSettings: unoptimised
         ),
         .testTarget(name: "ProtocolTests", dependencies: ["UVRunLoop", "TestSupport"]),
         .testTarget(name: "RandomProgramTests", dependencies: ["RandomPrograms"]),

@@ -48,7 +48,10 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { source.invalidate() }
 
-        deinit { invalidate() }
+        deinit {
+            // A forked child leaves its parent's items alone.
+            if loop.identity.isThisProcess { invalidate() }
+        }
 
         /// Returns an iterator; only one task at a time may wait for an element.
         public func makeAsyncIterator() -> Iterator { Iterator(readiness: self) }

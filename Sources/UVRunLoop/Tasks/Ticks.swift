@@ -46,7 +46,10 @@ extension UVRunLoop {
             slot.finish()
         }
 
-        deinit { invalidate() }
+        deinit {
+            // A forked child leaves its parent's items alone.
+            if loop.identity.isThisProcess { invalidate() }
+        }
 
         /// Returns an iterator; only one task at a time may wait for an element.
         public func makeAsyncIterator() -> Iterator { Iterator(ticks: self) }
