@@ -43,7 +43,7 @@ extension UVRunLoop {
 
 extension UVRunLoop.Thread {
     /// Stops the thread after its queued work, and waits until it has ended.
-    fileprivate func end(isolation: isolated (any Actor)?) async {
+    package func end(isolation: isolated (any Actor)? = #isolation) async {
         stop()
         await unsafe withUnsafeContinuation { continuation in
             let task = unsafe WaitingTask<Void, Never>(continuation)
