@@ -14,6 +14,19 @@ let package = Package(
         .library(name: "CUV", targets: ["CUV"]),
         .library(name: "UVRunLoopPorts", targets: ["UVRunLoopPorts"]),
         .library(name: "UVRunLoopFoundation", targets: ["UVRunLoopFoundation"]),
+        .library(name: "UVRunLoopService", targets: ["UVRunLoopService"]),
+    ],
+    traits: [
+        .trait(
+            name: "Service",
+            description:
+                "UVRunLoopService: a loop's thread as a service of swift-service-lifecycle."
+        ),
+        .default(enabledTraits: []),
+    ],
+    dependencies: [
+        // Only used, and only fetched, with the trait.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0")
     ],
     targets: [
         .systemLibrary(
@@ -31,6 +44,18 @@ let package = Package(
         .target(
             name: "UVRunLoopFoundation",
             dependencies: ["UVRunLoop"],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "UVRunLoopService",
+            dependencies: [
+                "UVRunLoop",
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Service"])
+                ),
+            ],
             swiftSettings: safe
         ),
         .executableTarget(

@@ -50,9 +50,13 @@ int cuv_epoll_add_edges(int epoll, int descriptor) {
     return control(epoll, EPOLL_CTL_ADD, descriptor, EPOLLIN | EPOLLET);
 }
 
-void cuv_epoll_acknowledge(int epoll) {
+int cuv_epoll_acknowledge(int epoll, int descriptor) {
     struct epoll_event events[4];
-    epoll_wait(epoll, events, 4, 0);
+    int count = epoll_wait(epoll, events, 4, 0);
+    for (int index = 0; index < count; index++) {
+        if (events[index].data.fd == descriptor) return 1;
+    }
+    return 0;
 }
 
 int cuv_epoll_holds(int epoll, int descriptor) {

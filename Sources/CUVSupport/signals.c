@@ -34,11 +34,14 @@ static struct {
 
 static void signal_arrived(int signal);
 
+int cuv_signal_is_taken(int signal) {
+    struct sigaction present;
+    return sigaction(signal, NULL, &present) == 0 && present.sa_handler == signal_arrived;
+}
+
 // Restores the previous disposition of a signal, unless it was changed by other code.
 static void put_back(int signal) {
-    struct sigaction present;
-    if (sigaction(signal, NULL, &present) != 0 || present.sa_handler != signal_arrived) return;
-    sigaction(signal, &signals.of[signal].previous, NULL);
+    if (cuv_signal_is_taken(signal)) sigaction(signal, &signals.of[signal].previous, NULL);
 }
 
 void cuv_signal_record(int signal, uint64_t count) {

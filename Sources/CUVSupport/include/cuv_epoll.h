@@ -53,8 +53,8 @@ int cuv_epoll_look(int epoll, struct cuv_tagged_events *_Nonnull found, int capa
 // Adds an eventfd so that the set reports every write to it once, even if it is read elsewhere.
 int cuv_epoll_add_edges(int epoll, int descriptor);
 
-// Consumes the pending events of an epoll set.
-void cuv_epoll_acknowledge(int epoll);
+// Consumes the pending events of an epoll set; returns whether a descriptor was among them.
+int cuv_epoll_acknowledge(int epoll, int descriptor);
 
 // Whether a set contains a number, whatever file it referred to when it was added; 0 if the kernel
 // does not tell.

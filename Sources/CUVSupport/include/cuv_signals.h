@@ -13,6 +13,9 @@ enum {
 // Makes a signal's arrivals write to an eventfd, in place of its previous disposition.
 int cuv_signal_take(int signal, int descriptor);
 
+// Whether a signal's disposition is still the one that cuv_signal_take has set.
+int cuv_signal_is_taken(int signal);
+
 // Undoes cuv_signal_take. When it returns, no handler writes to the descriptor any more.
 void cuv_signal_give_back(int signal);
 

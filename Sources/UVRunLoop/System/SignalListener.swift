@@ -21,8 +21,8 @@ final class SignalListener: Sendable {
             let epoll = try Descriptor.epollSet()
             try accepted(cuv_epoll_add_edges(epoll.number, watch.arrivals))
             // Earlier arrivals are not for this source.
-            cuv_epoll_acknowledge(epoll.number)
-            let known = watch.countHandled()
+            _ = cuv_epoll_acknowledge(epoll.number, watch.pending)
+            let known = watch.count
             try accepted(cuv_epoll_add(epoll.number, watch.pending, UInt32(cuv_poll_in)))
             descriptor = epoll.number
             state = Guarded(State(epoll: epoll, known: known))
@@ -38,8 +38,12 @@ final class SignalListener: Sendable {
             guard state.epoll != nil else { return 0 }
             // In this order, so that an arrival after the count was read makes the epoll set ready
             // again.
-            cuv_epoll_acknowledge(descriptor)
-            let count = watch.count()
+            let hasPending = cuv_epoll_acknowledge(descriptor, watch.pending) != 0
+            if hasPending, !watch.takePending() {
+                // Left to its new owner, or the pending signal would make the set ready for ever.
+                _ = cuv_epoll_delete(descriptor, watch.pending)
+            }
+            let count = watch.count
             defer { state.known = count }
             return Int(clamping: count &- state.known)
         }

@@ -39,13 +39,18 @@ final class SignalWatch: Sendable {
         return 1..<CInt(cuv_signal_count) ~= signal && !faults.contains(signal)
     }
 
-    /// The number of arrivals so far, without pending ones.
-    func countHandled() -> UInt64 { SignalState.count(signal) }
+    /// The number of arrivals so far, without pending ones that were not taken.
+    var count: UInt64 { SignalState.count(signal) }
 
-    /// The number of arrivals so far, including pending ones.
-    func count() -> UInt64 {
+    /// Counts the pending arrivals.
+    ///
+    /// - Returns: `false` if other code has set another disposition for the signal meanwhile. Then
+    ///   the signal is that code's: Dispatch's handler, for example, blocks a signal and raises it
+    ///   again for a signalfd of its own.
+    func takePending() -> Bool {
+        guard SignalState.isTaken(signal) else { return false }
         SignalState.takePending(signal, pending)
-        return SignalState.count(signal)
+        return true
     }
 
     /// Restores the previous disposition of the signal.
@@ -113,6 +118,8 @@ private enum SignalState {
     static func take(_ signal: CInt, _ descriptor: CInt) -> CInt {
         cuv_signal_take(signal, descriptor)
     }
+
+    static func isTaken(_ signal: CInt) -> Bool { cuv_signal_is_taken(signal) != 0 }
 
     static func giveBack(_ signal: CInt) { cuv_signal_give_back(signal) }
 

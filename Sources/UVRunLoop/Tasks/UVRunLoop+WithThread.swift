@@ -43,7 +43,7 @@ extension UVRunLoop {
 
 extension UVRunLoop.Thread {
     /// Stops the thread after its queued work, and waits until it has ended.
-    fileprivate func end(isolation: isolated (any Actor)?) async {
+    package func end(isolation: isolated (any Actor)? = #isolation) async {
         stop()
         await WaitingTask<Void, Never>.suspend(isolation: isolation) { task in
             afterEnd { task.resume(with: .success(())) }

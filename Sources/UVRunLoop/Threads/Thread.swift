@@ -127,9 +127,12 @@ extension UVRunLoop {
             joining.withLock { exchange(&$0, with: .underWay) == .notYet }
         }
 
+        /// Whether the thread was started by this process, not by one that has forked it.
+        package var isOfThisProcess: Bool { runLoop.identity.isThisProcess }
+
         deinit {
             // A forked child has a copy of this object, but not the thread.
-            guard runLoop.identity.isThisProcess else { return }
+            guard isOfThisProcess else { return }
             if beginJoining() { system.detach() }
         }
     }

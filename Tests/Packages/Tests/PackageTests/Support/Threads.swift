@@ -1,0 +1,22 @@
+import Foundation
+import Synchronization
+import UVRunLoop
+
+/// The name of the calling thread, and the end of the line.
+func currentThreadName() throws -> String {
+    try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+}
+
+/// Keeps the thread of a loop until it was told to stop, so that all that is queued now waits.
+func keepUntilStopped(_ loop: UVRunLoop) {
+    loop.perform { while !loop.isStopping { usleep(1_000) } }
+}
+
+/// What threads wait for until it is opened.
+final class Gate: Sendable {
+    private let isOpen = Atomic(false)
+
+    func open() { isOpen.store(true, ordering: .releasing) }
+
+    func wait() { while !isOpen.load(ordering: .acquiring) { usleep(1_000) } }
+}
