@@ -3,7 +3,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public enum PerformError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The loop's thread ended before it had performed the request.
+        /// The loop's thread ended before it had performed the request, or before the date of a sleep.
         case threadEnded
         /// The request was cancelled before it began.
         case cancelled
@@ -11,7 +11,7 @@ extension UVRunLoop {
         /// The error in one line.
         public var description: String {
             switch self {
-            case .threadEnded: "the thread ended before it had performed the request"
+            case .threadEnded: "the thread of the loop has ended"
             case .cancelled: "the request was cancelled"
             }
         }

@@ -26,6 +26,10 @@ import Testing
         await #expect(processExitsWith: .success) { withAllSignals { leaveTheNewHandler() } }
     }
 
+    @Test func aPendingSignalIsLeftToTheHandlerThatSomebodyInstalledMeanwhile() async {
+        await #expect(processExitsWith: .success) { withAllSignals { leaveThePendingSignal() } }
+    }
+
     @Test func aSourceThatIsDroppedGivesItsSignalBack() async {
         await #expect(processExitsWith: .success) { withAllSignals { dropASource() } }
     }
@@ -131,6 +135,25 @@ private func shareASignal() {
     precondition(!isDefault(SIGUSR1))
     later.invalidate()
     precondition(isDefault(SIGUSR1))
+}
+
+/// Dispatch's handler, for one, blocks its signal and raises it again, to read it itself.
+private func leaveThePendingSignal() {
+    block(SIGUSR1)
+    let (loop, log) = (UVRunLoop.current, EventLog())
+    let source = noteSignal(SIGUSR1, log)
+    loop.add(source, forMode: .default)
+    signal(SIGUSR1) { _ in }
+    kill(getpid(), SIGUSR1)
+    log.observe(loop, .beforeTimers)
+    // It would never sleep if the pending signal kept the source ready.
+    precondition(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+    precondition(log.count <= 3, "\(log.entries)")
+    precondition(!log.entries.contains("signal 1"), "\(log.entries)")
+    var pending = sigset_t()
+    sigpending(&pending)
+    precondition(sigismember(&pending, SIGUSR1) == 1)
+    source.invalidate()
 }
 
 private func leaveTheNewHandler() {
