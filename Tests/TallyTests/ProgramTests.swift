@@ -1,6 +1,8 @@
 import Glibc
 import TestSupport
 import Testing
+import UVRunLoop
+import UVRunLoopPorts
 
 @testable import Tally
 
@@ -47,6 +49,29 @@ import Testing
         #expect(client.wait() == 0)
         service.signal(SIGTERM)
         #expect(service.wait() == 0)
+    }
+
+    @Test func closedStandardInputIsToldInASentence() throws {
+        let (service, address) = try startService()
+        let client = try ChildProgram("Tally", ["client", address], input: .closed)
+        #expect(client.rest().hasPrefix("Tally: the descriptor is not open"))
+        #expect(client.wait() == 1)
+        service.signal(SIGTERM)
+        #expect(service.wait() == 0)
+    }
+
+    @Test func clientGivesUpAtTheLimit() throws {
+        let folder = TemporaryFolder()
+        let path = folder.path + "/socket"
+        let listener = try UVRunLoop.SocketPort(listeningAt: .unix(path))
+        defer { listener.invalidate() }
+        // Connected by the kernel, and never answered.
+        let client = try ChildProgram(
+            "Tally",
+            ["client", "--limit", "0.1", path, "total a"]
+        )
+        #expect(client.rest() == "Tally: the time limit has passed\n")
+        #expect(client.wait() == 1)
     }
 
     @Test func addressInUseIsToldInASentence() throws {

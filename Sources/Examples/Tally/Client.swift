@@ -36,9 +36,9 @@ struct Client {
     }
 
     /// Sends the lines of standard input as they come.
-    mutating func askFromInput(_ show: (String) -> Void) async throws {
+    mutating func ask(from input: UVRunLoop.Readiness, _ show: (String) -> Void) async throws {
         var lines = LineBuffer(limit: 1 << 20)
-        for await _ in try loop.readiness(of: STDIN_FILENO, .readable) {
+        for await _ in input {
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0, errno == EAGAIN || errno == EINTR { continue }

@@ -29,9 +29,11 @@ enum Tally {
         case .help: say(Invocation.usage)
         case .serve(let address): try await serve(at: address, limit: invocation.limit)
         case .client(let address, let lines):
+            // First, because the connection gets the number 0 if there is no standard input.
+            let input = lines.isEmpty ? try UVRunLoop.main.readiness(of: 0, .readable) : nil
             var client = try await Client(on: .main, to: address, invocation.limit ?? .seconds(5))
             for line in lines { say(try await client.ask(line)) }
-            if lines.isEmpty { try await client.askFromInput { say($0) } }
+            if let input { try await client.ask(from: input) { say($0) } }
         }
     }
 
@@ -53,7 +55,9 @@ enum Tally {
         return nil
     }
 
-    /// Ends the service at the first signal. The second one ends the program at once.
+    /// Ends the service at the first signal.
+    ///
+    /// The second one ends the program at once.
     private static func end(_ service: Service, at signals: [UVRunLoop.Signals]) async {
         await withTaskGroup { group in
             for signal in signals {
