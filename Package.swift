@@ -69,6 +69,11 @@ let package = Package(
             path: "Sources/Examples/KeyValue"
         ),
         .executableTarget(
+            name: "Tally",
+            dependencies: ["UVRunLoop", "UVRunLoopPorts"],
+            path: "Sources/Examples/Tally"
+        ),
+        .executableTarget(
             name: "Guide",
             dependencies: ["UVRunLoop", "UVRunLoopPorts"],
             path: "Sources/Examples/Guide"
@@ -132,6 +137,10 @@ let package = Package(
             name: "KeyValueTests",
             dependencies: ["KeyValue", "TestSupport"],
             swiftSettings: unoptimised
+        ),
+        .testTarget(
+            name: "TallyTests",
+            dependencies: ["Tally", "UVRunLoop", "UVRunLoopPorts", "TestSupport"]
         ),
         .testTarget(name: "GuideTests", dependencies: ["Guide", "TestSupport"]),
         .testTarget(name: "ExampleTests", dependencies: ["FirstLine", "TestSupport"]),
