@@ -4,6 +4,9 @@ import Testing
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
+/// Longer than a test waits for its turn on a busy machine.
+private let longLimit = Duration.seconds(900)
+
 /// The messages of a local port as requests that a task replies to, and requests that tasks send.
 @Suite(.timeLimit(.minutes(15))) struct RequestTests {
     @Test(arguments: [true, false])
@@ -18,7 +21,11 @@ import Testing
             let client: @Sendable () async throws -> Void = {
                 let remote = try place.remote()
                 for number in 0..<100 {
-                    let reply = try await remote.request(id: Int32(number), data: [7])
+                    let reply = try await remote.request(
+                        id: Int32(number),
+                        data: [7],
+                        limit: longLimit
+                    )
                     #expect(reply == [7, UInt8(number)])
                 }
             }
@@ -35,10 +42,10 @@ import Testing
     @Test func aRequestThatIsDroppedGetsAReplyWithoutData() async throws {
         try await withPort { _, port, place in
             let remote = try place.remote()
-            async let reply = remote.request(data: [1], limit: .seconds(60))
+            async let reply = remote.request(data: [1], limit: longLimit)
             #expect(await next(of: port)?.message.data == [1])
             #expect(try await reply == nil)
-            async let later = remote.request(data: [2], limit: .seconds(60))
+            async let later = remote.request(data: [2], limit: longLimit)
             await next(of: port)?.reply([3])
             #expect(try await later == [3])
         }
@@ -47,9 +54,9 @@ import Testing
     @Test func aClientThatWaitsForItsReplyDelaysNoOther() async throws {
         try await withPort { _, port, place in
             let remotes = try [place.remote(), place.remote()]
-            async let first = remotes[0].request(data: [1])
+            async let first = remotes[0].request(data: [1], limit: longLimit)
             let request = try #require(await next(of: port))
-            async let second = remotes[1].request(data: [2])
+            async let second = remotes[1].request(data: [2], limit: longLimit)
             await next(of: port)?.reply([20])
             #expect(try await second == [20])
             request.reply([10])
@@ -60,9 +67,9 @@ import Testing
     @Test func aConnectionsMessagesWaitForTheReply() async throws {
         try await withPort { loop, port, place in
             let remote = try place.remote()
-            let replies = Task { try await remote.request(id: 1, data: []) }
+            let replies = Task { try await remote.request(id: 1, data: [], limit: longLimit) }
             let request = try #require(await next(of: port))
-            let later = Task { try await remote.request(id: 2, data: []) }
+            let later = Task { try await remote.request(id: 2, data: [], limit: longLimit) }
             let wait = Task { await next(of: port) }
             awaitIdleness(of: loop)
             wait.cancel()
@@ -80,7 +87,7 @@ import Testing
         try await withPort { loop, port, place in
             let remotes = try (0..<3).map { _ in try place.remote() }
             let requests = remotes.map { remote in
-                Task { try await remote.request(data: [1], limit: .seconds(60)) }
+                Task { try await remote.request(data: [1], limit: longLimit) }
             }
             awaitIdleness(of: loop)
             #expect(isQuiet(loop))
@@ -97,9 +104,9 @@ import Testing
         try await withPort { loop, port, place in
             let sample = sampleBytes(8 << 20)
             let remotes = try [place.remote(), place.remote()]
-            let first = Task { try await remotes[0].request(data: [1], limit: .seconds(60)) }
+            let first = Task { try await remotes[0].request(data: [1], limit: longLimit) }
             let request = try #require(await next(of: port))
-            let second = Task { try await remotes[1].request(data: [2], limit: .seconds(60)) }
+            let second = Task { try await remotes[1].request(data: [2], limit: longLimit) }
             awaitIdleness(of: loop)
             request.reply(sample)
             #expect(try await first.value == sample)
@@ -111,7 +118,7 @@ import Testing
     @Test func aClientMayLeaveBeforeItsReply() async throws {
         try await withPort { loop, port, place in
             let remote = try place.remote()
-            let reply = Task { try await remote.request(data: [1]) }
+            let reply = Task { try await remote.request(data: [1], limit: longLimit) }
             let request = try #require(await next(of: port))
             remote.invalidate()
             await #expect(throws: MessagePortError.becameInvalid) { try await reply.value }
@@ -121,7 +128,7 @@ import Testing
             request.reply([1])
             let other = try place.remote()
             let wait = Task { await next(of: port)?.reply([2]) }
-            #expect(try await other.request(data: []) == [2])
+            #expect(try await other.request(data: [], limit: longLimit) == [2])
             await wait.value
             while port.connectionCount > 1 { await Task.yield() }
         }
@@ -132,7 +139,7 @@ import Testing
         limits.idleTimeLimit = .milliseconds(500)
         try await withPort(limits) { _, port, place in
             // Sent right after connecting: before that, the connection is idle.
-            let reply = Task { try await place.remote().request(data: [1]) }
+            let reply = Task { try await place.remote().request(data: [1], limit: longLimit) }
             let request = try #require(await next(of: port))
             letTimePass(.milliseconds(700))
             request.reply([2])
@@ -158,7 +165,9 @@ import Testing
     @Test func aPortThatBecomesInvalidFailsItsClients() async throws {
         try await withPort { loop, port, place in
             let remotes = try [place.remote(), place.remote()]
-            let replies = remotes.map { remote in Task { try await remote.request(data: [1]) } }
+            let replies = remotes.map { remote in
+                Task { try await remote.request(data: [1], limit: longLimit) }
+            }
             let request = try #require(await next(of: port))
             awaitIdleness(of: loop)
             port.invalidate()
@@ -177,9 +186,9 @@ import Testing
                 try await remote.request(data: [1], limit: .milliseconds(5))
             }
             _ = await next(of: port)
-            let cancelled = Task { try await remote.request(data: [2]) }
+            let cancelled = Task { try await remote.request(data: [2], limit: longLimit) }
             _ = try #require(await next(of: port))
-            let wait = Task { try await remote.request(data: [3]) }
+            let wait = Task { try await remote.request(data: [3], limit: longLimit) }
             cancelled.cancel()
             _ = try? await cancelled.value
             await next(of: port)?.reply([4])
@@ -226,15 +235,15 @@ private func leaveNothingBehind() async throws {
                 request.reply([1])
             }
         }
-        #expect(try await remote.request(id: 1, data: []) == [1])
+        #expect(try await remote.request(id: 1, data: [], limit: longLimit) == [1])
         let before = openDescriptorCount()
         for number in 0..<1_000 {
-            let request = Task { try await remote.request(data: []) }
+            let request = Task { try await remote.request(data: [], limit: longLimit) }
             if number % 2 == 0 { await Task.yield() }
             request.cancel()
             _ = try? await request.value
         }
-        #expect(try await remote.request(id: 1, data: []) == [1])
+        #expect(try await remote.request(id: 1, data: [], limit: longLimit) == [1])
         #expect(openDescriptorCount() <= before)
         port.invalidate()
         await server.value
