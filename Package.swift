@@ -140,7 +140,8 @@ let package = Package(
         ),
         .testTarget(
             name: "TallyTests",
-            dependencies: ["Tally", "UVRunLoop", "UVRunLoopPorts", "TestSupport"]
+            dependencies: ["Tally", "UVRunLoop", "UVRunLoopPorts", "TestSupport"],
+            swiftSettings: unoptimised
         ),
         .testTarget(name: "GuideTests", dependencies: ["Guide", "TestSupport"]),
         .testTarget(name: "ExampleTests", dependencies: ["FirstLine", "TestSupport"]),
