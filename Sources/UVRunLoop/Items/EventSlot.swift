@@ -20,14 +20,14 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// - Returns: Whether a task waited for it.
     @discardableResult
     func deliver(_ element: Element) -> Bool {
-        let waiting = state.withLock { state -> WaitingTask<Element?, Never>? in
+        let waiting = state.withLock { state -> WaitingTask<Element?>? in
             guard !state.isFinished else { return nil }
             if let task = state.waiting.take() { return task }
             state.pending = state.pending.map { merge($0, element) } ?? element
             return nil
         }
         guard let waiting else { return false }
-        waiting.resume(with: .success(element))
+        waiting.resume(returning: element)
         return true
     }
 
@@ -46,11 +46,11 @@ final class EventSlot<Element: Sendable>: Sendable {
 
     /// Ends the sequence; an element that is kept is still given out.
     func finish() {
-        let waiting = state.withLock { state -> WaitingTask<Element?, Never>? in
+        let waiting = state.withLock { state -> WaitingTask<Element?>? in
             state.isFinished = true
             return state.waiting.take()
         }
-        waiting?.resume(with: .success(nil))
+        waiting?.resume(returning: nil)
     }
 
     // MARK: The task
@@ -68,40 +68,25 @@ final class EventSlot<Element: Sendable>: Sendable {
         return comeBack: () -> Void
     ) async -> Element? {
         if let element = state.withLock({ $0.pending.take() }) { return element }
-        guard let loop else { return await wait(isolation: isolation, return: comeBack) }
-        return await loop.resumingHere(isolation: isolation) {
-            _ = isolation
-            return await wait(isolation: isolation, return: comeBack)
-        }
-    }
-
-    private func wait(
-        isolation: isolated (any Actor)?,
-        return comeBack: () -> Void
-    ) async -> Element? {
-        await withTaskCancellationHandler {
-            _ = isolation
-            return await WaitingTask.suspend(isolation: isolation) { task in
-                begin(task, return: comeBack)
-            }
+        return await UVRunLoop.suspend(on: loop, isolation: isolation) { task in
+            begin(task, return: comeBack)
         } onCancel: {
             endWait()
         }
     }
 
-    private func begin(_ task: WaitingTask<Element?, Never>, return comeBack: () -> Void) {
+    private func begin(_ task: WaitingTask<Element?>, return comeBack: () -> Void) {
         switch state.withLock({ $0.begin(task) }) {
-        case .done(let element): return task.resume(with: .success(element))
+        case .done(let element): task.resume(returning: element)
         case .comeBack: comeBack()
         case .wait: break
         }
-        // The handler of a cancellation before this moment found nobody waiting.
-        if Task.isCancelled { endWait() }
     }
 
+    /// Ends the wait of a task that was cancelled.
     private func endWait() {
         let waiting = state.withLock { $0.waiting.take() }
-        waiting?.resume(with: .success(nil))
+        waiting?.resume(returning: nil)
     }
 }
 
@@ -122,12 +107,12 @@ private struct SlotState<Element: Sendable> {
     }
 
     var pending: Element?
-    var waiting: WaitingTask<Element?, Never>?
+    var waiting: WaitingTask<Element?>?
     var isFinished = false
     private var place = Place.inMode
 
     /// Stores a task that waits, unless there is an element for it.
-    mutating func begin(_ task: WaitingTask<Element?, Never>) -> Step {
+    mutating func begin(_ task: WaitingTask<Element?>) -> Step {
         if let element = pending.take() { return .done(element) }
         if isFinished { return .done(nil) }
         require(
@@ -152,6 +137,10 @@ private struct SlotState<Element: Sendable> {
         place = waiting == nil ? .out : .inMode
         return waiting != nil
     }
+}
+
+extension EventSlot: LoopEndListener {
+    func loopDidEnd() { finish() }
 }
 
 /// Ends a sequence when the handler that holds it is released: when its source becomes invalid.

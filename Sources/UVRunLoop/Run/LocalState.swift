@@ -27,11 +27,11 @@ final class LocalState {
     @safe @exclusivity(unchecked) var jobCount: UInt64 = 0
     /// Jobs that were taken and not performed yet.
     @safe @exclusivity(unchecked) var jobs = JobBatch()
+    /// The job that is being performed.
+    @safe @exclusivity(unchecked) var runningJob: JobQueue.Entry?
+
     /// Whether a job is being performed; runs that are nested in it perform none.
-    @safe @exclusivity(unchecked) var isInJob = false
-    /// The job that is being performed, or zero, and its context.
-    @safe @exclusivity(unchecked) var runningJob: UInt = 0
-    @safe @exclusivity(unchecked) var runningContext = JobContext.actor
+    var isInJob: Bool { runningJob != nil }
 
     init(driver: any LoopDriver) { self.driver = driver }
 }

@@ -17,17 +17,14 @@ extension UVRunLoop {
     private func performJobsThatWait(_ run: inout Run) {
         let local = run.local
         var count = 0
-        local.isInJob = true
         while count < Self.maxJobsAtOnce, !innermostRun.isEndedAtOnce {
             guard let entry = nextJob(local) else { break }
-            local.runningJob = entry.job.bits
-            local.runningContext = entry.context
+            local.runningJob = entry
             local.jobCount = local.jobCount &+ 1
             perform(entry)
             count += 1
         }
-        local.runningJob = 0
-        local.isInJob = false
+        local.runningJob = nil
         if !local.jobs.isEmpty { jobs.someAreLeft() }
         run.timeHasPassed()
     }

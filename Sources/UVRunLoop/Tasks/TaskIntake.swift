@@ -4,14 +4,14 @@
 /// A value behind the lock of its owner, which pauses its source while the intake is full.
 package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     package typealias Outcome = Result<Element?, Failure>
-    package typealias Waiter = WaitingTask<Outcome, Never>
+    package typealias Waiter = WaitingTask<Outcome>
 
     /// A task to resume, while no lock is held.
     package struct Resumption: Sendable {
         fileprivate let task: Waiter
         fileprivate let outcome: Outcome
 
-        package func perform() { task.resume(with: .success(outcome)) }
+        package func perform() { task.resume(returning: outcome) }
     }
 
     private var kept: Element?
@@ -77,52 +77,5 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     /// Ends the wait of a task that was cancelled.
     package mutating func cancel() -> Resumption? {
         waiting.take().map { Resumption(task: $0, outcome: .success(nil)) }
-    }
-}
-
-extension UVRunLoop {
-    /// Suspends the calling task until it is resumed.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop on whose thread a task resumes that waits there; `nil` if there is none.
-    ///   - isolation: The caller's actor.
-    ///   - begin: Stores the task, which is to be resumed exactly once.
-    ///   - cancel: Called when the task is cancelled, also before `begin`; then again after it.
-    /// - Returns: The value that the task was resumed with.
-    package static func suspend<Value: Sendable>(
-        on loop: UVRunLoop?,
-        isolation: isolated (any Actor)?,
-        _ begin: (WaitingTask<Value, Never>) -> Void,
-        onCancel cancel: @Sendable () -> Void
-    ) async -> Value {
-        guard let loop else { return await suspend(isolation: isolation, begin, cancel) }
-        return await loop.resumingHere(isolation: isolation) {
-            _ = isolation
-            return await suspend(isolation: isolation, begin, cancel)
-        }
-    }
-
-    private static func suspend<Value: Sendable>(
-        isolation: isolated (any Actor)?,
-        _ begin: (WaitingTask<Value, Never>) -> Void,
-        _ cancel: @Sendable () -> Void
-    ) async -> Value {
-        await withTaskCancellationHandler {
-            _ = isolation
-            return await WaitingTask.suspend(isolation: isolation) { task in
-                begin(task)
-                if Task.isCancelled { cancel() }
-            }
-        } onCancel: {
-            cancel()
-        }
-    }
-
-    /// The calling thread's loop, if it is performing a job; `nil` otherwise.
-    package static var performingJob: UVRunLoop? {
-        ThreadRecord.withCurrentLoop { loop in
-            guard let loop, loop.local.withValue(\.runningJob) != 0 else { return nil }
-            return loop
-        }
     }
 }

@@ -2,10 +2,12 @@
 ///
 /// > Threading: Any thread.
 package final class TaskWait<Value: Sendable>: Sendable {
+    package typealias Outcome = Result<Value, any Error>
+
     private enum State {
         case unsettled
-        case waiting(WaitingTask<Value, any Error>)
-        case settled(Result<Value, any Error>)
+        case waiting(WaitingTask<Outcome>)
+        case settled(Outcome)
         case over
     }
 
@@ -16,8 +18,8 @@ package final class TaskWait<Value: Sendable>: Sendable {
     /// Ends the wait, unless it has ended.
     ///
     /// The caller holds no lock.
-    package func settle(_ outcome: Result<Value, any Error>) {
-        let waiting = state.withLock { state -> WaitingTask<Value, any Error>? in
+    package func settle(_ outcome: Outcome) {
+        let waiting = state.withLock { state -> WaitingTask<Outcome>? in
             switch state {
             case .unsettled: state = .settled(outcome)
             case .waiting(let task):
@@ -27,16 +29,12 @@ package final class TaskWait<Value: Sendable>: Sendable {
             }
             return nil
         }
-        waiting?.resume(with: outcome)
+        waiting?.resume(returning: outcome)
     }
 
-    /// Waits for the outcome; called once.
-    fileprivate func value(isolation: isolated (any Actor)?) async throws -> Value {
-        try await WaitingTask.suspend(isolation: isolation) { begin($0) }
-    }
-
-    private func begin(_ task: WaitingTask<Value, any Error>) {
-        let outcome = state.withLock { state -> Result<Value, any Error>? in
+    /// Stores the task that waits, or resumes it; called once.
+    fileprivate func begin(_ task: WaitingTask<Outcome>) {
+        let outcome = state.withLock { state -> Outcome? in
             guard case .settled(let outcome) = state else {
                 state = .waiting(task)
                 return nil
@@ -44,8 +42,12 @@ package final class TaskWait<Value: Sendable>: Sendable {
             state = .over
             return outcome
         }
-        if let outcome { task.resume(with: outcome) }
+        if let outcome { task.resume(returning: outcome) }
     }
+}
+
+extension TaskWait: LoopEndListener {
+    func loopDidEnd() { settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }
 
 extension UVRunLoop {
@@ -53,27 +55,10 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - wait: What to wait for.
-    ///   - isolation: The caller's actor.
-    ///   - cancel: Called on any thread when the task is cancelled; the wait then ends with
-    ///     `CancellationError`.
-    /// - Returns: The value of the outcome.
-    /// - Throws: The error of the outcome.
-    func outcome<Value: Sendable>(
-        of wait: TaskWait<Value>,
-        isolation: isolated (any Actor)?,
-        onCancel cancel: @Sendable () -> Void
-    ) async throws -> Value {
-        try await Self.outcome(of: wait, on: self, isolation: isolation, onCancel: cancel)
-    }
-
-    /// Waits for an outcome, in a task that may be cancelled.
-    ///
-    /// - Parameters:
-    ///   - wait: What to wait for.
     ///   - loop: The loop on whose thread a task resumes that waits there; `nil` if there is none.
     ///   - isolation: The caller's actor.
-    ///   - cancel: Called on any thread when the task is cancelled; the wait then ends with
-    ///     `CancellationError`.
+    ///   - cancel: Called on any thread when the task is cancelled, possibly twice; the wait then
+    ///     ends with `CancellationError`.
     /// - Returns: The value of the outcome.
     /// - Throws: The error of the outcome.
     package static func outcome<Value: Sendable>(
@@ -82,37 +67,21 @@ extension UVRunLoop {
         isolation: isolated (any Actor)?,
         onCancel cancel: @Sendable () -> Void
     ) async throws -> Value {
-        guard let loop else { return try await value(of: wait, isolation: isolation, cancel) }
-        return try await loop.resumingHere(isolation: isolation) {
-            try await value(of: wait, isolation: isolation, cancel)
-        }
-    }
-
-    private static func value<Value: Sendable>(
-        of wait: TaskWait<Value>,
-        isolation: isolated (any Actor)?,
-        _ cancel: @Sendable () -> Void
-    ) async throws -> Value {
-        try await withTaskCancellationHandler {
-            _ = isolation
-            return try await wait.value(isolation: isolation)
+        let outcome = await suspend(on: loop, isolation: isolation) {
+            wait.begin($0)
         } onCancel: {
             wait.settle(.failure(CancellationError()))
             cancel()
         }
+        return try outcome.get()
     }
 
-    /// Has a task that waits on the loop's thread resume there.
-    ///
-    /// Without a preference for the loop, a resumed task first goes to the runtime's thread pool,
-    /// although its actor is on the loop; that takes ten times as long.
-    func resumingHere<Value, Failure: Error>(
+    /// Waits for an outcome, in a task that may be cancelled; on the loop's thread it resumes there.
+    func outcome<Value: Sendable>(
+        of wait: TaskWait<Value>,
         isolation: isolated (any Actor)?,
-        _ body: () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        // Asking the runtime for the task's preference would take 600 instructions.
-        let prefersLoop = local.withValueIfHere { $0.isInJob && $0.runningContext != .actor }
-        guard prefersLoop == false else { return try await body() }
-        return try await withTaskExecutorPreference(taskExecutorObject, operation: body)
+        onCancel cancel: @Sendable () -> Void
+    ) async throws -> Value {
+        try await Self.outcome(of: wait, on: self, isolation: isolation, onCancel: cancel)
     }
 }

@@ -22,12 +22,12 @@ extension UVRunLoop {
             let slot = EventSlot<Int>(merging: +)
             self.loop = loop
             self.slot = slot
-            // The loop is in a timer that it keeps only until it ends.
+            // Unowned, because the loop itself calls the handler, and keeps the timer.
             timer = Timer(
                 at: loop.remote.now.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
                 interval: interval,
                 tolerance: tolerance,
-                waitingFor: TickEnd(slot)
+                waitingFor: slot
             ) { [unowned loop] timer in
                 slot.deliver(timer.missedFires + 1) {
                     loop.remove(timer, forMode: .common)
@@ -89,13 +89,4 @@ extension UVRunLoop {
         checkProcess()
         return Ticks(of: self, every: interval, tolerance: tolerance)
     }
-}
-
-/// Ends the sequence when the loop ends.
-private final class TickEnd: LoopEndListener {
-    private let slot: EventSlot<Int>
-
-    init(_ slot: EventSlot<Int>) { self.slot = slot }
-
-    func loopDidEnd() { slot.finish() }
 }

@@ -60,8 +60,8 @@ extension LocalState {
     /// any more, if it was performed with one. A wrong guess costs a job.
     @inline(__always)
     fileprivate func contextOnActor(of job: UnownedJob) -> JobContext {
-        guard runningJob == job.bits else { return .actor }
-        return runningContext == .actorInTask ? .actor : .actorInTask
+        guard let runningJob, runningJob.job.bits == job.bits else { return .actor }
+        return runningJob.context == .actorInTask ? .actor : .actorInTask
     }
 }
 

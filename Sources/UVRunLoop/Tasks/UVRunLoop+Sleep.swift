@@ -49,10 +49,12 @@ extension UVRunLoop {
     ) async throws {
         checkProcess()
         try Task.checkCancellation()
-        let sleep = Sleep()
-        let timer = Timer(at: date, tolerance: tolerance, waitingFor: sleep) { _ in sleep.end() }
+        let wait = TaskWait<Void>()
+        let timer = Timer(at: date, tolerance: tolerance, waitingFor: wait) { _ in
+            wait.settle(.success(()))
+        }
         guard addUntilEnd(timer) else { throw PerformError.threadEnded }
-        try await outcome(of: sleep.wait, isolation: isolation) { timer.invalidate() }
+        try await outcome(of: wait, isolation: isolation) { timer.invalidate() }
     }
 
     /// Adds a timer to the common modes; returns `false` if the loop has ended.
@@ -60,13 +62,4 @@ extension UVRunLoop {
         add(timer, forMode: .common)
         return !withEngine({ $0.isClosed })
     }
-}
-
-/// One task's sleep.
-private final class Sleep: LoopEndListener {
-    let wait = TaskWait<Void>()
-
-    func end() { wait.settle(.success(())) }
-
-    func loopDidEnd() { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }

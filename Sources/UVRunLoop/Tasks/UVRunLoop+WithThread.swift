@@ -45,8 +45,8 @@ extension UVRunLoop.Thread {
     /// Stops the thread after its queued work, and waits until it has ended.
     package func end(isolation: isolated (any Actor)? = #isolation) async {
         stop()
-        await WaitingTask<Void, Never>.suspend(isolation: isolation) { task in
-            afterEnd { task.resume(with: .success(())) }
+        await WaitingTask<Void>.suspend(isolation: isolation) { task in
+            afterEnd { task.resume(returning: ()) }
         }
     }
 
