@@ -142,11 +142,15 @@ final class Peer {
 
     func endSending() { shutdown(number, CInt(SHUT_WR)) }
 
-    /// Makes the kernel send a reset instead of an end.
+    /// Makes the kernel send a reset.
+    ///
+    /// Dissolving the connection sends it at once; closing the socket, with no time to linger, would
+    /// send it only when the last copy is closed, and a child that another test forks has one.
     func reset() {
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        let size = socklen_t(MemoryLayout<linger>.size)
-        setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, size)
+        var nowhere = sockaddr()
+        nowhere.sa_family = sa_family_t(AF_UNSPEC)
+        let status = connect(number, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+        precondition(status == 0, "The connection could not be dissolved: \(errno).")
         close()
     }
 
