@@ -3,12 +3,12 @@
 /// Unchecked, because the compiler cannot know a thread when it sees one: ``withValue(_:)`` checks
 /// instead. The value is lent for as long as the body runs, and the body calls nobody: lending it
 /// twice at a time traps.
-final class LoopBound<Value>: @unchecked Sendable {
+final class LoopBound<Value: ~Copyable>: @unchecked Sendable {
     private let owner: ThreadIdentity
     @safe @exclusivity(unchecked) private var value: Value
     @safe @exclusivity(unchecked) private var isLent = false
 
-    init(_ value: Value, owner: ThreadIdentity) {
+    init(_ value: consuming Value, owner: ThreadIdentity) {
         self.value = value
         self.owner = owner
     }

@@ -9,8 +9,8 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     ///
     /// - Parameter block: The work.
-    public func perform(_ block: @escaping @Sendable () -> Void) {
-        post { $0.post(block, to: .default) }
+    public func perform(_ block: consuming @escaping @Sendable () -> Void) {
+        post(BlockSegments.Item(block), mark: defaultMark)
     }
 
     /// Hands a block to the loop, to run once, in whichever of some modes runs first.
@@ -23,12 +23,19 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - modes: The modes in which the block may run; traps when there is none.
     ///   - block: The work.
-    public func perform(inModes modes: [Mode], _ block: @escaping @Sendable () -> Void) {
+    public func perform(inModes modes: [Mode], _ block: consuming @escaping @Sendable () -> Void) {
         require(
             !modes.isEmpty,
             "A block for no mode would never run. Name at least one mode."
         )
-        post { $0.post(block, to: modes) }
+        checkProcess()
+        for mode in modes { blockModes.note(mode) }
+        if modes.count == 1 {
+            post(BlockSegments.Item(block), mark: Self.mark(of: modes[0].number))
+        } else {
+            let item = BlockSegments.Item(block, modes: modes.map(\.number))
+            post(item, mark: Self.sharedMark)
+        }
     }
 
     /// Hands the loop a block that need not be `Sendable`, because it comes from the loop's own
@@ -48,8 +55,20 @@ extension UVRunLoop {
         perform(inModes: modes) { bound.current?() }
     }
 
-    private func post(_ body: (inout Inbox) -> sending Bool) {
-        if withInbox(body) { blocksDidChange() }
+    /// What a slot of the queue says of a block for one mode.
+    @inline(__always)
+    static func mark(of mode: Int) -> UInt64 { sharedMark &+ 1 &+ UInt64(truncatingIfNeeded: mode) }
+
+    private static func mode(of mark: UInt64) -> Int { Int(mark - sharedMark - 1) }
+
+    /// What it says of a block for several modes.
+    @inline(__always)
+    private static var sharedMark: UInt64 { SlotMark.first }
+
+    @inline(__always)
+    private func post(_ item: consuming BlockSegments.Item, mark: UInt64) {
+        checkProcess()
+        if blocks.post(item, mark: mark) { blocksDidChange() }
     }
 
     // MARK: Step 3, and after every event
@@ -62,26 +81,92 @@ extension UVRunLoop {
 
     private func performBlocksThatWait(_ run: inout Run) {
         refresh(&run)
-        var batch = local.withValue { exchange(&$0.spareBatch, with: []) }
-        let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
-        batch = takeBlocks(for: mode, isCommon: isCommon, into: batch)
-        for index in batch.indices where !innermostRun.isEndedAtOnce {
-            // Taken out one by one, so that each block is released right after it ran.
-            if let block = batch[index].takeBlock() { callOutToBlock(block) }
+        var batch = takeBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
+        // Taken out one by one, so that each block is released right after it ran.
+        while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
+            callOutToBlock(next.takeBlock())
         }
         run.timeHasPassed()
-        batch.removeAll(keepingCapacity: true)
-        local.withValue { $0.spareBatch = batch }
+        batch.removeAll()
+        localBlocks.withValue { swap(&$0.spareBatch, &batch) }
     }
 
-    private func takeBlocks(
+    /// Takes the blocks that may run in a mode; sorts the others into theirs.
+    private func takeBlocks(for mode: Int, isCommon: Bool) -> BlockBatch {
+        localBlocks.withValue { local in
+            var batch = exchange(&local.spareBatch, with: BlockBatch())
+            // What was sorted before came before.
+            if local.inbox.count > 0 {
+                local.inbox.take(for: mode, isCommon: isCommon, into: &batch)
+            }
+            let own = Self.mark(of: mode)
+            let end = blocks.end
+            blocks.take(&local.reader, upTo: end) { slot, mark in
+                if mark == own {
+                    batch.append(blocks.segments.takeBlock(slot))
+                } else {
+                    take(slot, mark, into: &batch, for: mode, isCommon: isCommon, &local.inbox)
+                }
+            }
+            noteTaken(upTo: end, &local)
+            return batch
+        }
+    }
+
+    /// Takes a block that is not for the running mode alone.
+    @inline(never)
+    private func take(
+        _ slot: BlockQueue.Slot,
+        _ mark: UInt64,
+        into batch: inout BlockBatch,
         for mode: Int,
         isCommon: Bool,
-        into storage: consuming [Inbox.Entry]
-    ) -> [Inbox.Entry] {
-        var batch = storage
-        withInbox { $0.take(for: mode, isCommon: isCommon, into: &batch) }
-        return batch
+        _ inbox: inout Inbox
+    ) {
+        let item = blocks.segments.take(slot)
+        let modes = item.modes ?? [Self.mode(of: mark)]
+        if modes.contains(mode) || (isCommon && modes.contains(Mode.common.number)) {
+            batch.append(item.content)
+        } else {
+            inbox.post(item.content.block, to: modes)
+        }
+    }
+
+    private func noteTaken(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
+        let isEmpty = !local.reader.hasPassedOver && local.inbox.count == 0
+        emptyUpTo.store(isEmpty ? end : .max, ordering: .relaxed)
+    }
+
+    /// Whether a block waits that may run in the mode.
+    func holdsBlocks(for mode: Int, isCommon: Bool) -> Bool {
+        guard mayHoldBlocks else { return false }
+        return localBlocks.withValue { local in
+            if blocks.peek(local.reader) == Self.mark(of: mode) { return true }
+            let end = blocks.end
+            blocks.take(&local.reader, upTo: end) { slot, mark in sort(slot, mark, &local.inbox) }
+            noteTaken(upTo: end, &local)
+            return local.inbox.holdsBlock(for: mode, isCommon: isCommon)
+        }
+    }
+
+    @inline(never)
+    private func sort(_ slot: BlockQueue.Slot, _ mark: UInt64, _ inbox: inout Inbox) {
+        let item = blocks.segments.take(slot)
+        inbox.post(item.content.block, to: item.modes ?? [Self.mode(of: mark)])
+    }
+
+    /// Refuses blocks from now on; hands over those that wait, to be released.
+    func closeBlocks() -> [Block] {
+        let end = blocks.close()
+        return localBlocks.withValue { local in
+            repeat {
+                blocks.take(&local.reader, upTo: end) { sort($0, $1, &local.inbox) }
+                if local.reader.hasPassedOver { sleepBriefly() }
+            } while local.reader.hasPassedOver
+            blocks.didTakeLast(local.reader)
+            emptyUpTo.store(.max, ordering: .relaxed)
+            return local.inbox.removeAll()
+        }
     }
 }
 
@@ -89,4 +174,4 @@ extension UVRunLoop {
 ///
 /// Stays out of line so that backtraces and profiles show whose turn it was.
 @inline(never)
-private func callOutToBlock(_ block: Block) { block() }
+private func callOutToBlock(_ block: consuming @escaping Block) { block() }

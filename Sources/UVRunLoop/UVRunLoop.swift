@@ -29,10 +29,14 @@ public final class UVRunLoop: Sendable {
     private let engine: Guarded<Engine>
     /// The engine's summary, for a look without the lock.
     private let publishedState = Publication<SystemWord>()
-    /// Blocks that wait.
-    private let inbox = Guarded(Inbox())
-    /// Whether there are any, for a look without the lock.
-    private let holdsBlock = FlagPublication<SystemWord>()
+    /// Blocks on their way to the loop.
+    let blocks = BlockQueue()
+    /// Up to where the queue was seen, if no block is left of what came before.
+    ///
+    /// Only the loop's thread asks.
+    let emptyUpTo = Atomic<UInt64>(BlockSegments.noSegment)
+    /// The modes that blocks were ever queued for.
+    let blockModes = BlockModes()
     /// Requests to perform that wait.
     let performs = Guarded(PerformQueue())
     /// Grows with everything that ports announce by themselves.
@@ -55,6 +59,9 @@ public final class UVRunLoop: Sendable {
     let pollCount = Atomic<Int64>(0)
     /// What only the loop's thread touches.
     let local: LoopBound<LocalState>
+    let localBlocks: LoopBound<LocalBlocks>
+    /// What the queue of blocks is told of one for the default mode.
+    let defaultMark = UVRunLoop.mark(of: Mode.default.number)
 
     /// What a loop remembers from one run to the next.
     struct LocalState {
@@ -66,8 +73,16 @@ public final class UVRunLoop: Sendable {
         var servedReceiver: (any PortReceiver)?
         /// Storage for the next batch of sources.
         var spareSources: [SignalledSource] = []
-        /// Storage for the next batch of blocks.
-        var spareBatch: [Inbox.Entry] = []
+    }
+
+    /// The blocks that have come, as far as only the loop's thread touches them.
+    struct LocalBlocks: ~Copyable {
+        /// How far the queue was taken.
+        var reader = BlockQueue.Reader()
+        /// Blocks that were taken from the queue and wait for their modes.
+        var inbox = Inbox()
+        /// Storage for the next batch.
+        var spareBatch = BlockBatch()
     }
 
     init(
@@ -83,6 +98,7 @@ public final class UVRunLoop: Sendable {
         remote = driver.remote
         engine = Guarded(Engine())
         local = LoopBound(LocalState(driver: driver), owner: thread)
+        localBlocks = LoopBound(LocalBlocks(), owner: thread)
         anchor.attach(self)
         // Also where another thread made it.
         home.setLoop(self)
@@ -105,18 +121,10 @@ public final class UVRunLoop: Sendable {
         }
     }
 
-    /// Lends the inbox, on the same terms.
-    func withInbox<Result>(_ body: (inout Inbox) -> sending Result) -> sending Result {
-        checkProcess()
-        return inbox.withLock { inbox in
-            let result = body(&inbox)
-            holdsBlock.publish(inbox.count > 0)
-            return result
-        }
-    }
-
     /// Whether a block waits, for whatever mode.
-    var mayHoldBlocks: Bool { holdsBlock.latest }
+    ///
+    /// > Threading: The loop's own thread.
+    var mayHoldBlocks: Bool { blocks.end != emptyUpTo.load(ordering: .relaxed) }
 
     private var summary: EngineSummary {
         EngineSummary(bits: publishedState.latest)
@@ -145,7 +153,6 @@ public final class UVRunLoop: Sendable {
 
     /// To be called after a block came: a sleeping loop adjusts to it.
     func blocksDidChange() {
-        checkProcess()
         if word.markChangedUnlessMarked() { remote.wake() }
     }
 

@@ -363,8 +363,4 @@ extension UVRunLoop {
         let mode = run.modeIndex
         withEngine { $0.show(mode, in: &run.view) }
     }
-
-    func holdsBlocks(for mode: Int, isCommon: Bool) -> Bool {
-        mayHoldBlocks && withInbox { $0.holdsBlock(for: mode, isCommon: isCommon) }
-    }
 }
