@@ -14,7 +14,7 @@ extension UVRunLoop {
             return remains
         }
         identity.anchor.detach()
-        let blocks = withInbox { $0.close() }
+        let blocks = closeBlocks()
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {
             record.port.loopDidEnd()
@@ -24,7 +24,6 @@ extension UVRunLoop {
             left.forEach { record.source.cancel?(self, $0) }
         }
         let driver = local.withValue { local in
-            local.spareBatch = []
             local.spareSources = []
             return local.driver.take()
         }

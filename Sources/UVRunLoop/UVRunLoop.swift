@@ -14,7 +14,7 @@ public final class UVRunLoop: Sendable {
     /// Which thread of which process it belongs to.
     let identity: LoopIdentity
     /// The modes, their items and the queued blocks.
-    private let contents = LoopContents()
+    let contents = LoopContents()
     /// Queued perform requests.
     let performs = Guarded(PerformQueue())
     /// Whether the loop runs, and whether its innermost run was stopped.
@@ -54,15 +54,6 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         return contents.withEngine(body)
     }
-
-    /// Lends the inbox while its lock is held; see ``LoopContents/withInbox(_:)``.
-    func withInbox<Result>(_ body: (inout Inbox) -> sending Result) -> sending Result {
-        checkProcess()
-        return contents.withInbox(body)
-    }
-
-    /// Whether a block is queued for any mode.
-    var mayHoldBlocks: Bool { contents.mayHoldBlocks }
 
     /// What the engine holds, read without its lock.
     var summary: EngineSummary { contents.summary }

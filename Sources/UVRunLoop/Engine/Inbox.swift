@@ -1,9 +1,9 @@
-/// The blocks handed to a loop, in the order they came.
+/// The blocks that were taken from the queue and wait for their modes, in the order they came.
 ///
 /// A block for one mode waits in that mode's queue, one for `.common` in the common queue, which
-/// is looked at whenever a common mode runs. A block for several modes is kept once and has an
-/// entry in the queue of each: whichever mode runs first takes it, and the other entries are
-/// passed over.
+/// every common mode takes from. A block for several modes is stored once and has an entry in the
+/// queue of each: the mode that runs first takes it, and the other entries are skipped. Modes are
+/// named by the numbers that they have in the process.
 struct Inbox: ~Copyable {
     struct Entry {
         fileprivate var serial: UInt64
@@ -40,7 +40,6 @@ struct Inbox: ~Copyable {
     }
 
     private struct Queue {
-        let mode: UVRunLoop.Mode
         var entries: [Entry] = []
         /// Entries whose blocks have not run through another mode.
         var live = 0
@@ -68,27 +67,22 @@ struct Inbox: ~Copyable {
     private var numbers = ModeNumbers()
     private var shared = SlotMap<Shared>()
     private var serial: UInt64 = 0
-    private(set) var isClosed = false
     /// How many blocks wait, for any mode.
     private(set) var count = 0
 
-    /// Queues a block for one mode; answers `false` when the loop has ended.
-    mutating func post(_ block: @escaping Block, to mode: UVRunLoop.Mode) -> Bool {
-        guard !isClosed else { return false }
+    /// Queues a block for one mode.
+    mutating func post(_ block: @escaping Block, to mode: Int) {
         append(.block(block), to: mode)
         count += 1
         serial += 1
-        return true
     }
 
-    /// Queues a block for the first of several modes to run; answers `false` when the loop has
-    /// ended.
-    mutating func post(_ block: @escaping Block, to targets: [UVRunLoop.Mode]) -> Bool {
-        let modes = targets.reduce(into: [UVRunLoop.Mode]()) {
+    /// Queues a block for the first of several modes to run.
+    mutating func post(_ block: @escaping Block, to targets: [Int]) {
+        let modes = targets.reduce(into: [Int]()) {
             if !$0.contains($1) { $0.append($1) }
         }
         if let mode = modes.first, modes.count == 1 { return post(block, to: mode) }
-        guard !isClosed else { return false }
         let ticket = shared.insert(Shared(block: block, queues: modes.map { queue(of: $0) }))
         for mode in modes {
             let queue = append(.shared(ticket), to: mode)
@@ -97,12 +91,11 @@ struct Inbox: ~Copyable {
         }
         count += 1
         serial += 1
-        return true
     }
 
     @discardableResult
     @inline(__always)
-    private mutating func append(_ content: Entry.Content, to mode: UVRunLoop.Mode) -> Int {
+    private mutating func append(_ content: Entry.Content, to mode: Int) -> Int {
         let index = queue(of: mode)
         queues[index].append(Entry(serial: serial, content: content))
         return index
@@ -110,19 +103,16 @@ struct Inbox: ~Copyable {
 
     /// Where the mode's queue is, from now on at the latest.
     @inline(__always)
-    private mutating func queue(of mode: UVRunLoop.Mode) -> Int {
-        numbers.index(of: mode.number) ?? makeQueue(for: mode)
+    private mutating func queue(of mode: Int) -> Int {
+        numbers.index(of: mode) ?? makeQueue(for: mode)
     }
 
-    private mutating func makeQueue(for mode: UVRunLoop.Mode) -> Int {
-        queues.append(Queue(mode: mode))
-        return numbers.insert(mode.number)
+    private mutating func makeQueue(for mode: Int) -> Int {
+        queues.append(Queue())
+        return numbers.insert(mode)
     }
 
-    /// The modes that blocks were ever queued for.
-    var knownModes: [UVRunLoop.Mode] { queues.map(\.mode) }
-
-    /// Whether a block waits that may run in the mode of a number.
+    /// Whether a block waits that may run in the mode.
     func holdsBlock(for mode: Int, isCommon: Bool) -> Bool {
         live(mode) > 0 || (isCommon && live(UVRunLoop.Mode.common.number) > 0)
     }
@@ -136,23 +126,30 @@ struct Inbox: ~Copyable {
     /// - Parameters:
     ///   - mode: The number of the mode that runs.
     ///   - isCommon: Whether it is a common one.
-    ///   - batch: An empty array, whose storage the queue takes over for what comes next.
-    mutating func take(for mode: Int, isCommon: Bool, into batch: inout [Entry]) {
+    ///   - batch: Gets the blocks.
+    mutating func take(for mode: Int, isCommon: Bool, into batch: inout BlockBatch) {
+        var entries = take(for: mode, isCommon: isCommon)
+        for index in entries.indices {
+            if let block = entries[index].takeBlock() {
+                batch.append(BlockBatch.Element(block: block))
+            }
+        }
+    }
+
+    private mutating func take(for mode: Int, isCommon: Bool) -> [Entry] {
+        var batch: [Entry] = []
         let common = UVRunLoop.Mode.common.number
         if let queue = numbers.index(of: mode), queues[queue].live > 0 {
             takeQueue(queue, into: &batch)
         }
         guard isCommon, let queue = numbers.index(of: common), queues[queue].live > 0 else {
-            return
+            return batch
         }
         var commonBatch: [Entry] = []
         takeQueue(queue, into: &commonBatch)
-        if batch.isEmpty {
-            swap(&batch, &commonBatch)
-        } else {
-            // Two queues in order make one in order.
-            batch = (batch + commonBatch).sorted { $0.serial < $1.serial }
-        }
+        if batch.isEmpty { return commonBatch }
+        // Two queues in order make one in order.
+        return (batch + commonBatch).sorted { $0.serial < $1.serial }
     }
 
     private mutating func takeQueue(_ index: Int, into batch: inout [Entry]) {
@@ -181,9 +178,8 @@ struct Inbox: ~Copyable {
         }
     }
 
-    /// Refuses blocks from now on; hands over those that wait, to be released.
-    mutating func close() -> [Block] {
-        isClosed = true
+    /// Hands over the blocks that wait, to be released.
+    mutating func removeAll() -> [Block] {
         count = 0
         let blocks = queues.flatMap(\.entries).compactMap(\.block)
         let others = shared.tickets.compactMap { shared.remove($0)?.block }

@@ -18,8 +18,19 @@ final class LocalState {
     @safe @exclusivity(unchecked) var servedReceiver: (any PortReceiver)?
     /// Reused storage for batches of sources.
     @safe @exclusivity(unchecked) var spareSources: [Engine.SignalledSource] = []
-    /// Reused storage for batches of blocks.
-    @safe @exclusivity(unchecked) var spareBatch: [Inbox.Entry] = []
+    @safe @exclusivity(unchecked) var blocks = LocalBlocks()
 
     init(driver: any LoopDriver) { self.driver = driver }
+}
+
+/// The queued blocks that have reached the loop's thread.
+struct LocalBlocks: ~Copyable {
+    /// How far the queue was taken.
+    var reader = BlockQueue.Reader()
+    /// Blocks that were taken from the queue and wait for their modes.
+    var inbox = Inbox()
+    /// The end of the queue at which nothing was left of it, nor in the inbox.
+    var emptyUpTo = BlockSegments.noSegment
+    /// Reused storage for batches.
+    var spareBatch = BlockBatch()
 }

@@ -97,7 +97,11 @@ extension UVRunLoop {
         let contents = contents(for: run)
         if word.isWoken || isStopped(run) { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
-        let hasBlock = holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
+        let hasBlock = holdsBlocks(
+            for: run.modeNumber,
+            isCommon: run.view.isCommon,
+            run.local
+        )
         if contents.hasWork || hasBlock || !run.holdsItems { return .somethingToDo }
         let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)
         guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }
