@@ -24,7 +24,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public var modes: Set<Mode> {
-        let names = withEngine { $0.modes.names } + withInbox { $0.knownModes }
+        let names = withEngine { $0.modes.names } + contents.blockModes.all
         return Set(names).subtracting([.common])
     }
 

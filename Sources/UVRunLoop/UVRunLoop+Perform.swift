@@ -9,8 +9,8 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     ///
     /// - Parameter block: The work.
-    public func perform(_ block: @escaping @Sendable () -> Void) {
-        post { $0.post(block, to: .default) }
+    public func perform(_ block: consuming @escaping @Sendable () -> Void) {
+        post(BlockItem(block), mark: Self.mark(of: Mode.default.number))
     }
 
     /// Queues a block to run once, in the first of several modes to run.
@@ -21,14 +21,21 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; traps when there is none.
+    ///   - modes: The modes in which the block may run; traps if there is none.
     ///   - block: The work.
-    public func perform(inModes modes: [Mode], _ block: @escaping @Sendable () -> Void) {
+    public func perform(inModes modes: [Mode], _ block: consuming @escaping @Sendable () -> Void) {
         require(
             !modes.isEmpty,
             "A block for no mode would never run. Name at least one mode."
         )
-        post { $0.post(block, to: modes) }
+        checkProcess()
+        for mode in modes { contents.blockModes.insert(mode) }
+        if modes.count == 1 {
+            post(BlockItem(block), mark: Self.mark(of: modes[0].number))
+        } else {
+            let item = BlockItem(block, modes: modes.map(\.number))
+            post(item, mark: Self.sharedMark)
+        }
     }
 
     /// Queues a block that need not be `Sendable`, because it comes from the loop's own thread.
@@ -38,7 +45,7 @@ extension UVRunLoop {
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; traps when there is none.
+    ///   - modes: The modes in which the block may run; traps if there is none.
     ///   - block: The work.
     @available(*, noasync, message: "A task may go on on another thread.")
     public func performLocally(inModes modes: [Mode] = [.default], _ block: @escaping () -> Void) {
@@ -47,8 +54,40 @@ extension UVRunLoop {
         perform(inModes: modes) { bound.current?() }
     }
 
-    private func post(_ body: (inout Inbox) -> sending Bool) {
-        if withInbox(body) { waker.blocksDidChange() }
+    // MARK: The queue
+
+    /// The mark of a block for one mode.
+    @inline(__always)
+    private static func mark(of mode: Int) -> UInt64 {
+        sharedMark &+ 1 &+ UInt64(truncatingIfNeeded: mode)
+    }
+
+    private static func mode(of mark: UInt64) -> Int { Int(mark - sharedMark - 1) }
+
+    /// The mark of a block for several modes.
+    @inline(__always)
+    private static var sharedMark: UInt64 { SlotMark.first }
+
+    @inline(__always)
+    private func post(_ item: consuming BlockItem, mark: UInt64) {
+        checkProcess()
+        if contents.queue.post(item, mark: mark) { waker.blocksDidChange() }
+    }
+
+    /// Whether a block may be queued for any mode.
+    @inline(__always)
+    func mayHoldBlocks(_ local: LocalState) -> Bool {
+        contents.queue.end != local.blocks.emptyUpTo
+    }
+
+    /// Whether a block is queued that may run in a mode.
+    func holdsBlocks(for mode: Int, isCommon: Bool, _ local: LocalState) -> Bool {
+        guard mayHoldBlocks(local) else { return false }
+        if contents.queue.peek(local.blocks.reader) == Self.mark(of: mode) { return true }
+        let end = contents.queue.end
+        sortBlocks(upTo: end, &local.blocks)
+        didTakeBlocks(upTo: end, &local.blocks)
+        return local.blocks.inbox.holdsBlock(for: mode, isCommon: isCommon)
     }
 
     // MARK: Step 3, and after every event
@@ -57,32 +96,98 @@ extension UVRunLoop {
     /// time.
     @inline(__always)
     func performBlocks(_ run: inout Run) {
-        if mayHoldBlocks { performBlocksThatWait(&run) }
+        if mayHoldBlocks(run.local) { performQueuedBlocks(&run) }
         performJobs(&run)
     }
 
-    private func performBlocksThatWait(_ run: inout Run) {
+    private func performQueuedBlocks(_ run: inout Run) {
         refresh(&run)
-        var batch = local.withValue { exchange(&$0.spareBatch, with: []) }
-        let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
-        batch = takeBlocks(for: mode, isCommon: isCommon, into: batch)
-        for index in batch.indices where !innermostRun.isEndedAtOnce {
-            // Moved out one by one, so that each block is released right after it ran.
-            if let block = batch[index].takeBlock() { callOutToBlock(block) }
+        var batch = takeBlocks(
+            for: run.modeNumber,
+            isCommon: run.view.isCommon,
+            &run.local.blocks
+        )
+        // Moved out one by one, so that each block is released right after it ran.
+        while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
+            callOutToBlock(next.takeBlock())
         }
         run.timeHasPassed()
-        batch.removeAll(keepingCapacity: true)
-        local.withValue { $0.spareBatch = batch }
+        batch.removeAll()
+        swap(&run.local.blocks.spareBatch, &batch)
     }
 
+    /// Takes the blocks that may run in a mode, and sorts the others into their modes.
     private func takeBlocks(
         for mode: Int,
         isCommon: Bool,
-        into storage: consuming [Inbox.Entry]
-    ) -> [Inbox.Entry] {
-        var batch = storage
-        withInbox { $0.take(for: mode, isCommon: isCommon, into: &batch) }
+        _ local: inout LocalBlocks
+    ) -> BlockBatch {
+        var batch = exchange(&local.spareBatch, with: BlockBatch())
+        // Blocks that were sorted before came before.
+        if local.inbox.count > 0 {
+            local.inbox.take(for: mode, isCommon: isCommon, into: &batch)
+        }
+        let queue = contents.queue
+        let own = Self.mark(of: mode)
+        let end = queue.end
+        queue.take(&local.reader, upTo: end) { slot, mark in
+            if mark == own {
+                batch.append(queue.segments.takeBlock(slot))
+            } else {
+                take(slot, mark, into: &batch, for: mode, isCommon: isCommon, &local.inbox)
+            }
+        }
+        didTakeBlocks(upTo: end, &local)
         return batch
+    }
+
+    /// Takes a block that is not for the running mode alone.
+    @inline(never)
+    private func take(
+        _ slot: BlockQueue.Slot,
+        _ mark: UInt64,
+        into batch: inout BlockBatch,
+        for mode: Int,
+        isCommon: Bool,
+        _ inbox: inout Inbox
+    ) {
+        let item = contents.queue.segments.take(slot)
+        let modes = item.modes ?? [Self.mode(of: mark)]
+        if modes.contains(mode) || (isCommon && modes.contains(Mode.common.number)) {
+            batch.append(item.content)
+        } else {
+            inbox.post(item.content.block, to: modes)
+        }
+    }
+
+    @inline(never)
+    private func sortBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
+        contents.queue.take(&local.reader, upTo: end) { slot, mark in
+            let item = contents.queue.segments.take(slot)
+            local.inbox.post(item.content.block, to: item.modes ?? [Self.mode(of: mark)])
+        }
+    }
+
+    private func didTakeBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
+        let isEmpty = !local.reader.hasPassedOver && local.inbox.count == 0
+        local.emptyUpTo = isEmpty ? end : .max
+    }
+
+    // MARK: The end
+
+    /// Refuses blocks from now on.
+    ///
+    /// - Returns: The queued blocks, for the caller to release.
+    func closeBlocks() -> [Block] {
+        let local = local.withValue(\.self)
+        let end = contents.queue.close()
+        repeat {
+            sortBlocks(upTo: end, &local.blocks)
+            if local.blocks.reader.hasPassedOver { sleepBriefly() }
+        } while local.blocks.reader.hasPassedOver
+        contents.queue.didTakeLast(local.blocks.reader)
+        local.blocks.emptyUpTo = .max
+        return local.blocks.inbox.removeAll()
     }
 }
 
@@ -90,4 +195,4 @@ extension UVRunLoop {
 ///
 /// Not inlined, so that it shows in backtraces and profiles.
 @inline(never)
-private func callOutToBlock(_ block: Block) { block() }
+private func callOutToBlock(_ block: consuming @escaping Block) { block() }

@@ -14,7 +14,7 @@ extension UVRunLoop {
             return remains
         }
         identity.anchor.detach()
-        let blocks = withInbox { $0.close() }
+        let blocks = closeBlocks()
         for timer in remains.timers { timer.loopDidEnd() }
         for record in remains.observers { record.observer.didLeave(self) }
         for record in remains.ports where record.port.link.didLeave(self) {
@@ -25,7 +25,6 @@ extension UVRunLoop {
             left.forEach { record.source.cancel?(self, $0) }
         }
         let driver = local.withValue { local in
-            local.spareBatch = []
             local.spareSources = []
             return local.driver.take()
         }

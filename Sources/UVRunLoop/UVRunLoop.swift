@@ -14,7 +14,7 @@ public final class UVRunLoop: Sendable {
     /// Which thread of which process it belongs to.
     let identity: LoopIdentity
     /// The modes, their items, the queued blocks and jobs.
-    private let contents: LoopContents
+    let contents: LoopContents
     /// Queued perform requests.
     let performs = Guarded(PerformQueue())
     /// Whether the loop runs, and whether its innermost run was stopped.
@@ -55,15 +55,6 @@ public final class UVRunLoop: Sendable {
         checkProcess()
         return contents.withEngine(body)
     }
-
-    /// Lends the inbox while its lock is held; see ``LoopContents/withInbox(_:)``.
-    func withInbox<Result>(_ body: (inout Inbox) -> sending Result) -> sending Result {
-        checkProcess()
-        return contents.withInbox(body)
-    }
-
-    /// Whether a block is queued for any mode.
-    var mayHoldBlocks: Bool { contents.mayHoldBlocks }
 
     /// The jobs of tasks and actors.
     var jobs: JobQueue { contents.jobs }

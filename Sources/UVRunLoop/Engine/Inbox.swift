@@ -1,8 +1,9 @@
-/// The queued blocks of a loop, in order.
+/// The blocks that were taken from the queue and wait for their modes, in order.
 ///
 /// A block for one mode is in that mode's queue, a block for `.common` in the common queue, from
 /// which every common mode takes. A block for several modes is stored once and has an entry in the
-/// queue of each: the mode that runs first takes it, and the other entries are skipped.
+/// queue of each: the mode that runs first takes it, and the other entries are skipped. Modes are
+/// given by their numbers.
 struct Inbox: ~Copyable {
     struct Entry {
         fileprivate var serial: UInt64
@@ -38,7 +39,6 @@ struct Inbox: ~Copyable {
     }
 
     private struct Queue {
-        let mode: UVRunLoop.Mode
         var entries: [Entry] = []
         /// The number of entries whose blocks have not run in another mode.
         var live = 0
@@ -66,26 +66,22 @@ struct Inbox: ~Copyable {
     private var numbers = ModeNumbers()
     private var shared = SlotMap<Shared>()
     private var serial: UInt64 = 0
-    private(set) var isClosed = false
-    /// The number of queued blocks.
+    /// The number of blocks that wait, for any mode.
     private(set) var count = 0
 
-    /// Queues a block for one mode; returns `false` if the loop has ended.
-    mutating func post(_ block: @escaping Block, to mode: UVRunLoop.Mode) -> Bool {
-        guard !isClosed else { return false }
+    /// Queues a block for one mode.
+    mutating func post(_ block: @escaping Block, to mode: Int) {
         append(.block(block), to: mode)
         count += 1
         serial += 1
-        return true
     }
 
-    /// Queues a block for the first of several modes to run; returns `false` if the loop has ended.
-    mutating func post(_ block: @escaping Block, to targets: [UVRunLoop.Mode]) -> Bool {
-        let modes = targets.reduce(into: [UVRunLoop.Mode]()) {
+    /// Queues a block for the first of several modes to run.
+    mutating func post(_ block: @escaping Block, to targets: [Int]) {
+        let modes = targets.reduce(into: [Int]()) {
             if !$0.contains($1) { $0.append($1) }
         }
         if let mode = modes.first, modes.count == 1 { return post(block, to: mode) }
-        guard !isClosed else { return false }
         let ticket = shared.insert(Shared(block: block, queues: modes.map { queue(of: $0) }))
         for mode in modes {
             let queue = append(.shared(ticket), to: mode)
@@ -94,12 +90,11 @@ struct Inbox: ~Copyable {
         }
         count += 1
         serial += 1
-        return true
     }
 
     @discardableResult
     @inline(__always)
-    private mutating func append(_ content: Entry.Content, to mode: UVRunLoop.Mode) -> Int {
+    private mutating func append(_ content: Entry.Content, to mode: Int) -> Int {
         let index = queue(of: mode)
         queues[index].append(Entry(serial: serial, content: content))
         return index
@@ -107,19 +102,16 @@ struct Inbox: ~Copyable {
 
     /// The index of the mode's queue, which is created if there is none.
     @inline(__always)
-    private mutating func queue(of mode: UVRunLoop.Mode) -> Int {
-        numbers.index(of: mode.number) ?? makeQueue(for: mode)
+    private mutating func queue(of mode: Int) -> Int {
+        numbers.index(of: mode) ?? makeQueue(for: mode)
     }
 
-    private mutating func makeQueue(for mode: UVRunLoop.Mode) -> Int {
-        queues.append(Queue(mode: mode))
-        return numbers.insert(mode.number)
+    private mutating func makeQueue(for mode: Int) -> Int {
+        queues.append(Queue())
+        return numbers.insert(mode)
     }
 
-    /// The modes that blocks were ever queued for.
-    var knownModes: [UVRunLoop.Mode] { queues.map(\.mode) }
-
-    /// Whether a block is queued that may run in the mode with a number.
+    /// Whether a block waits that may run in the mode.
     func holdsBlock(for mode: Int, isCommon: Bool) -> Bool {
         live(mode) > 0 || (isCommon && live(UVRunLoop.Mode.common.number) > 0)
     }
@@ -133,23 +125,30 @@ struct Inbox: ~Copyable {
     /// - Parameters:
     ///   - mode: The number of the mode that runs.
     ///   - isCommon: Whether it is a common one.
-    ///   - batch: An empty array, whose storage the queue takes over for what comes next.
-    mutating func take(for mode: Int, isCommon: Bool, into batch: inout [Entry]) {
+    ///   - batch: Gets the blocks.
+    mutating func take(for mode: Int, isCommon: Bool, into batch: inout BlockBatch) {
+        var entries = take(for: mode, isCommon: isCommon)
+        for index in entries.indices {
+            if let block = entries[index].takeBlock() {
+                batch.append(BlockBatch.Element(block: block))
+            }
+        }
+    }
+
+    private mutating func take(for mode: Int, isCommon: Bool) -> [Entry] {
+        var batch: [Entry] = []
         let common = UVRunLoop.Mode.common.number
         if let queue = numbers.index(of: mode), queues[queue].live > 0 {
             takeQueue(queue, into: &batch)
         }
         guard isCommon, let queue = numbers.index(of: common), queues[queue].live > 0 else {
-            return
+            return batch
         }
         var commonBatch: [Entry] = []
         takeQueue(queue, into: &commonBatch)
-        if batch.isEmpty {
-            swap(&batch, &commonBatch)
-        } else {
-            // Two queues in order make one in order.
-            batch = (batch + commonBatch).sorted { $0.serial < $1.serial }
-        }
+        if batch.isEmpty { return commonBatch }
+        // Two queues in order make one in order.
+        return (batch + commonBatch).sorted { $0.serial < $1.serial }
     }
 
     private mutating func takeQueue(_ index: Int, into batch: inout [Entry]) {
@@ -178,9 +177,8 @@ struct Inbox: ~Copyable {
         }
     }
 
-    /// Refuses blocks from now on; returns the queued ones, for the caller to release.
-    mutating func close() -> [Block] {
-        isClosed = true
+    /// Removes the blocks that wait; returns them, for the caller to release.
+    mutating func removeAll() -> [Block] {
         count = 0
         let blocks = queues.flatMap(\.entries).compactMap(\.block)
         let others = shared.tickets.compactMap { shared.remove($0)?.block }

@@ -11,13 +11,11 @@ final class JobQueue: Sendable {
         let context: JobContext
     }
 
-    private struct State {
-        var entries = JobList()
-        var isClosed = false
-    }
+    fileprivate typealias Queue = SlotQueue<SystemWord, QueueSegments<UnownedJob>>
 
-    private let state = Guarded(State())
-    private let holdsJob = FlagPublication<SystemWord>()
+    private let queue = Queue()
+    /// Whether the jobs were passed on; held while they are, so that no later job overtakes them.
+    private let closing = Guarded(false)
     private let word: WakeState
     private let remote: any LoopRemote
     private let generation = ForkCount.current
@@ -29,7 +27,7 @@ final class JobQueue: Sendable {
 
     /// Queues a job, and wakes the loop if it sleeps.
     ///
-    /// Allocates nothing, except when the queue grows.
+    /// Takes no lock and allocates nothing, except when a segment of the queue is full.
     ///
     /// - Parameters:
     ///   - entry: The job.
@@ -37,49 +35,78 @@ final class JobQueue: Sendable {
     @inline(__always)
     func enqueue(_ entry: Entry, orLate late: (Entry) -> LateJob) {
         UVRunLoop.checkProcess(isCurrent: generation == ForkCount.current)
-        let isQueued = state.withLock { state in
-            guard !state.isClosed else { return false }
-            state.entries.append(entry)
-            holdsJob.publish(true)
-            return true
+        guard queue.post(entry.job, mark: entry.context.mark) else {
+            return closing.withLock { _ in LateJobs.add([late(entry)]) }
         }
-        guard isQueued else { return LateJobs.add([late(entry)]) }
         if word.markChangedUnlessMarked() { remote.wake() }
     }
 
-    /// Whether jobs are queued, or were taken and not performed.
-    ///
-    /// While jobs are being performed it may be `false`.
-    var mayHoldJobs: Bool { holdsJob.latest }
-
-    /// Takes all jobs, in exchange for an empty list.
-    @inline(__always)
-    func takeAll(into entries: inout JobList) {
-        state.withLock { state in
-            swap(&state.entries, &entries)
-            holdsJob.publish(false)
-        }
-    }
-
-    /// Publishes that the loop still has jobs that it took.
-    func someAreLeft() {
-        state.withLock { _ in holdsJob.publish(true) }
-    }
-
     /// Whether the jobs were passed on.
-    var isClosed: Bool { state.withLock(\.isClosed) }
+    var isClosed: Bool { closing.withLock(\.self) }
+
+    // MARK: The loop's thread
+
+    /// The jobs that the loop has taken from its queue, and performs in turn.
+    struct Taken {
+        fileprivate var entries = JobList()
+        fileprivate var next = 0
+        /// How far the queue was taken.
+        fileprivate var reader = Queue.Reader()
+        /// The end of the queue at which nothing was left of it.
+        fileprivate var emptyUpTo = Queue.nothing
+
+        fileprivate var isEmpty: Bool { next == entries.count }
+    }
+
+    /// Whether a job waits to be performed.
+    @inline(__always)
+    func holdsJob(_ taken: inout Taken) -> Bool { !taken.isEmpty || refill(&taken) }
+
+    /// The next job to be performed.
+    @inline(__always)
+    func takeNext(_ taken: inout Taken) -> Entry? {
+        guard holdsJob(&taken) else { return nil }
+        defer { taken.next += 1 }
+        return taken.entries[taken.next]
+    }
+
+    /// Takes all jobs that have come; returns whether there are any.
+    @inline(__always)
+    private func refill(_ taken: inout Taken) -> Bool {
+        let end = queue.end
+        guard end != taken.emptyUpTo else { return false }
+        take(&taken, upTo: end)
+        return !taken.isEmpty
+    }
+
+    private func take(_ taken: inout Taken, upTo end: UInt64) {
+        taken.entries.removeAll()
+        taken.next = 0
+        queue.take(&taken.reader, upTo: end) { slot, mark in
+            let entry = Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
+            taken.entries.append(entry)
+        }
+        // A job whose sender is held up lies before the end.
+        taken.emptyUpTo = taken.reader.hasPassedOver ? .max : end
+    }
 
     /// Passes on the jobs, and all further ones, at the end of the loop.
     ///
     /// - Parameters:
     ///   - taken: Jobs that the loop took and did not perform.
     ///   - late: Makes the late job of an entry.
-    func close(after taken: ArraySlice<Entry>, _ late: (Entry) -> LateJob) {
-        // Under the lock, so that no later job overtakes them.
-        state.withLock { state in
-            state.isClosed = true
-            holdsJob.publish(false)
-            let left = taken + exchange(&state.entries, with: JobList()).all
+    func close(after taken: inout Taken, _ late: (Entry) -> LateJob) {
+        closing.withLock { isClosed in
+            isClosed = true
+            let end = queue.close()
+            var left = Array(taken.entries.all[taken.next...])
+            repeat {
+                take(&taken, upTo: end)
+                left += taken.entries.all
+                if taken.reader.hasPassedOver { sleepBriefly() }
+            } while taken.reader.hasPassedOver
+            queue.didTakeLast(taken.reader)
+            taken = Taken()
             if !left.isEmpty { LateJobs.add(left.map(late)) }
         }
     }
@@ -95,13 +122,26 @@ enum JobContext: UInt8 {
     case task
     /// Both: an actor on the loop, in a task that prefers the loop.
     case actorInTask
+
+    /// How the slot of a job is marked.
+    @inline(__always)
+    fileprivate var mark: UInt64 { SlotMark.first &+ UInt64(rawValue) }
+
+    @inline(__always)
+    fileprivate init(mark: UInt64) {
+        switch mark &- SlotMark.first {
+        case 0: self = .actor
+        case 1: self = .task
+        default: self = .actorInTask
+        }
+    }
 }
 
 /// Jobs in order, in storage that is used again.
 ///
 /// What was removed stays in the storage, as it owns nothing: `Array` takes 80 instructions to
 /// remove it, a third of what a job costs.
-struct JobList {
+private struct JobList {
     private var storage: [JobQueue.Entry] = []
     private(set) var count = 0
 
@@ -124,29 +164,4 @@ struct JobList {
 
     @inline(__always)
     mutating func removeAll() { count = 0 }
-}
-
-/// Jobs that a loop has taken from its queue, and performs in turn.
-struct JobBatch {
-    private var entries = JobList()
-    private var next = 0
-
-    /// The jobs that were not performed.
-    var rest: ArraySlice<JobQueue.Entry> { entries.all[next...] }
-    var isEmpty: Bool { next == entries.count }
-
-    @inline(__always)
-    mutating func takeNext() -> JobQueue.Entry? {
-        guard next < entries.count else { return nil }
-        defer { next += 1 }
-        return entries[next]
-    }
-
-    /// Takes all jobs of a queue; the batch must be empty.
-    @inline(__always)
-    mutating func refill(from queue: JobQueue) {
-        entries.removeAll()
-        next = 0
-        queue.takeAll(into: &entries)
-    }
 }

@@ -21,12 +21,12 @@ final class LocalState {
     @safe @exclusivity(unchecked) var servedReceiver: (any PortReceiver)?
     /// Reused storage for batches of sources.
     @safe @exclusivity(unchecked) var spareSources: [Engine.SignalledSource] = []
-    /// Reused storage for batches of blocks.
-    @safe @exclusivity(unchecked) var spareBatch: [Inbox.Entry] = []
+    /// The blocks that were taken from the queue.
+    @safe @exclusivity(unchecked) var blocks = LocalBlocks()
     /// The number of jobs performed.
     @safe @exclusivity(unchecked) var jobCount: UInt64 = 0
-    /// Jobs that were taken and not performed yet.
-    @safe @exclusivity(unchecked) var jobs = JobBatch()
+    /// The jobs that were taken from the queue.
+    @safe @exclusivity(unchecked) var jobs = JobQueue.Taken()
     /// The job that is being performed.
     @safe @exclusivity(unchecked) var runningJob: JobQueue.Entry?
 
@@ -34,4 +34,16 @@ final class LocalState {
     var isInJob: Bool { runningJob != nil }
 
     init(driver: any LoopDriver) { self.driver = driver }
+}
+
+/// The queued blocks that have reached the loop's thread.
+struct LocalBlocks: ~Copyable {
+    /// How far the queue was taken.
+    var reader = BlockQueue.Reader()
+    /// Blocks that were taken from the queue and wait for their modes.
+    var inbox = Inbox()
+    /// The end of the queue at which nothing was left of it, nor in the inbox.
+    var emptyUpTo = BlockQueue.nothing
+    /// Reused storage for batches.
+    var spareBatch = BlockBatch()
 }

@@ -1,13 +1,15 @@
 /// The modes, the items, the queued blocks and the queued jobs of a loop, for any thread.
 ///
-/// Each is behind a lock of its own. What the loop asks about them in every pass is published, and
-/// read without the lock: a published value may be newer than the loop has noticed, never older
-/// than the change it has been woken for.
+/// The engine is behind a lock. What the loop asks about it in every pass is published, and read
+/// without the lock: a published value may be newer than the loop has noticed, never older than the
+/// change it has been woken for. The queue of blocks has no lock; that of jobs has its own.
 struct LoopContents: ~Copyable, Sendable {
     private let engine = Guarded(Engine())
     private let publishedSummary = Publication<SystemWord>()
-    private let inbox = Guarded(Inbox())
-    private let holdsBlock = FlagPublication<SystemWord>()
+    /// Blocks on their way to the loop's thread, which sorts them into their modes.
+    let queue = BlockQueue()
+    /// The modes that blocks were ever queued for.
+    let blockModes = BlockModes()
     /// The queued jobs, which may outlive the loop.
     let jobs: JobQueue
     /// The executor that tasks prefer.
@@ -32,21 +34,6 @@ struct LoopContents: ~Copyable, Sendable {
             return result
         }
     }
-
-    /// Lends the inbox while its lock is held; the rules of ``withEngine(_:)`` apply.
-    @inline(__always)
-    borrowing func withInbox<Result>(
-        _ body: (inout Inbox) -> sending Result
-    ) -> sending Result {
-        inbox.withLock { inbox in
-            let result = body(&inbox)
-            holdsBlock.publish(inbox.count > 0)
-            return result
-        }
-    }
-
-    /// Whether a block is queued for any mode.
-    var mayHoldBlocks: Bool { holdsBlock.latest }
 
     /// The latest published summary of the engine.
     var summary: EngineSummary { EngineSummary(bits: publishedSummary.latest) }

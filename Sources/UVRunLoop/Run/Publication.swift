@@ -14,21 +14,3 @@ struct Publication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     @inline(__always)
     var latest: UInt64 { word.loadAcquiring() }
 }
-
-/// A ``Publication`` of a flag, after which ``GenericWakeState/markChangedUnlessMarked()`` is
-/// enough.
-///
-/// Usually the flag is set already, and senders write nothing.
-struct FlagPublication<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
-    private let word = Word(0)
-
-    /// Publishes the flag; called while the lock is held.
-    @inline(__always)
-    func publish(_ flag: Bool) {
-        let bits: UInt64 = flag ? 1 : 0
-        if word.loadRelaxed() != bits { word.storeSequential(bits) }
-    }
-
-    @inline(__always)
-    var latest: Bool { word.loadSequential() != 0 }
-}

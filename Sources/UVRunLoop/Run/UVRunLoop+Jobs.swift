@@ -10,7 +10,7 @@ extension UVRunLoop {
     /// be entered again.
     @inline(__always)
     func performJobs(_ run: inout Run) {
-        if mayHoldJobs(run) { performJobsThatWait(&run) }
+        if holdsJob(run) { performJobsThatWait(&run) }
     }
 
     @inline(never)
@@ -18,23 +18,14 @@ extension UVRunLoop {
         let local = run.local
         var count = 0
         while count < Self.maxJobsAtOnce, !innermostRun.isEndedAtOnce {
-            guard let entry = nextJob(local) else { break }
+            guard let entry = jobs.takeNext(&local.jobs) else { break }
             local.runningJob = entry
             local.jobCount = local.jobCount &+ 1
             perform(entry)
             count += 1
         }
         local.runningJob = nil
-        if !local.jobs.isEmpty { jobs.someAreLeft() }
         run.timeHasPassed()
-    }
-
-    @inline(__always)
-    private func nextJob(_ local: LocalState) -> JobQueue.Entry? {
-        if let entry = local.jobs.takeNext() { return entry }
-        guard jobs.mayHoldJobs else { return nil }
-        local.jobs.refill(from: jobs)
-        return local.jobs.takeNext()
     }
 
     private func perform(_ entry: JobQueue.Entry) {
@@ -47,14 +38,16 @@ extension UVRunLoop {
 
     /// Whether jobs are queued that a run performs: in the common modes only, and not in a job.
     @inline(__always)
-    func mayHoldJobs(_ run: borrowing Run) -> Bool {
-        jobs.mayHoldJobs && run.servesJobs && run.view.isCommon
+    func holdsJob(_ run: borrowing Run) -> Bool {
+        run.servesJobs && run.view.isCommon && jobs.holdsJob(&run.local.jobs)
     }
 
     /// Whether jobs are queued that a run in a common mode would perform, if it began now.
     ///
     /// > Threading: The loop's own thread.
-    var mayPerformJobs: Bool { jobs.mayHoldJobs && !local.withValue(\.isInJob) }
+    func mayPerformJobs(_ local: LocalState) -> Bool {
+        !local.isInJob && jobs.holdsJob(&local.jobs)
+    }
 
     // MARK: The end
 
@@ -63,9 +56,8 @@ extension UVRunLoop {
     /// Called on the loop's thread when the loop has ended and nothing of it runs any more.
     func passOnJobs() {
         let local = local.withValue(\.self)
-        jobs.close(after: local.jobs.rest) {
+        jobs.close(after: &local.jobs) {
             LateJob(entry: $0, loop: self, taskExecutor: taskExecutorObject)
         }
-        local.jobs = JobBatch()
     }
 }

@@ -208,10 +208,13 @@ extension UVRunLoop {
 
     /// Whether a run in the mode would return at once: there is nothing to run for, or the loop was
     /// ended.
+    ///
+    /// > Threading: The loop's own thread; traps elsewhere.
     package func isEmpty(_ mode: Mode) -> Bool {
+        let local = local.withValue(\.self)
         registerMainQueue()
         return innermostRun.isEnded
-            || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), $0) }
+            || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), $0, local) }
     }
 
     /// Whether the loop's thread was told to stop, by ``Thread/stop(afterQueuedWork:)``.
@@ -244,7 +247,14 @@ extension UVRunLoop {
     private func begin(_ run: inout Run, in mode: Mode) -> Bool {
         withEngine { engine in
             let index = engine.modes.index(of: mode)
-            guard mayRun(in: mode, at: index, engine, evenIfEmpty: run.terms.staysWhenEmpty) else {
+            let isRunnable = mayRun(
+                in: mode,
+                at: index,
+                engine,
+                run.local,
+                evenIfEmpty: run.terms.staysWhenEmpty
+            )
+            guard isRunnable else {
                 return false
             }
             run.begin(in: index ?? engine.modes.makeIndex(of: mode), engine)
@@ -257,14 +267,15 @@ extension UVRunLoop {
         in mode: Mode,
         at index: Int?,
         _ engine: borrowing Engine,
+        _ local: LocalState,
         evenIfEmpty: Bool = false
     ) -> Bool {
         guard !engine.isClosed, !mode.isCommonName else { return false }
         if evenIfEmpty { return true }
-        guard let index else { return holdsBlocks(for: mode.number, isCommon: false) }
+        guard let index else { return holdsBlocks(for: mode.number, isCommon: false, local) }
         let isCommon = engine.modes[index].isCommon
-        return engine.modes[index].holdsItems || (isCommon && mayPerformJobs)
-            || holdsBlocks(for: mode.number, isCommon: isCommon)
+        return engine.modes[index].holdsItems || (isCommon && mayPerformJobs(local))
+            || holdsBlocks(for: mode.number, isCommon: isCommon, local)
     }
 
     // MARK: A pass
@@ -368,10 +379,7 @@ extension UVRunLoop {
 
     /// Whether the run has queued blocks or jobs to perform.
     func holdsWork(for run: borrowing Run) -> Bool {
-        mayHoldJobs(run) || holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon)
-    }
-
-    func holdsBlocks(for mode: Int, isCommon: Bool) -> Bool {
-        mayHoldBlocks && withInbox { $0.holdsBlock(for: mode, isCommon: isCommon) }
+        holdsJob(run)
+            || holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon, run.local)
     }
 }

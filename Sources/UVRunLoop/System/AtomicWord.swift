@@ -19,6 +19,9 @@ package protocol AtomicWord: ~Copyable, Sendable {
     func bitwiseOr(_ bits: UInt64) -> UInt64
     func bitwiseAnd(_ bits: UInt64) -> UInt64
 
+    /// Adds with wrap-around, sequentially consistent; returns the former value.
+    func addSequential(_ value: UInt64) -> UInt64
+
     func bitwiseAndSequential(_ bits: UInt64)
     func maxReleasing(_ value: UInt64)
 }
@@ -69,6 +72,11 @@ package struct SystemWord: ~Copyable, AtomicWord {
     @inline(__always)
     package func bitwiseAnd(_ bits: UInt64) -> UInt64 {
         atomic.bitwiseAnd(bits, ordering: .acquiringAndReleasing).oldValue
+    }
+
+    @inline(__always)
+    package func addSequential(_ value: UInt64) -> UInt64 {
+        atomic.wrappingAdd(value, ordering: .sequentiallyConsistent).oldValue
     }
 
     @inline(__always)

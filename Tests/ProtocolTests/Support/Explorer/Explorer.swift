@@ -173,7 +173,7 @@ final class Explorer {
             guard !isFull(memory, step) else { return true }
             next.write(thread, step.place, step.operand, step.order, chained: false)
             finish(step, thread, &next, 0, origin)
-        case .exchange, .compareExchange, .or, .and, .max:
+        case .exchange, .compareExchange, .or, .and, .add, .max:
             let latest = memory.readable(thread, step.place, .relaxed).upperBound - 1
             let old = next.read(thread, step.place, latest, step.order)
             guard !isFull(memory, step) else { return true }
@@ -205,6 +205,7 @@ final class Explorer {
         case .compareExchange: old == step.operand ? step.second : nil
         case .or: old | step.operand
         case .and: old & step.operand
+        case .add: old &+ step.operand
         case .max: max(old, step.operand)
         default: step.operand
         }
@@ -293,9 +294,9 @@ final class Explorer {
 
     private func verdict(onSleepIn mode: Int, version: UInt8, _ memory: Memory) -> String? {
         let engine = EngineContent(world.recital.content(memory.content(World.engine)))
-        let inbox = InboxContent(world.recital.content(memory.content(World.inbox)))
         let bit: UInt8 = mode == 0 ? 1 : 2
-        if inbox.holdsBlock(for: mode == 0 ? World.first : World.second) {
+        let waiting = ghosts[Int(memory.ghost)].waiting
+        if waiting.contains(where: { ($0 < 128) == (mode == 0) }) {
             return "The loop sleeps on a block."
         }
         if engine.version != version { return "The loop sleeps on outdated contents." }
@@ -320,13 +321,13 @@ final class Explorer {
 
     private func describe(_ step: Step, _ thread: Int, _ result: UInt8, _ notes: Int) -> String {
         let name = thread == 0 ? "loop" : "sender \(thread)"
-        let words = ["wake", "run", "ending", "published", "holdsBlock"]
-        let locks = ["inbox", "engine", "remote"]
+        let words = ["wake", "run", "ending", "published", "tail"]
+        let locks = ["segments", "engine", "remote"]
         let place: String
         switch step.kind {
         case .lock, .unlock: place = locks[step.place]
         case .write, .wait, .drain, .close: place = "event"
-        default: place = words[step.place]
+        default: place = step.place < words.count ? words[step.place] : "slot \(step.place)"
         }
         let said = notebook.lists[notes].map { "  // \($0)" }.joined()
         return "    \(name): \(step.kind) \(place) \(step.operand) -> \(result)\(said)"

@@ -61,6 +61,9 @@ struct Ghost: Hashable {
         return nil
     }
 
+    /// Blocks that were posted and neither ran nor were dropped.
+    var waiting: Set<UInt8> { posted.subtracting(ran).subtracting(dropped) }
+
     /// What is lost when a loop sleeps for good, in its innermost run; `nil` if nothing is.
     func verdictOnSleep() -> String? {
         if wakes.last == true {
@@ -73,7 +76,7 @@ struct Ghost: Hashable {
 
     /// What is lost when everything is over.
     func verdictOnEnd() -> String? {
-        let lost = posted.subtracting(ran).subtracting(dropped)
+        let lost = waiting
         if isTornDown, !lost.isEmpty {
             return "Blocks \(lost.sorted()) neither ran nor were dropped."
         }

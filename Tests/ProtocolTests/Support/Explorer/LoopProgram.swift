@@ -37,12 +37,22 @@ struct LoopProgram {
 
     struct State: Hashable {
         enum Phase: Hashable {
-            case start, pass, sleep, tail, end, teardown, over
+            case start, pass, sleep, tail, end, teardown, draining, ending, over
         }
 
         var phase = Phase.start
         var frames: [Frame] = []
         var nestedWasMade = false
+        var blocks = Blocks()
+    }
+
+    /// `UVRunLoop.LocalBlocks`, and `emptyUpTo`.
+    struct Blocks: Hashable {
+        var reader = World.Reader()
+        var waiting: [UInt8] = []
+        var emptyUpTo = ModelSegments.noSegment
+        /// Where the queue ended when it was closed.
+        var end: UInt64 = 0
     }
 
     /// Goes on from a state to the next one.
@@ -54,6 +64,8 @@ struct LoopProgram {
         case .tail: endPass(&state)
         case .end: endRun(&state)
         case .teardown: tearDown(&state)
+        case .draining: drain(&state)
+        case .ending: finishTeardown(&state)
         case .over: break
         }
     }
@@ -66,8 +78,7 @@ struct LoopProgram {
     private func begin(_ state: inout State, mode: Int, isOnePass: Bool) {
         let isNested = !state.frames.isEmpty
         let view = world.withEngine { ($0.version, $0.items & (mode == 0 ? 1 : 2) != 0) }
-        let name = mode == 0 ? World.first : World.second
-        guard view.1 || (world.mayHoldBlocks && world.withInbox { $0.holdsBlock(for: name) }) else {
+        guard view.1 || holdsBlock(mode, &state.blocks) else {
             state.phase = isNested ? afterNested : .teardown
             return
         }
@@ -116,9 +127,9 @@ struct LoopProgram {
         var frame = state.frames.removeLast()
         if world.wake.clearWoken() { frame.clearedWakeUp = true }
         recital.note(.passBegun)
-        performBlocks(&frame)
+        performBlocks(&frame, &state.blocks)
         let handled = fireSources(&frame)
-        if handled { performBlocks(&frame) }
+        if handled { performBlocks(&frame, &state.blocks) }
         state.frames.append(frame)
         let mayNest = plan.nested != .none && !state.nestedWasMade && frame.mode == 0
         let makesNested = mayNest && (plan.place == .source || !handled)
@@ -134,18 +145,18 @@ struct LoopProgram {
 
     private func endPass(_ state: inout State) {
         var frame = state.frames.removeLast()
-        performBlocks(&frame)
-        let ends = decide(&frame)
+        performBlocks(&frame, &state.blocks)
+        let ends = decide(&frame, &state.blocks)
         state.frames.append(frame)
         state.phase = ends ? .end : .pass
     }
 
     /// `UVRunLoop.decide(_:handledSource:)`.
-    private func decide(_ frame: inout Frame) -> Bool {
+    private func decide(_ frame: inout Frame, _ blocks: inout Blocks) -> Bool {
         if world.runs.isStopped { return true }
         if frame.isOnePass { return true }
         refresh(&frame)
-        return !frame.holdsItems && !holdsBlock(frame)
+        return !frame.holdsItems && !holdsBlock(frame.mode, &blocks)
     }
 
     private func refresh(_ frame: inout Frame) {
@@ -154,18 +165,37 @@ struct LoopProgram {
         (frame.version, frame.holdsItems) = world.withEngine { ($0.version, $0.items & bit != 0) }
     }
 
-    private func holdsBlock(_ frame: Frame) -> Bool {
-        world.mayHoldBlocks && world.withInbox { $0.holdsBlock(for: frame.name) }
+    // MARK: Blocks
+
+    private func mayHoldBlocks(_ blocks: Blocks) -> Bool { world.queue.end != blocks.emptyUpTo }
+
+    /// `UVRunLoop.holdsBlocks(for:isCommon:)`.
+    private func holdsBlock(_ mode: Int, _ blocks: inout Blocks) -> Bool {
+        guard mayHoldBlocks(blocks) else { return false }
+        if world.queue.peek(blocks.reader) == SlotMark.first + UInt64(mode) { return true }
+        take(&blocks)
+        return blocks.waiting.contains { isFor($0, mode) }
     }
 
     /// `UVRunLoop.performBlocks(_:)`.
-    private func performBlocks(_ frame: inout Frame) {
-        guard world.mayHoldBlocks else { return }
+    private func performBlocks(_ frame: inout Frame, _ blocks: inout Blocks) {
+        guard mayHoldBlocks(blocks) else { return }
         refresh(&frame)
-        let name = frame.name
-        let numbers = world.withInbox { $0.take(for: name) }
-        for number in numbers { recital.note(.ran(number)) }
+        let mode = frame.mode
+        take(&blocks)
+        for number in blocks.waiting where isFor(number, mode) { recital.note(.ran(number)) }
+        blocks.waiting.removeAll { isFor($0, mode) }
+        if blocks.waiting.isEmpty, !blocks.reader.hasPassedOver { blocks.emptyUpTo = blocks.end }
     }
+
+    private func take(_ blocks: inout Blocks) {
+        blocks.end = world.queue.end
+        blocks.waiting += world.takeBlocks(&blocks.reader, upTo: blocks.end)
+        let isEmpty = blocks.waiting.isEmpty && !blocks.reader.hasPassedOver
+        blocks.emptyUpTo = isEmpty ? blocks.end : .max
+    }
+
+    private func isFor(_ number: UInt8, _ mode: Int) -> Bool { (number < 128) == (mode == 0) }
 
     /// `UVRunLoop.fireSignalledSources(_:)`, for a mode's one source.
     private func fireSources(_ frame: inout Frame) -> Bool {
@@ -189,7 +219,7 @@ struct LoopProgram {
         defer { state.frames.append(frame) }
         recital.noteCall(.lookBegun)
         if !world.has(.markRemovedAfterTheLook) { world.wake.clearChanged() }
-        let decision = decideSleep(&frame)
+        let decision = decideSleep(&frame, &state.blocks)
         if world.has(.markRemovedAfterTheLook) { world.wake.clearChanged() }
         switch decision {
         case .changed: return
@@ -213,7 +243,7 @@ struct LoopProgram {
     }
 
     /// `UVRunLoop.sleepDecision(_:)`, for a mode without timers.
-    private func decideSleep(_ frame: inout Frame) -> Decision {
+    private func decideSleep(_ frame: inout Frame, _ blocks: inout Blocks) -> Decision {
         refresh(&frame)
         if world.has(.sleepWithoutALook) {
             return world.wake.isWoken || world.runs.isStopped ? .somethingToDo : .sleep
@@ -226,7 +256,7 @@ struct LoopProgram {
         }
         if world.wake.isWoken || world.runs.isStopped { return .somethingToDo }
         if version != frame.version { return .changed }
-        if hasWork || holdsBlock(frame) || !frame.holdsItems { return .somethingToDo }
+        if hasWork || holdsBlock(frame.mode, &blocks) || !frame.holdsItems { return .somethingToDo }
         return .sleep
     }
 
@@ -242,7 +272,23 @@ struct LoopProgram {
             engine.items = 0
             engine.isClosed = true
         }
-        for number in world.withInbox({ $0.close() }) { recital.note(.dropped(number)) }
+        state.blocks.end = world.queue.close()
+        for number in state.blocks.waiting { recital.note(.dropped(number)) }
+        state.blocks.waiting = []
+        state.phase = .draining
+    }
+
+    /// One round of `UVRunLoop.closeBlocks()`.
+    private func drain(_ state: inout State) {
+        let last = world.takeBlocks(&state.blocks.reader, upTo: state.blocks.end)
+        for number in last { recital.note(.dropped(number)) }
+        if state.blocks.reader.hasPassedOver, !world.has(.teardownWithoutWaiting) { return }
+        state.phase = .ending
+    }
+
+    private func finishTeardown(_ state: inout State) {
+        state.phase = .over
+        world.queue.didTakeLast(state.blocks.reader)
         world.closeRemote()
         recital.note(.tornDown)
     }

@@ -73,6 +73,18 @@ struct ModelWord: ~Copyable, AtomicWord {
         _ = access(.and, bits, order: .sequential)
     }
 
+    func addSequential(_ value: UInt64) -> UInt64 {
+        guard !has(.splitAdd) else {
+            let old = loadSequential()
+            storeSequential(old &+ value)
+            return old
+        }
+        return access(.add, value, order: .sequential)
+    }
+
+    /// For what the machine keeps in plain memory.
+    func storeRelaxed(_ value: UInt64) { _ = access(.store, value, order: .relaxed) }
+
     func maxReleasing(_ value: UInt64) { _ = access(.max, value, order: .release) }
 
     private func has(_ change: Fault.Change) -> Bool {
@@ -113,6 +125,8 @@ struct Fault: Equatable, Sendable {
         /// A compare-exchange stores whatever is there.
         case uncheckedCompareExchange
         case splitOr
+        /// An addition is a load and a store.
+        case splitAdd
         case splitAnd
         /// The bits are not set.
         case ignoredOr(UInt8)

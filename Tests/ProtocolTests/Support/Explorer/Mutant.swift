@@ -13,6 +13,8 @@ struct Mutant: Sendable, CustomTestStringConvertible {
         case unmarkedBlocks
         case markedBeforeThePost
         case kickOutsideTheLock
+        case markedBeforeItIsFilled
+        case teardownWithoutWaiting
     }
 
     let name: String
@@ -58,7 +60,12 @@ struct Mutant: Sendable, CustomTestStringConvertible {
         Mutant("a mark orders nothing", World.Word.wake, .relaxed(.or)),
         Mutant("the mark of a look orders nothing", World.Word.wake, .relaxed(.and)),
         Mutant("no order of marks and blocks", World.Word.wake, .notSequential),
-        Mutant("no order of blocks and marks", World.Word.holdsBlock, .notSequential),
+        Mutant("no order of reservations and marks", World.Word.tail, .notSequential),
+        Mutant("no order of blocks and marks", World.Word.mark, .notSequential),
+        Mutant("a reservation is a load and a store", World.Word.tail, .splitAdd),
+        Mutant("the end of the queue is a load and a store", World.Word.tail, .splitExchange),
+        Mutant("the mark of a block orders nothing", World.Word.mark, .relaxed(.store)),
+        Mutant("the look at a mark orders nothing", World.Word.mark, .relaxed(.load)),
         Mutant("the mark is removed after the look", .markRemovedAfterTheLook),
         Mutant("only a flag is looked at before the sleep", .sleepWithoutALook),
         Mutant("a nested run keeps the outer one's wake-up", .wakeUpNotGivenBack),
@@ -66,5 +73,7 @@ struct Mutant: Sendable, CustomTestStringConvertible {
         Mutant("a block comes without a mark", .unmarkedBlocks),
         Mutant("the mark comes before the block", .markedBeforeThePost),
         Mutant("the kernel is called outside the lock", .kickOutsideTheLock),
+        Mutant("a slot is marked before it is filled", .markedBeforeItIsFilled),
+        Mutant("teardown does not wait for senders", .teardownWithoutWaiting),
     ]
 }

@@ -32,6 +32,12 @@ struct Reach {
             sequential: [UInt8](repeating: 0, count: Memory.mostWords)
         )
         loaders.sequential[World.Word.wake] = posting
+        loaders.any[World.Word.tail] = 0
+        loaders.sequential[World.Word.tail] = 1 | posting
+        for mark in World.Word.mark..<World.Word.item {
+            loaders.any[mark] = 0
+            loaders.sequential[mark] = 1
+        }
         if let fault = mutant?.fault { loaders.any[fault.location] = 255 }
         if mutant?.structure == .publishedAfterTheLock { loaders.any[World.Word.published] = 255 }
 
@@ -39,13 +45,14 @@ struct Reach {
         writers[World.Word.run] = 1 | stopping
         writers[World.Word.ending] = ending
         writers[World.Word.published] = 1 | changing
-        writers[World.Word.holdsBlock] = 1 | posting
+        for word in World.Word.tail..<Memory.mostWords { writers[word] = 1 | posting }
         readers = [UInt8](repeating: 1, count: Memory.mostWords)
         readers[World.Word.wake] = 255
         readers[World.Word.run] = 1 | stopping
         readers[World.Word.ending] = 1 | ending
+        readers[World.Word.tail] = 1 | posting
         lockers = [UInt8](repeating: 255, count: Memory.mostLocks)
-        lockers[World.inbox] = 1 | posting
+        lockers[World.segments] = 1 | posting
         lockers[World.engine] = 1 | changing
     }
 
@@ -67,9 +74,9 @@ struct Reach {
         case .lock: return !isMutant && lockers[step.place] & others == 0
         case .load:
             // What is published is loaded in no order under the lock of those who store it.
-            let isUnderLock = step.order == .relaxed && step.place >= World.Word.published
+            let isUnderLock = step.order == .relaxed && step.place == World.Word.published
             return !isMutant && (isUnderLock || writers[step.place] & others == 0)
-        case .store, .exchange, .compareExchange, .or, .and, .max:
+        case .store, .exchange, .compareExchange, .or, .and, .add, .max:
             return !isMutant && (writers[step.place] | readers[step.place]) & others == 0
                 || isPublicationByTheLoop(step, thread)
         case .write, .wait, .drain, .close: return false
@@ -78,6 +85,6 @@ struct Reach {
 
     /// The stores of the loop to what it alone reads without the lock.
     private func isPublicationByTheLoop(_ step: Step, _ thread: Int) -> Bool {
-        !isMutant && thread == 0 && step.kind == .store && step.place >= World.Word.published
+        !isMutant && thread == 0 && step.kind == .store && step.place == World.Word.published
     }
 }

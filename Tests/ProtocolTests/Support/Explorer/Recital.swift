@@ -1,7 +1,7 @@
 /// One access of a thread to what it shares with others.
 struct Step: Hashable, Sendable {
     enum Kind: UInt8, Sendable {
-        case load, store, exchange, compareExchange, or, and, max
+        case load, store, exchange, compareExchange, or, and, add, max
         case lock, unlock
         /// The kernel's event that wakes a loop: write it, wait for it, take it without waiting,
         /// close it.
@@ -35,6 +35,7 @@ final class Recital: @unchecked Sendable {
     @TaskLocal static var underConstruction: Recital?
 
     let fault: Fault?
+    let structure: Mutant.Structure?
     private(set) var initialValues: [UInt8] = []
     private var log: [UInt8] = []
     private var cursor = 0
@@ -46,7 +47,9 @@ final class Recital: @unchecked Sendable {
     private var contents: [[UInt8]] = []
     private var contentNumbers: [[UInt8]: UInt32] = [:]
 
-    init(fault: Fault? = nil) { self.fault = fault }
+    init(fault: Fault? = nil, structure: Mutant.Structure? = nil) {
+        (self.fault, self.structure) = (fault, structure)
+    }
 
     /// Whether the program has come to its next access.
     var isOver: Bool { pending != nil }

@@ -53,7 +53,7 @@ struct SenderProgram {
     /// `UVRunLoop.perform(inModes:_:)`.
     private func post(_ number: UInt8) {
         if world.has(.markedBeforeThePost) { world.blocksDidChange() }
-        let isAccepted = world.withInbox { $0.post(number) }
+        let isAccepted = world.queue.post(number, mark: World.mark(of: number))
         guard isAccepted else { return }
         recital.note(.posted(number))
         if !world.has(.markedBeforeThePost) { world.blocksDidChange() }

@@ -4,7 +4,7 @@
 ///
 /// Its methods are what `UVRunLoop` does around them; each names what it mirrors.
 final class World: Sendable {
-    static let inbox = 0
+    static let segments = 0
     static let engine = 1
     static let remote = 2
     static let first = UVRunLoop.Mode(rawValue: "first")
@@ -14,14 +14,18 @@ final class World: Sendable {
     let wake: GenericWakeState<ModelWord>
     let runs: GenericRunState<ModelWord>
     private let published: Publication<ModelWord>
-    private let holdsBlock: FlagPublication<ModelWord>
+    let queue: SlotQueue<ModelWord, ModelSegments>
     private let mutant: Mutant?
 
     /// The words by their numbers, which follow from the order in `init`.
-    enum Word { static let wake = 0, run = 1, ending = 2, published = 3, holdsBlock = 4 }
+    enum Word {
+        static let wake = 0, run = 1, ending = 2, published = 3, tail = 4
+        /// The first segment's.
+        static let mark = 5, item = mark + ModelSegments.count
+    }
 
     static func make(mutant: Mutant? = nil) -> World {
-        let recital = Recital(fault: mutant?.fault)
+        let recital = Recital(fault: mutant?.fault, structure: mutant?.structure)
         return Recital.$underConstruction.withValue(recital) { World(recital, mutant) }
     }
 
@@ -31,8 +35,8 @@ final class World: Sendable {
         wake = GenericWakeState()
         runs = GenericRunState()
         published = Publication()
-        holdsBlock = FlagPublication()
-        _ = recital.intern(InboxContent().bytes)
+        queue = SlotQueue()
+        _ = recital.intern([0])
         _ = recital.intern(EngineContent().bytes)
         _ = recital.intern(RemoteContent().bytes)
     }
@@ -54,18 +58,21 @@ final class World: Sendable {
         return result
     }
 
-    /// `UVRunLoop.withInbox(_:)`, with the shipped inbox, which is filled as it was left.
-    func withInbox<Result>(_ body: (inout InboxContent) -> Result) -> Result {
-        recital.withLock(Self.inbox) { bytes in
-            var inbox = InboxContent(bytes)
-            let result = body(&inbox)
-            bytes = inbox.bytes
-            holdsBlock.publish(inbox.count > 0)
-            return result
-        }
+    // MARK: Blocks
+
+    typealias Reader = SlotQueue<ModelWord, ModelSegments>.Reader
+
+    /// `UVRunLoop.mark(of:)`, for a block's number, which says for which mode it is.
+    static func mark(of number: UInt8) -> UInt64 { SlotMark.first + (number < 128 ? 0 : 1) }
+
+    /// `SlotQueue.take(_:upTo:_:)`, as a list.
+    func takeBlocks(_ reader: inout Reader, upTo end: UInt64) -> [UInt8] {
+        queue.segments.willTake(upTo: end)
+        var numbers: [UInt8] = []
+        queue.take(&reader, upTo: end) { slot, _ in numbers.append(queue.segments.take(slot)) }
+        return numbers
     }
 
-    var mayHoldBlocks: Bool { holdsBlock.latest }
     var summary: EngineSummary { EngineSummary(bits: published.latest) }
 
     // MARK: Any thread

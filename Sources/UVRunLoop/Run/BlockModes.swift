@@ -1,0 +1,15 @@
+/// The modes that blocks were ever queued for, for any thread.
+struct BlockModes: ~Copyable, Sendable {
+    /// Modes with small numbers, one bit each: most blocks find theirs without the lock.
+    private let known = SystemWord(0)
+    private let modes = Guarded<[UVRunLoop.Mode]>([])
+
+    func insert(_ mode: UVRunLoop.Mode) {
+        let bit: UInt64 = mode.number < 64 ? 1 << UInt64(mode.number) : 0
+        if known.loadRelaxed() & bit != 0 { return }
+        modes.withLock { if !$0.contains(mode) { $0.append(mode) } }
+        _ = known.bitwiseOr(bit)
+    }
+
+    var all: [UVRunLoop.Mode] { modes.withLock { $0 } }
+}

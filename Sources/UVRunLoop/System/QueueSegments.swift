@@ -1,0 +1,159 @@
+/// The segments of a ``SlotQueue``, some of which are kept to be filled again.
+///
+/// A slot's number is the address of its segment, moved up by the bits that no address has and its
+/// topmost one, and the index of the slot in the bits that are zero then. There is room for the
+/// additions of two million threads.
+///
+/// Unchecked, because the compiler does not know whose a slot is: see ``SlotQueue``.
+@safe
+struct QueueSegments<Item>: ~Copyable, SlotSegments, @unchecked Sendable {
+    static var capacity: UInt64 { 126 }
+    static var indexBits: UInt64 { 1 << 21 - 1 }
+    static var closed: UInt64 { 1 << 63 }
+
+    private static var addressShift: UInt64 { 15 }
+    private static var alignment: Int { 64 }
+    /// A slot is its mark and its item.
+    private static var slotSize: Int { 8 + MemoryLayout<Item>.stride }
+    private static var segmentSize: Int { alignment + Int(capacity) * slotSize }
+    private static var mostSpare: Int { 4 }
+
+    /// The segments, oldest first; each begins with the number of the one that follows.
+    private struct Chain {
+        var oldest: UInt64 = 0
+        var spare: UInt64 = 0
+        var spareCount = 0
+    }
+
+    private let chain: UnsafeMutablePointer<Chain>
+    private let lock = Lock()
+
+    init() {
+        unsafe chain = .allocate(capacity: 1)
+        unsafe chain.initialize(to: Chain())
+    }
+
+    // MARK: Slots
+
+    @inline(__always)
+    private static func segment(of slot: UInt64) -> UnsafeMutableRawPointer? {
+        unsafe UnsafeMutableRawPointer(bitPattern: UInt((slot & ~indexBits) >> addressShift))
+    }
+
+    @inline(__always)
+    private static func address(of slot: UInt64) -> UnsafeMutableRawPointer {
+        let segment = UInt((slot & ~indexBits) >> addressShift)
+        let offset = UInt(slot & indexBits) &* UInt(slotSize) &+ UInt(alignment)
+        return unsafe UnsafeMutableRawPointer(bitPattern: segment &+ offset).unsafelyUnwrapped
+    }
+
+    @inline(__always)
+    private static func mark(of slot: UInt64) -> UnsafeMutablePointer<SystemWord> {
+        unsafe address(of: slot).assumingMemoryBound(to: SystemWord.self)
+    }
+
+    @inline(__always)
+    static func item(of slot: UInt64) -> UnsafeMutablePointer<Item> {
+        unsafe (address(of: slot) + 8).assumingMemoryBound(to: Item.self)
+    }
+
+    @inline(__always)
+    func fill(_ slot: UInt64, with item: consuming Item) {
+        unsafe Self.item(of: slot).initialize(to: item)
+    }
+
+    @inline(__always)
+    func take(_ slot: UInt64) -> Item { unsafe Self.item(of: slot).move() }
+
+    @inline(__always)
+    func storeMark(_ mark: UInt64, of slot: UInt64) {
+        unsafe Self.mark(of: slot).pointee.storeSequential(mark)
+    }
+
+    @inline(__always)
+    func loadMark(of slot: UInt64) -> UInt64 {
+        unsafe Self.mark(of: slot).pointee.loadSequential()
+    }
+
+    @inline(__always)
+    func clearMark(of slot: UInt64) {
+        unsafe Self.mark(of: slot).pointee.storeReleasing(SlotMark.none)
+    }
+
+    // MARK: Segments
+
+    func withLock<Result>(_ body: () -> Result) -> Result {
+        lock.acquire()
+        defer { lock.release() }
+        return body()
+    }
+
+    func makeSegment(after slot: UInt64) -> UInt64 {
+        let next = takeSpare() ?? Self.allocate()
+        if let previous = unsafe Self.segment(of: slot) {
+            unsafe previous.storeBytes(of: next, as: UInt64.self)
+        } else {
+            unsafe chain.pointee.oldest = next
+        }
+        return next
+    }
+
+    func segment(after slot: UInt64) -> UInt64 {
+        guard let segment = unsafe Self.segment(of: slot) else {
+            return unsafe chain.pointee.oldest
+        }
+        return unsafe segment.load(as: UInt64.self)
+    }
+
+    /// Keeps the oldest segment to be filled again, or frees it if enough are kept.
+    func recycle(_ slot: UInt64) {
+        guard let segment = unsafe Self.segment(of: slot) else { return }
+        unsafe chain.pointee.oldest = segment.load(as: UInt64.self)
+        guard unsafe chain.pointee.spareCount < Self.mostSpare else {
+            return unsafe segment.deallocate()
+        }
+        unsafe segment.storeBytes(of: chain.pointee.spare, as: UInt64.self)
+        unsafe chain.pointee.spare = slot & ~Self.indexBits
+        unsafe chain.pointee.spareCount += 1
+    }
+
+    private func takeSpare() -> UInt64? {
+        let spare = unsafe chain.pointee.spare
+        guard let segment = unsafe Self.segment(of: spare) else { return nil }
+        unsafe chain.pointee.spare = segment.load(as: UInt64.self)
+        unsafe chain.pointee.spareCount -= 1
+        unsafe segment.storeBytes(of: 0, as: UInt64.self)
+        return spare
+    }
+
+    private static func allocate() -> UInt64 {
+        let segment = UnsafeMutableRawPointer.allocate(
+            byteCount: segmentSize,
+            alignment: alignment
+        )
+        unsafe segment.storeBytes(of: 0, as: UInt64.self)
+        let first = UInt64(UInt(bitPattern: segment)) << addressShift
+        for index in 0..<capacity {
+            unsafe mark(of: first + index).initialize(to: SystemWord(SlotMark.none))
+        }
+        return first
+    }
+
+    deinit {
+        // What was never taken, of a loop whose thread did not end.
+        free(from: unsafe chain.pointee.oldest)
+        free(from: unsafe chain.pointee.spare)
+        unsafe chain.deallocate()
+    }
+
+    private func free(from first: UInt64) {
+        var next = first
+        while let segment = unsafe Self.segment(of: next) {
+            for slot in next..<next + Self.capacity where loadMark(of: slot) >= SlotMark.first {
+                unsafe Self.item(of: slot).deinitialize(count: 1)
+            }
+            next = unsafe segment.load(as: UInt64.self)
+            unsafe segment.deallocate()
+        }
+    }
+}

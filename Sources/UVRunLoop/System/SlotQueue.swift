@@ -1,0 +1,218 @@
+/// Items on their way from any thread to one that takes them: the blocks and the jobs of a loop.
+///
+/// They lie in segments of some slots each. One word, the tail, names the segment that is being
+/// filled and counts its reserved slots: one addition reserves a slot and says in which segment it
+/// is. The sender fills the slot and stores its mark.
+///
+/// - A slot is the sender's until it is marked, then the taker's.
+/// - A sender that finds the segment full puts the next one into the tail, under the segments'
+///   lock. Additions made in between are overwritten; who made them touches no segment and adds
+///   again.
+/// - The taker reads the tail and takes every marked slot before it, in order. It passes over slots
+///   without a mark: their senders have not returned, so whatever it takes first comes first. It
+///   never waits for them. The stores of marks and the taker's loads are sequentially consistent,
+///   as are the accesses of ``GenericWakeState``: the taker finds the mark of a slot, or the sender
+///   finds that it has to wake the taker.
+/// - A segment is recycled when all its slots were taken and the tail names another one. Every
+///   sender with a slot in it has then stored its mark, which is the last it does with a segment,
+///   and no addition will give out a slot of it.
+/// - Closing replaces the tail by a word that is full for ever. The taker then takes again and again
+///   until every slot that was reserved before is marked.
+final class SlotQueue<
+    Word: AtomicWord & ~Copyable,
+    Segments: SlotSegments & ~Copyable
+>: Sendable {
+    /// A segment and the index of a slot in it.
+    typealias Slot = UInt64
+
+    /// The end of a queue into which nothing was ever put.
+    static var nothing: Slot { Segments.noSegment }
+
+    /// How far the taker has come.
+    struct Reader: Hashable {
+        /// The first slot that it is not done with.
+        fileprivate(set) var first = Segments.noSegment
+        /// Whether that slot is reserved and was not marked when the taker came.
+        fileprivate(set) var hasPassedOver = false
+    }
+
+    // The tail has a cache line to itself: every sender writes it.
+    private let spaceBefore = InlineArray<8, UInt64>(repeating: 0)
+    private let tail = Word(Segments.noSegment)
+    private let spaceAfter = InlineArray<8, UInt64>(repeating: 0)
+    let segments = Segments()
+
+    init() {}
+
+    // MARK: Any thread
+
+    /// Leaves an item.
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - mark: A number that the taker is told with it, at least ``SlotMark/first``.
+    /// - Returns: `false` when the queue is closed.
+    @inline(__always)
+    func post(_ item: consuming Segments.Item, mark: UInt64) -> Bool {
+        var slot = tail.addSequential(1)
+        if !Segments.isSlot(slot) {
+            guard let other = reserveElsewhere() else { return false }
+            slot = other
+        }
+        segments.fill(slot, with: item)
+        segments.storeMark(mark, of: slot)
+        return true
+    }
+
+    /// Reserves a slot after the segment was found full; `nil` when the queue is closed.
+    @inline(never)
+    private func reserveElsewhere() -> Slot? {
+        while true {
+            let isOpen = segments.withLock { changeSegment() }
+            guard isOpen else { return nil }
+            let slot = tail.addSequential(1)
+            if Segments.isSlot(slot) { return slot }
+        }
+    }
+
+    /// Puts the next segment into the tail if that is full; returns whether the queue is open.
+    ///
+    /// Called under the lock, which every change of the tail's segment is made under.
+    private func changeSegment() -> Bool {
+        let full = tail.loadSequential()
+        if Segments.isSlot(full) { return true }
+        let isOpen = full & Segments.closed == 0
+        // A closed tail is put back too, so that the additions never reach its upper bits.
+        tail.storeSequential(isOpen ? segments.makeSegment(after: full) : Segments.closedTail)
+        return isOpen
+    }
+
+    // MARK: The taker
+
+    /// The end of what has been reserved so far; differs from every earlier one if an item came.
+    var end: Slot { tail.loadSequential() }
+
+    /// The mark of the next item, if it has come.
+    func peek(_ reader: Reader) -> UInt64? {
+        guard Segments.isSlot(reader.first), end != reader.first else { return nil }
+        let mark = segments.loadMark(of: reader.first)
+        return mark >= SlotMark.first ? mark : nil
+    }
+
+    /// Takes every item before an end, in order, but for those that have not come yet.
+    ///
+    /// - Parameters:
+    ///   - reader: How far the taker has come.
+    ///   - end: The end.
+    ///   - body: Takes the item out of its slot, given the slot and the mark.
+    @inline(__always)
+    func take(_ reader: inout Reader, upTo end: Slot, _ body: (Slot, UInt64) -> Void) {
+        guard end & Segments.closed == 0 else { return }
+        var slot = reader.first
+        while slot != end {
+            guard Segments.isSlot(slot) else {
+                if Segments.areTogether(slot, end) { break }
+                slot = follow(slot, recycles: true)
+                continue
+            }
+            let mark = segments.loadMark(of: slot)
+            if mark == SlotMark.none { return takeBehind(slot, &reader, upTo: end, body) }
+            if mark >= SlotMark.first { body(slot, mark) }
+            segments.clearMark(of: slot)
+            slot &+= 1
+        }
+        reader = Reader(first: slot)
+    }
+
+    /// Takes what has come behind a slot that was reserved and is not marked yet.
+    @inline(never)
+    private func takeBehind(
+        _ missing: Slot,
+        _ reader: inout Reader,
+        upTo end: Slot,
+        _ body: (Slot, UInt64) -> Void
+    ) {
+        reader = Reader(first: missing, hasPassedOver: true)
+        var slot = missing + 1
+        while slot != end {
+            guard Segments.isSlot(slot) else {
+                if Segments.areTogether(slot, end) { return }
+                slot = follow(slot, recycles: false)
+                continue
+            }
+            let mark = segments.loadMark(of: slot)
+            if mark >= SlotMark.first {
+                body(slot, mark)
+                segments.storeMark(SlotMark.taken, of: slot)
+            }
+            slot &+= 1
+        }
+    }
+
+    /// The first slot of the next segment.
+    @inline(never)
+    private func follow(_ slot: Slot, recycles: Bool) -> Slot {
+        segments.withLock {
+            let next = segments.segment(after: slot)
+            if recycles { segments.recycle(slot) }
+            return next
+        }
+    }
+
+    /// Refuses items from now on; returns the end of those that were or will be marked.
+    func close() -> Slot {
+        segments.withLock { tail.exchange(Segments.closedTail) }
+    }
+
+    /// To be called once everything was taken after ``close()``.
+    func didTakeLast(_ reader: Reader) { segments.withLock { segments.recycle(reader.first) } }
+}
+
+/// What a slot's mark says, other than what was posted.
+enum SlotMark {
+    /// It is empty, or reserved.
+    static var none: UInt64 { 0 }
+    /// Its item was taken before one that came earlier.
+    static var taken: UInt64 { 1 }
+    static var first: UInt64 { 2 }
+}
+
+/// The memory of a ``SlotQueue``, and how its slots are numbered.
+protocol SlotSegments: ~Copyable, Sendable {
+    associatedtype Item
+
+    /// How many slots a segment has.
+    static var capacity: UInt64 { get }
+    /// The bits of a slot's index. There is room for an addition of every thread to a full segment.
+    static var indexBits: UInt64 { get }
+    /// A bit that no slot has.
+    static var closed: UInt64 { get }
+
+    init()
+
+    func withLock<Result>(_ body: () -> Result) -> Result
+    /// Makes a segment to follow that of a slot; returns its first slot. Under the lock.
+    func makeSegment(after slot: UInt64) -> UInt64
+    func segment(after slot: UInt64) -> UInt64
+    func recycle(_ slot: UInt64)
+
+    func fill(_ slot: UInt64, with item: consuming Item)
+    func storeMark(_ mark: UInt64, of slot: UInt64)
+    func loadMark(of slot: UInt64) -> UInt64
+    /// Empties a slot that was taken, for the next sender that reserves it.
+    func clearMark(of slot: UInt64)
+}
+
+extension SlotSegments where Self: ~Copyable {
+    /// The full segment before the first one.
+    static var noSegment: UInt64 { capacity }
+    static var closedTail: UInt64 { closed | capacity }
+
+    @inline(__always)
+    static func isSlot(_ slot: UInt64) -> Bool { slot & indexBits < capacity }
+
+    @inline(__always)
+    static func areTogether(_ slot: UInt64, _ other: UInt64) -> Bool {
+        (slot ^ other) & ~indexBits == 0
+    }
+}
