@@ -229,12 +229,12 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases, [Duration.zero, .milliseconds(-3)])
     func intervalOfZeroOrLessRepeatsEveryTenthOfAMillisecond(kind: DriverKind, interval: Duration) {
         withLoop(kind) { loop, log in
-            let first = loop.now + .milliseconds(1)
             let dates = Box<[UVRunLoop.Instant]>([])
-            let timer = UVRunLoop.Timer(at: first, interval: interval) { timer in
+            let timer = UVRunLoop.Timer(after: .milliseconds(1), interval: interval) { timer in
                 dates.value.append(timer.nextFireDate)
                 if dates.value.count == 4 { timer.invalidate() }
             }
+            let first = timer.nextFireDate
             loop.add(timer, forMode: .default)
             #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
             let numbers = dates.value.map { steps(from: first, to: $0, by: .microseconds(100)) }
