@@ -46,48 +46,52 @@ final class JobQueue: Sendable {
 
     // MARK: The loop's thread
 
-    /// The jobs that the loop has taken from its queue, and performs in turn.
+    /// How far the loop has taken its jobs.
     struct Taken {
-        fileprivate var entries = JobList()
-        fileprivate var next = 0
-        /// How far the queue was taken.
         fileprivate var reader = Queue.Reader()
-        /// The end of the queue at which nothing was left of it.
-        fileprivate var emptyUpTo = Queue.nothing
-
-        fileprivate var isEmpty: Bool { next == entries.count }
+        /// Jobs that were taken from behind one whose sender was held up, the next one last.
+        fileprivate var overtaking: [Entry] = []
     }
 
     /// Whether a job waits to be performed.
     @inline(__always)
-    func holdsJob(_ taken: inout Taken) -> Bool { !taken.isEmpty || refill(&taken) }
-
-    /// The next job to be performed.
-    @inline(__always)
-    func takeNext(_ taken: inout Taken) -> Entry? {
-        guard holdsJob(&taken) else { return nil }
-        defer { taken.next += 1 }
-        return taken.entries[taken.next]
+    func holdsJob(_ taken: inout Taken) -> Bool {
+        queue.goOn(&taken.reader)
+        if !taken.overtaking.isEmpty || queue.peek(taken.reader) != nil { return true }
+        return queue.mayHoldMore(taken.reader) && lookFurther(&taken)
     }
 
-    /// Takes all jobs that have come; returns whether there are any.
+    /// Takes the next job to be performed.
     @inline(__always)
-    private func refill(_ taken: inout Taken) -> Bool {
-        let end = queue.end
-        guard end != taken.emptyUpTo else { return false }
-        take(&taken, upTo: end)
-        return !taken.isEmpty
+    func takeNext(_ taken: inout Taken) -> Entry? {
+        if !taken.overtaking.isEmpty { return taken.overtaking.popLast() }
+        if let entry = takeFirst(&taken) { return entry }
+        guard queue.mayHoldMore(taken.reader), lookFurther(&taken) else { return nil }
+        return taken.overtaking.popLast()
+    }
+
+    @inline(__always)
+    private func takeFirst(_ taken: inout Taken) -> Entry? {
+        queue.takeFirst(&taken.reader) { slot, mark in
+            Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
+        }
+    }
+
+    /// Takes what lies behind a job whose sender is held up.
+    ///
+    /// - Returns: Whether there is any.
+    @inline(never)
+    private func lookFurther(_ taken: inout Taken) -> Bool {
+        take(&taken, upTo: queue.end)
+        return !taken.overtaking.isEmpty
     }
 
     private func take(_ taken: inout Taken, upTo end: UInt64) {
-        taken.entries.removeAll()
-        taken.next = 0
         queue.take(&taken.reader, upTo: end) { slot, mark in
             let entry = Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
-            taken.entries.append(entry)
+            taken.overtaking.append(entry)
         }
-        // A job whose sender is held up lies before the end.
-        taken.emptyUpTo = taken.reader.hasPassedOver ? .max : end
+        taken.overtaking.reverse()
     }
 
     /// Passes on the jobs, and all further ones, at the end of the loop.
@@ -99,12 +103,14 @@ final class JobQueue: Sendable {
         closing.withLock { isClosed in
             isClosed = true
             let end = queue.close()
-            var left = Array(taken.entries.all[taken.next...])
+            var left: [Entry] = []
             repeat {
+                left += taken.overtaking.reversed()
+                taken.overtaking = []
                 take(&taken, upTo: end)
-                left += taken.entries.all
                 if taken.reader.hasPassedOver { sleepBriefly() }
             } while taken.reader.hasPassedOver
+            left += taken.overtaking.reversed()
             queue.didTakeLast(taken.reader)
             taken = Taken()
             if !left.isEmpty { LateJobs.add(left.map(late)) }
@@ -135,33 +141,4 @@ enum JobContext: UInt8 {
         default: self = .actorInTask
         }
     }
-}
-
-/// Jobs in order, in storage that is used again.
-///
-/// What was removed stays in the storage, as it owns nothing: `Array` takes 80 instructions to
-/// remove it, a third of what a job costs.
-private struct JobList {
-    private var storage: [JobQueue.Entry] = []
-    private(set) var count = 0
-
-    var all: ArraySlice<JobQueue.Entry> { storage[..<count] }
-
-    subscript(index: Int) -> JobQueue.Entry {
-        @inline(__always)
-        get { storage[index] }
-    }
-
-    @inline(__always)
-    mutating func append(_ entry: JobQueue.Entry) {
-        if count < storage.count {
-            storage[count] = entry
-        } else {
-            storage.append(entry)
-        }
-        count += 1
-    }
-
-    @inline(__always)
-    mutating func removeAll() { count = 0 }
 }

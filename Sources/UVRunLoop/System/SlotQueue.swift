@@ -93,11 +93,49 @@ final class SlotQueue<
     var end: Slot { tail.loadSequential() }
 
     /// The mark of the next item, if it has come.
+    @inline(__always)
     func peek(_ reader: Reader) -> UInt64? {
-        guard Segments.isSlot(reader.first), end != reader.first else { return nil }
+        guard Segments.isSlot(reader.first) else { return nil }
         let mark = segments.loadMark(of: reader.first)
         return mark >= SlotMark.first ? mark : nil
     }
+
+    /// Takes the next item, if it has come.
+    ///
+    /// - Parameters:
+    ///   - reader: How far the taker has come.
+    ///   - body: Takes the item out of its slot, given the slot and the mark.
+    /// - Returns: The result of the body.
+    @inline(__always)
+    func takeFirst<Result>(
+        _ reader: inout Reader,
+        _ body: (Slot, UInt64) -> Result
+    ) -> Result? {
+        goOn(&reader)
+        guard let mark = peek(reader) else { return nil }
+        let slot = reader.first
+        let result = body(slot, mark)
+        segments.clearMark(of: slot)
+        reader.first = slot &+ 1
+        return result
+    }
+
+    /// Goes on to the next segment, if there is one, at the end of a segment.
+    @inline(__always)
+    func goOn(_ reader: inout Reader) {
+        if !Segments.isSlot(reader.first) { enterNextSegment(&reader) }
+    }
+
+    @inline(never)
+    private func enterNextSegment(_ reader: inout Reader) {
+        let end = end
+        guard end & Segments.closed == 0, !Segments.areTogether(reader.first, end) else { return }
+        reader.first = follow(reader.first, recycles: true)
+    }
+
+    /// Whether there may be items behind one that has not come.
+    @inline(__always)
+    func mayHoldMore(_ reader: Reader) -> Bool { end != reader.first }
 
     /// Takes every item before an end, in order, but for those that have not come yet.
     ///

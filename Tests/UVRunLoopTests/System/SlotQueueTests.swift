@@ -22,6 +22,13 @@ import Testing
 
         func take() { take(upTo: queue.end) }
 
+        /// Takes one by one what nothing lies before.
+        func takeFirst() {
+            while let item = queue.takeFirst(&reader, { slot, _ in queue.segments.take(slot) }) {
+                taken.append(item)
+            }
+        }
+
         func take(upTo end: UInt64) {
             queue.take(&reader, upTo: end) { slot, _ in taken.append(queue.segments.take(slot)) }
         }
@@ -48,6 +55,20 @@ import Testing
         story.take()
         #expect(story.taken == [2, 3, 4, 5, 6, 1])
         #expect(!story.reader.hasPassedOver)
+    }
+
+    @Test func itemsAreTakenOneByOneUpToASenderThatIsHeldUp() {
+        let story = Story()
+        for item in 1...9 { _ = story.post(item) }
+        _ = story.post(10) {
+            _ = story.post(11)
+            story.takeFirst()
+            #expect(story.taken == Array(1...9))
+            #expect(story.queue.mayHoldMore(story.reader))
+        }
+        story.takeFirst()
+        #expect(story.taken == Array(1...11))
+        #expect(!story.queue.mayHoldMore(story.reader))
     }
 
     @Test func aSegmentIsNotFilledAgainWhileASenderHasASlotInIt() {
@@ -118,10 +139,10 @@ import Testing
 
         func act(depth: Int) {
             for _ in 0..<Int.random(in: 0...6, using: &generator) {
-                if Int.random(in: 0..<3, using: &generator) == 0 {
-                    story.take()
-                } else {
-                    send(depth: depth)
+                switch Int.random(in: 0..<6, using: &generator) {
+                case 0: story.take()
+                case 1: story.takeFirst()
+                default: send(depth: depth)
                 }
             }
         }
