@@ -142,12 +142,13 @@ final class Peer {
 
     func endSending() { shutdown(number, CInt(SHUT_WR)) }
 
-    /// Makes the kernel send a reset.
+    /// Makes the kernel send a reset; does nothing if the socket is closed.
     ///
     /// Dissolving a TCP connection sends it at once. Closing the socket, with no time to linger,
     /// would send it when the last copy is closed, and a child that another test forks has one. A
     /// Unix-domain socket resets its connection when it is closed with unread input.
     func reset() {
+        guard number >= 0 else { return }
         var nowhere = sockaddr()
         nowhere.sa_family = sa_family_t(AF_UNSPEC)
         let status = connect(number, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
