@@ -5,7 +5,11 @@ extension UVRunLoop {
     /// when none are left; ``prepareCurrent()`` throws instead.
     ///
     /// > Threading: Any thread; each has its own loop.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(
+        *,
+        noasync,
+        message: "A task may go on on another thread. Keep the loop, or pass it to the task."
+    )
     public static var current: UVRunLoop {
         do {
             return try prepareCurrent()
@@ -26,7 +30,11 @@ extension UVRunLoop {
     ///
     /// - Returns: The same loop as ``current``.
     /// - Throws: ``RunLoopError`` when the system has no descriptors or no memory left.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(
+        *,
+        noasync,
+        message: "A task may go on on another thread. Keep the loop, or pass it to the task."
+    )
     @discardableResult
     public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
         if let loop = ThreadRecord.withCurrentLoop({ $0 }) { return loop }

@@ -9,9 +9,9 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - observer: The observer.
-    ///   - mode: The mode; ``Mode/common`` adds the observer to every common mode, later ones
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the observer to every common mode, later ones
     ///     included.
-    public func add(_ observer: Observer, forMode mode: Mode) {
+    public func add(_ observer: Observer, forMode mode: Mode = .default) {
         observer.handler.checkHome(is: thread)
         observer.state.withLock { state in
             guard observer.isValid else { return }

@@ -47,7 +47,7 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - modes: The modes in which the block may run; traps if there is none.
     ///   - block: The work.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(*, noasync, message: "A task may go on on another thread. Use perform(_:).")
     public func performLocally(inModes modes: [Mode] = [.default], _ block: @escaping () -> Void) {
         checkThread()
         let bound = HomeBound(block)

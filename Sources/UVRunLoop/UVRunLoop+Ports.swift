@@ -9,9 +9,9 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - port: The source.
-    ///   - mode: The mode; ``Mode/common`` adds the source to every common mode, later ones
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to every common mode, later ones
     ///     included.
-    public func add(_ port: any PortSource, forMode mode: Mode) {
+    public func add(_ port: any PortSource, forMode mode: Mode = .default) {
         let link = port.link
         link.receiver.checkHome(is: thread)
         link.state.withLock { state in

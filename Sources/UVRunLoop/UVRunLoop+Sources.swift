@@ -8,9 +8,9 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - mode: The mode; ``Mode/common`` adds the source to every common mode, later ones
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to every common mode, later ones
     ///     included.
-    public func add(_ source: Source, forMode mode: Mode) {
+    public func add(_ source: Source, forMode mode: Mode = .default) {
         source.handler.checkHome(is: thread)
         let joined = source.state.withLock { state -> [Mode] in
             guard state.isValid else { return [] }

@@ -9,10 +9,10 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - timer: The timer.
-    ///   - mode: Where to add it; ``Mode/common`` adds it to every common mode, later ones
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds it to every common mode, later ones
     ///     included.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.
-    public func add(_ timer: Timer, forMode mode: Mode) {
+    public func add(_ timer: Timer, forMode mode: Mode = .default) {
         HomeThread.check(timer.home?.identity, is: thread)
         withEngine { engine in
             guard !engine.isClosed else { return }

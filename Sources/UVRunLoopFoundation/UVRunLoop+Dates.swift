@@ -12,7 +12,11 @@ extension UVRunLoop {
     ///
     /// - Parameter limitDate: When to end, converted to the loop's clock once. A past date makes one
     ///   pass that does not wait.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     public func run(until limitDate: Date) {
         let limit = ClockReading.now.instant(of: limitDate)
         while runOnce(.default, until: limit), UVRunLoop.currentInstant < limit {}
@@ -30,7 +34,11 @@ extension UVRunLoop {
     ///     that does not wait.
     /// - Returns: Whether the loop ran: `false` for an empty mode and for `common`, and on a thread
     ///   other than the loop's.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     @discardableResult
     public func run(mode: Mode, before limitDate: Date) -> Bool {
         runOnce(mode, until: ClockReading.now.instant(of: limitDate))
@@ -43,7 +51,11 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - mode: The mode to run in.
     ///   - limitDate: When to end.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     public func acceptInput(forMode mode: Mode, before limitDate: Date) {
         run(mode: mode, before: limitDate)
     }
@@ -57,7 +69,11 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - mode: The name of the mode to run in.
     ///   - limitDate: When to end.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     public func acceptInput(forMode mode: String, before limitDate: Date) {
         run(mode: Mode(mode), before: limitDate)
     }
@@ -71,7 +87,11 @@ extension UVRunLoop {
     /// - Parameter mode: The mode.
     /// - Returns: The date of the next timer; `distantFuture` when the mode has input sources only;
     ///   `nil` when it is empty, and on a thread other than the loop's.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     public func limitDate(forMode mode: Mode) -> Date? {
         guard isOnOwnThread else { return nil }
         run(mode: mode, for: .zero, returnAfterSourceHandled: true)
@@ -80,7 +100,11 @@ extension UVRunLoop {
         return ClockReading.now.date(of: next)
     }
 
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     private func runOnce(_ mode: Mode, until limit: Instant) -> Bool {
         guard isOnOwnThread, !isEmpty(mode) else { return false }
         run(mode: mode, until: limit, returnAfterSourceHandled: true)

@@ -1,85 +1,90 @@
-/// An error that the environment causes, such as a lack of descriptors.
-///
-/// > Threading: Any thread.
-public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of an error.
+extension UVRunLoop {
+    /// An error that the environment causes, such as a lack of descriptors.
     ///
-    /// More kinds may be added.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private let text: String
-
-        /// The process or the system has no file descriptor left (`EMFILE`, `ENFILE`).
+    /// > Threading: Any thread.
+    public struct RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The kind of an error.
         ///
-        /// The limit of a process is that of `ulimit -n`.
-        public static let noDescriptorsLeft = Code(text: "no file descriptors are left")
-        /// The number is not, or no longer, the number of an open descriptor (`EBADF`).
-        public static let descriptorClosed = Code(text: "the descriptor is not open")
-        /// The system does not report the readiness of such descriptors (`EPERM`): regular files
-        /// and directories are always ready.
-        public static let descriptorNotWatchable = Code(
-            text: "the descriptor is of a kind that cannot be watched, such as a regular file"
-        )
-        /// The number is not the number of a signal that a source can wait for.
-        public static let signalNotWatchable = Code(
-            text: "this is no signal that a source can wait for"
-        )
-        /// The process is not a child of this one, or its status was already collected (`ESRCH`,
-        /// `ECHILD`).
-        public static let noSuchChild = Code(text: "there is no such child process")
-        /// No more threads can be started: the limit is reached, or there is no memory for a stack
-        /// (`EAGAIN`).
-        public static let noThreadsLeft = Code(text: "no more threads can be started")
-        /// A thread cannot have a stack of the requested size (`EINVAL`).
-        public static let stackSizeNotPossible = Code(text: "no stack can have this size")
-        /// The system refused for another reason, given by ``RunLoopError/underlying``.
-        public static let refusedBySystem = Code(text: "the system refused")
+        /// More kinds may be added.
+        public struct Code: Hashable, Sendable, CustomStringConvertible {
+            private let text: String
 
-        /// The meaning of the code in a few words.
-        public var description: String { text }
-    }
+            /// The process or the system has no file descriptor left (`EMFILE`, `ENFILE`).
+            ///
+            /// The limit of a process is that of `ulimit -n`.
+            public static let noDescriptorsLeft = Code(text: "no file descriptors are left")
+            /// The number is not, or no longer, the number of an open descriptor (`EBADF`).
+            public static let descriptorClosed = Code(text: "the descriptor is not open")
+            /// The system does not report the readiness of such descriptors (`EPERM`): regular
+            /// files and directories are always ready.
+            public static let descriptorNotWatchable = Code(
+                text: "the descriptor is of a kind that cannot be watched, such as a regular file"
+            )
+            /// The number is not the number of a signal that a source can wait for.
+            public static let signalNotWatchable = Code(
+                text: "this is no signal that a source can wait for"
+            )
+            /// The process is not a child of this one, or its status was already collected
+            /// (`ESRCH`, `ECHILD`).
+            public static let noSuchChild = Code(text: "there is no such child process")
+            /// No more threads can be started: the limit is reached, or there is no memory for a
+            /// stack (`EAGAIN`).
+            public static let noThreadsLeft = Code(text: "no more threads can be started")
+            /// A thread cannot have a stack of the requested size (`EINVAL`).
+            public static let stackSizeNotPossible = Code(text: "no stack can have this size")
+            /// The system refused for another reason, given by ``RunLoopError/underlying``.
+            public static let refusedBySystem = Code(text: "the system refused")
 
-    /// The kind of error.
-    public let code: Code
-    /// The error of libuv or the system; `nil` if none of their calls was involved.
-    public let underlying: UVError?
-
-    init(_ error: UVError) {
-        underlying = error
-        switch error {
-        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: code = .noDescriptorsLeft
-        case .badDescriptor: code = .descriptorClosed
-        case .notPermitted: code = .descriptorNotWatchable
-        default: code = .refusedBySystem
+            /// The meaning of the code in a few words.
+            public var description: String { text }
         }
-    }
 
-    /// Creates the error for a signal that cannot be watched.
-    init(ofSignal error: UVError) {
-        self = error == .invalidArgument ? Self(.signalNotWatchable, error) : Self(error)
-    }
+        /// The kind of error.
+        public let code: Code
+        /// The error of libuv or the system; `nil` if none of their calls was involved.
+        public let underlying: UVError?
 
-    /// Creates the error for a child process that cannot be watched.
-    init(ofChild error: UVError) {
-        switch error {
-        case .noSuchProcess, .noChild: self = Self(.noSuchChild, error)
-        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self = Self(error)
-        default: self = Self(.refusedBySystem, error)
+        init(_ error: UVError) {
+            underlying = error
+            switch error {
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: code = .noDescriptorsLeft
+            case .badDescriptor: code = .descriptorClosed
+            case .notPermitted: code = .descriptorNotWatchable
+            default: code = .refusedBySystem
+            }
         }
-    }
 
-    private init(_ code: Code, _ error: UVError) {
-        self.code = code
-        underlying = error
-    }
+        /// Creates the error for a signal that cannot be watched.
+        init(ofSignal error: UVError) {
+            self = error == .invalidArgument ? Self(.signalNotWatchable, error) : Self(error)
+        }
 
-    /// Creates the error for a thread that could not be started.
-    init(ofThread error: UVError) {
-        underlying = error
-        code = error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft
-    }
+        /// Creates the error for a child process that cannot be watched.
+        init(ofChild error: UVError) {
+            switch error {
+            case .noSuchProcess, .noChild: self = Self(.noSuchChild, error)
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self = Self(error)
+            default: self = Self(.refusedBySystem, error)
+            }
+        }
 
-    /// The code and the underlying error in one line.
-    public var description: String {
-        underlying.map { "\(code) (\($0))" } ?? code.description
+        private init(_ code: Code, _ error: UVError) {
+            self.code = code
+            underlying = error
+        }
+
+        /// Creates the error for a thread that could not be started.
+        init(ofThread error: UVError) {
+            underlying = error
+            code = error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft
+        }
+
+        /// The code and the underlying error in one line.
+        public var description: String {
+            underlying.map { "\(code) (\($0))" } ?? code.description
+        }
     }
 }
+
+/// The same as ``UVRunLoop/RunLoopError``.
+public typealias RunLoopError = UVRunLoop.RunLoopError

@@ -101,7 +101,7 @@ extension UVRunLoop {
 
         /// Marks the source, to be performed by the next pass of a run in one of its modes.
         ///
-        /// Does not wake a loop: call ``UVRunLoop/wakeUp()`` afterwards. A signal given while
+        /// Does not wake a loop: ``signal(waking:)`` does. A signal given while
         /// `perform` runs is kept for the next pass, and one given before the source is added to a
         /// loop is kept until then.
         ///
@@ -122,6 +122,19 @@ extension UVRunLoop {
                 }
                 signalFlag.store(true, ordering: .releasing)
             }
+        }
+
+        /// Marks the source, and wakes a loop that it is in.
+        ///
+        /// The same as ``signal()`` and ``UVRunLoop/wakeUp()``: the loop's sleep ends, even in a
+        /// mode without the source.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter loop: The loop.
+        public func signal(waking loop: UVRunLoop) {
+            signal()
+            loop.wakeUp()
         }
 
         private func isKnownToBeSignalled() -> Bool {

@@ -6,7 +6,11 @@ extension UVRunLoop {
     /// See *Starting the Run Loop* in Apple's guide.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     public func run() {
         run(mode: .default, for: nil)
     }
@@ -27,7 +31,11 @@ extension UVRunLoop {
     ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
     ///     port-based source.
     /// - Returns: Why the run ended.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     @discardableResult
     public func run(
         mode: Mode = .default,
@@ -62,7 +70,11 @@ extension UVRunLoop {
     ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
     ///     port-based source.
     /// - Returns: Why the run ended.
-    @available(*, noasync, message: "A run keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+    )
     @discardableResult
     public func run(
         mode: Mode = .default,

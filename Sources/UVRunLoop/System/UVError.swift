@@ -1,51 +1,59 @@
 internal import CUVSupport
 import CUV
 
-/// An error of libuv or of the system.
-///
-/// > Threading: Any thread.
-public struct UVError: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The status of libuv, which on Linux is the negated `errno`.
-    public let rawValue: CInt
-
-    /// Creates an error from a libuv status.
+extension UVRunLoop {
+    /// An error of libuv or of the system.
     ///
-    /// - Parameter rawValue: The status, a negative number.
-    public init(rawValue: CInt) {
-        self.rawValue = rawValue
-    }
+    /// > Threading: Any thread.
+    public struct UVError: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The status of libuv, which on Linux is the negated `errno`.
+        public let rawValue: CInt
 
-    /// The name and the explanation of libuv, such as `EMFILE: too many open files`.
-    public var description: String {
-        unsafe "\(Self.text(rawValue, unsafe uv_err_name_r)): \(Self.text(rawValue, unsafe uv_strerror_r))"
-    }
-
-    private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) -> UnsafeMutablePointer<
-        CChar
-    >?
-
-    private static func text(_ status: CInt, _ describe: Describe) -> String {
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
-            guard let text = unsafe describe(status, buffer.baseAddress, buffer.count) else {
-                return ""
-            }
-            return unsafe String(cString: text)
+        /// Creates an error from a libuv status.
+        ///
+        /// - Parameter rawValue: The status, a negative number.
+        public init(rawValue: CInt) {
+            self.rawValue = rawValue
         }
-    }
 
-    /// The process has no descriptor left (`EMFILE`).
-    public static let tooManyOpenFiles = UVError(rawValue: UV_EMFILE.rawValue)
-    /// The system has no descriptor left (`ENFILE`).
-    public static let tooManyOpenFilesInSystem = UVError(rawValue: UV_ENFILE.rawValue)
-    /// A number is not the number of an open descriptor (`EBADF`).
-    public static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
-    /// The system does not accept a value (`EINVAL`).
-    public static let invalidArgument = UVError(rawValue: UV_EINVAL.rawValue)
-    /// There is no process with this ID (`ESRCH`).
-    public static let noSuchProcess = UVError(rawValue: UV_ESRCH.rawValue)
-    /// The process has no such child (`ECHILD`).
-    public static let noChild = UVError(rawValue: -ECHILD)
-    /// The system does not permit it (`EPERM`); for a descriptor, files of its kind cannot be
-    /// watched.
-    public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
+        /// The name and the explanation of libuv, such as `EMFILE: too many open files`.
+        public var description: String {
+            let name = unsafe Self.text(rawValue, unsafe uv_err_name_r)
+            let explanation = unsafe Self.text(rawValue, unsafe uv_strerror_r)
+            return "\(name): \(explanation)"
+        }
+
+        private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) ->
+            UnsafeMutablePointer<
+                CChar
+            >?
+
+        private static func text(_ status: CInt, _ describe: Describe) -> String {
+            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+                guard let text = unsafe describe(status, buffer.baseAddress, buffer.count) else {
+                    return ""
+                }
+                return unsafe String(cString: text)
+            }
+        }
+
+        /// The process has no descriptor left (`EMFILE`).
+        public static let tooManyOpenFiles = UVError(rawValue: UV_EMFILE.rawValue)
+        /// The system has no descriptor left (`ENFILE`).
+        public static let tooManyOpenFilesInSystem = UVError(rawValue: UV_ENFILE.rawValue)
+        /// A number is not the number of an open descriptor (`EBADF`).
+        public static let badDescriptor = UVError(rawValue: UV_EBADF.rawValue)
+        /// The system does not accept a value (`EINVAL`).
+        public static let invalidArgument = UVError(rawValue: UV_EINVAL.rawValue)
+        /// There is no process with this ID (`ESRCH`).
+        public static let noSuchProcess = UVError(rawValue: UV_ESRCH.rawValue)
+        /// The process has no such child (`ECHILD`).
+        public static let noChild = UVError(rawValue: -ECHILD)
+        /// The system does not permit it (`EPERM`); for a descriptor, files of its kind cannot be
+        /// watched.
+        public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)
+    }
 }
+
+/// The same as ``UVRunLoop/UVError``.
+public typealias UVError = UVRunLoop.UVError

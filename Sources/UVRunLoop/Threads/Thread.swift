@@ -35,7 +35,7 @@ extension UVRunLoop {
         ///     and even if the thread was stopped before.
         /// - Throws: ``RunLoopError`` if the system has no threads, descriptors or memory left, or
         ///   a thread cannot have a stack of this size.
-        @available(*, noasync, message: "Waits for the thread.")
+        @available(*, noasync, message: "Waits for the thread. Await UVRunLoop.withThread(_:).")
         public init(
             name: String? = nil,
             stackSize: Int? = nil,
@@ -60,7 +60,11 @@ extension UVRunLoop {
         /// The calling thread, if it was started by this class and has not ended.
         ///
         /// > Threading: Any thread.
-        @available(*, noasync, message: "A task may go on on another thread.")
+        @available(
+            *,
+            noasync,
+            message: "A task may go on on another thread. Keep the Thread that you made."
+        )
         public static var current: Thread? {
             ThreadRecord.current.starter as? Thread
         }
@@ -109,7 +113,7 @@ extension UVRunLoop {
         /// calling thread, `cancel` handlers included, neither returns.
         ///
         /// > Threading: Any thread but this one itself, where it traps.
-        @available(*, noasync, message: "A wait keeps its thread.")
+        @available(*, noasync, message: "A wait keeps its thread. Await UVRunLoop.withThread(_:).")
         public func join() {
             runLoop.checkProcess()
             require(

@@ -38,7 +38,7 @@ extension UVRunLoop {
     ///   - block: The work.
     /// - Returns: The block's result.
     /// - Throws: The block's error; ``PerformError`` if the request was cancelled.
-    @available(*, noasync, message: "A wait keeps its thread.")
+    @available(*, noasync, message: "A wait keeps its thread. Await MainActor.run(_:).")
     @discardableResult
     public static func performOnMainAndWait<Value: Sendable>(
         inModes modes: [Mode] = commonModes,

@@ -57,7 +57,11 @@ extension UVRunLoop {
     /// - Returns: The block's result.
     /// - Throws: The block's error; ``PerformError`` if the loop's thread ended first, or the
     ///   request was cancelled.
-    @available(*, noasync, message: "A wait keeps its thread.")
+    @available(
+        *,
+        noasync,
+        message: "A wait keeps its thread. Await an actor on the loop, or use requestPerform."
+    )
     @discardableResult
     public func performAndWait<Value: Sendable>(
         inModes modes: [Mode] = commonModes,
@@ -128,7 +132,7 @@ extension UVRunLoop {
     ///   - key: Distinguishes requests of one target.
     ///   - block: The work.
     /// - Returns: The request, which can be cancelled.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(*, noasync, message: "A task may go on on another thread. Use requestPerform.")
     @discardableResult
     public func requestPerformLocally(
         after delay: Duration,

@@ -20,7 +20,11 @@ extension UVRunLoop {
         /// > Threading: Any thread; each has its own.
         ///
         /// - Returns: The loop.
-        @available(*, noasync, message: "A task may go on on another thread.")
+        @available(
+            *,
+            noasync,
+            message: "A task may go on on another thread. Keep the loop, or pass it to the task."
+        )
         public static func getCurrent() -> UVRunLoop { .current }
 
         /// The main thread's loop.
@@ -36,7 +40,11 @@ extension UVRunLoop {
         /// stopped.
         ///
         /// > Threading: Any thread; each runs its own loop.
-        @available(*, noasync, message: "A run keeps its thread.")
+        @available(
+            *,
+            noasync,
+            message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+        )
         public static func run() { UVRunLoop.current.run() }
 
         /// Runs the calling thread's loop in a mode, for a limited time.
@@ -48,7 +56,11 @@ extension UVRunLoop {
         ///   - seconds: The limit. Zero or less makes one pass that does not wait.
         ///   - returnAfterSourceHandled: Whether to return after a pass that handled a source.
         /// - Returns: Why the run ended.
-        @available(*, noasync, message: "A run keeps its thread.")
+        @available(
+            *,
+            noasync,
+            message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
+        )
         @discardableResult
         public static func runInMode(
             _ mode: Mode,

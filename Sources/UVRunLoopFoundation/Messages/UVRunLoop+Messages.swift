@@ -20,7 +20,7 @@ extension UVRunLoop {
     ///   - argument: The method's argument.
     ///   - order: The position among the messages and the other custom sources of a mode.
     ///   - modes: The modes in which it may be sent; with none, it never is.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(*, noasync, message: "A task may go on on another thread. Use perform(_:).")
     public func perform<Target: AnyObject, Argument: Hashable>(
         _ selector: @escaping (Target) -> (Argument) -> Void,
         target: Target,
@@ -43,7 +43,7 @@ extension UVRunLoop {
     ///   - target: The receiver.
     ///   - order: The position among the messages and the other custom sources of a mode.
     ///   - modes: The modes in which it may be sent; with none, it never is.
-    @available(*, noasync, message: "A task may go on on another thread.")
+    @available(*, noasync, message: "A task may go on on another thread. Use perform(_:).")
     public func perform<Target: AnyObject>(
         _ selector: @escaping (Target) -> () -> Void,
         target: Target,

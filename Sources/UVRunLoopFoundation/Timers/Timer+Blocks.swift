@@ -52,7 +52,11 @@ extension UVRunLoop.Timer {
     ///   - repeats: Whether to fire repeatedly.
     ///   - block: Called on the calling thread.
     /// - Returns: The timer.
-    @available(*, noasync, message: "A task may resume on another thread.")
+    @available(
+        *,
+        noasync,
+        message: "A task may resume on another thread. Make the timer, and add it to the loop."
+    )
     @preconcurrency
     @discardableResult
     public static func scheduledTimer(

@@ -69,7 +69,11 @@ extension UVRunLoop.Timer {
     ///   - userInfo: The value of ``userInfo``.
     ///   - repeats: Whether to fire repeatedly.
     /// - Returns: The timer.
-    @available(*, noasync, message: "A task may resume on another thread.")
+    @available(
+        *,
+        noasync,
+        message: "A task may resume on another thread. Make the timer, and add it to the loop."
+    )
     @discardableResult
     public static func scheduledTimer<Target: AnyObject>(
         timeInterval interval: TimeInterval,

@@ -33,7 +33,7 @@ extension UVRunLoop.MessagePort.Remote {
     /// - Returns: The handler's result; `nil` is a reply without data, which differs from empty data.
     ///   Without a reply mode, `nil`.
     /// - Throws: ``UVRunLoop/MessagePortError``.
-    @available(*, noasync, message: "A send may block its thread.")
+    @available(*, noasync, message: "A send may block its thread. Await request(_:).")
     @discardableResult
     public func send(
         id: Int32 = 0,
