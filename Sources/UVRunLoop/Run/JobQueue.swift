@@ -54,11 +54,18 @@ final class JobQueue: Sendable {
     }
 
     /// Whether a job waits to be performed.
+    ///
+    /// While jobs are left that have overtaken another, that other lies before the end.
     @inline(__always)
     func holdsJob(_ taken: inout Taken) -> Bool {
+        queue.mayHoldMore(taken.reader) && findsJob(&taken)
+    }
+
+    @inline(never)
+    private func findsJob(_ taken: inout Taken) -> Bool {
         queue.goOn(&taken.reader)
         if !taken.overtaking.isEmpty || queue.peek(taken.reader) != nil { return true }
-        return queue.mayHoldMore(taken.reader) && lookFurther(&taken)
+        return lookFurther(&taken)
     }
 
     /// Takes the next job to be performed.
