@@ -24,6 +24,32 @@ import Testing
         }
     }
 
+    /// What another thread does between its reservation and its mark is done in two steps here.
+    @Test(arguments: DriverKind.allCases)
+    func jobsDoNotWaitForOneWhoseSenderIsHeldUp(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let queue = loop.jobs.queue
+            loop.queueJob { log.note("first") }
+            let local = loop.local.withValue(\.self)
+            let first = try #require(loop.jobs.takeNext(&local.jobs))
+            let slot = try #require(queue.reserve())
+            loop.queueJob { log.note("second") }
+            loop.queueJob {
+                log.note("third")
+                loop.queueJob { log.note("of the third") }
+            }
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            #expect(log.entries == ["second", "third", "of the third"])
+            #expect(loop.run(mode: .default, for: .zero) == .finished)
+
+            queue.segments.fill(slot, with: first.job)
+            queue.segments.storeMark(first.context.mark, of: slot)
+            loop.queueJob { log.note("last") }
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries.suffix(2) == ["first", "last"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func jobsArePerformedAgainAfterSourcesAndAfterTimers(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -143,6 +143,7 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - port: The port.
     ///   - mode: The mode.
+    /// - Returns: Whether it is.
     public func contains<Message>(_ port: TypedPort<Message>, forMode mode: Mode) -> Bool {
         contains(port.port, forMode: mode)
     }

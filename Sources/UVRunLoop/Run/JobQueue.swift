@@ -11,9 +11,9 @@ final class JobQueue: Sendable {
         let context: JobContext
     }
 
-    fileprivate typealias Queue = SlotQueue<SystemWord, QueueSegments<UnownedJob>>
+    typealias Queue = SlotQueue<SystemWord, QueueSegments<UnownedJob>>
 
-    private let queue = Queue()
+    let queue = Queue()
     /// Whether the jobs were passed on; held while they are, so that no later job overtakes them.
     private let closing = Guarded(false)
     private let word: WakeState
@@ -138,7 +138,7 @@ enum JobContext: UInt8 {
 
     /// How the slot of a job is marked.
     @inline(__always)
-    fileprivate var mark: UInt64 { SlotMark.first &+ UInt64(rawValue) }
+    var mark: UInt64 { SlotMark.first &+ UInt64(rawValue) }
 
     @inline(__always)
     fileprivate init(mark: UInt64) {

@@ -54,14 +54,17 @@ final class SlotQueue<
     /// - Returns: `false` when the queue is closed.
     @inline(__always)
     func post(_ item: consuming Segments.Item, mark: UInt64) -> Bool {
-        var slot = tail.addSequential(1)
-        if !Segments.isSlot(slot) {
-            guard let other = reserveElsewhere() else { return false }
-            slot = other
-        }
+        guard let slot = reserve() else { return false }
         segments.fill(slot, with: item)
         segments.storeMark(mark, of: slot)
         return true
+    }
+
+    /// Reserves a slot, for the caller to fill and then to mark; `nil` when the queue is closed.
+    @inline(__always)
+    func reserve() -> Slot? {
+        let slot = tail.addSequential(1)
+        return Segments.isSlot(slot) ? slot : reserveElsewhere()
     }
 
     /// Reserves a slot after the segment was found full; `nil` when the queue is closed.
