@@ -102,18 +102,17 @@ extension UVRunLoop {
 
     private func performQueuedBlocks(_ run: inout Run) {
         refresh(&run)
-        var batch = takeBlocks(
-            for: run.modeNumber,
-            isCommon: run.view.isCommon,
-            &run.local.blocks
-        )
+        // With the thread sanitizer, Swift 6.3.1 crashes on `&run.local.blocks`.
+        let local = run.local
+        let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
+        var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
         // Moved out one by one, so that each block is released right after it ran.
         while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
             callOutToBlock(next.takeBlock())
         }
         run.timeHasPassed()
         batch.removeAll()
-        swap(&run.local.blocks.spareBatch, &batch)
+        swap(&local.blocks.spareBatch, &batch)
     }
 
     /// Takes the blocks that may run in a mode, and sorts the others into their modes.
