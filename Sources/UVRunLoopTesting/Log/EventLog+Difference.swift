@@ -26,8 +26,10 @@ extension UVRunLoop.EventLog {
             unexpected = lines.filter { $0.kind == .unexpected }.map(\.text)
         }
 
-        /// One line for each entry: `-` before one that is missing, `+` before one that is
-        /// unexpected. Of the others, those near a difference are shown, and the rest are counted.
+        /// The entries near a difference, one in a line.
+        ///
+        /// A line with `-` is missing, one with `+` is unexpected. Equal entries further away are
+        /// counted.
         public var description: String {
             var text = "\(missing.count) missing (-), \(unexpected.count) unexpected (+)"
             var skipped = 0
