@@ -58,13 +58,16 @@ extension UVRunLoop {
         isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable @concurrent (UVRunLoop) async throws -> R
     ) async throws -> R {
+        // Before the function and after it, the task is between two threads, and other loops of the
+        // clock may sleep.
+        let start = clock.hold()
         let thread = try startThread(name, clock)
-        let result: Result<R, any Error> = await withTaskExecutorPreference(
-            thread.runLoop.taskExecutor
-        ) {
-            await outcome(of: body, on: thread)
+        let (result, end) = await withTaskExecutorPreference(thread.runLoop.taskExecutor) {
+            start.release()
+            return await outcome(of: body, on: thread, clock)
         }
         await thread.end(isolation: isolation)
+        end.release()
         return try result.get()
     }
 
@@ -73,14 +76,18 @@ extension UVRunLoop {
     @concurrent
     private static func outcome<R: Sendable>(
         of body: @Sendable @concurrent (UVRunLoop) async throws -> R,
-        on thread: Thread
-    ) async -> Result<R, any Error> {
-        defer { thread.stop() }
+        on thread: Thread,
+        _ clock: VirtualClock
+    ) async -> (Result<R, any Error>, VirtualClock.Hold) {
+        let result: Result<R, any Error>
         do {
-            return .success(try await body(thread.runLoop))
+            result = .success(try await body(thread.runLoop))
         } catch {
-            return .failure(error)
+            result = .failure(error)
         }
+        let hold = clock.hold()
+        thread.stop()
+        return (result, hold)
     }
 
     private static func startThread(

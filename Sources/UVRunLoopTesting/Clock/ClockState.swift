@@ -11,6 +11,8 @@ import UVRunLoop
 ///   registration of a descriptor all take the lock. The word is what a sender marks first, so a
 ///   wake-up that has not reached the lock yet is seen, too.
 /// - A jump goes to the soonest date of any loop or plan, never beyond it: nothing is passed over.
+///   If that date has come, because time was advanced, it is served by the same rules, but for the
+///   holds.
 /// - A jump makes one loop awake, or begins one plan. So two loops with the same date take turns:
 ///   the second continues when the first is asleep again.
 /// - A loop that is made awake is awake from that moment, not from when its thread notices.
@@ -140,13 +142,11 @@ struct ClockState {
         return jump(for: number) ?? .block(loop.pollSet(withWatched: true))
     }
 
-    /// Jumps to what comes next, if the clock may.
+    /// Jumps to what comes next, if the clock may; what is due already needs no jump.
     ///
     /// - Returns: What it means for the calling thread; `nil` if nothing.
     private mutating func jump(for number: Int) -> Step? {
-        guard holds.isEmpty, loops.allSatisfy({ $0.isAsleep && !$0.word.isMarked }) else {
-            return nil
-        }
+        guard loops.allSatisfy({ $0.isAsleep && !$0.word.isMarked }) else { return nil }
         let busy = loops.filter(\.hasReady)
         for loop in busy { loop.signal() }
         guard busy.isEmpty else { return nil }
@@ -154,14 +154,20 @@ struct ClockState {
         let next = loops.indices.filter { loops[$0].date != nil }
             .min { (loops[$0].date ?? .max) < (loops[$1].date ?? .max) }
         let date = next.flatMap { loops[$0].date }
+        let soonest = min(date ?? .max, plans.soonest ?? .max)
+        guard holds.isEmpty || soonest <= now else { return nil }
         // Of equal dates, the plan's comes first.
-        if let plan = plans.takeFirst(until: date ?? .max) { return begin(plan) }
+        if let plan = plans.takeFirst(until: soonest) { return begin(plan) }
         guard let next, let date else { return announceIdle(to: number) }
+        return wake(loopAt: next, at: date, for: number)
+    }
+
+    private mutating func wake(loopAt index: Int, at date: Int64, for number: Int) -> Step? {
         activity += 1
         now = max(now, date)
-        loops[next].phase = .awake
-        if loops[next].number == number { return .wakeUp([]) }
-        loops[next].signal()
+        loops[index].phase = .awake
+        if loops[index].number == number { return .wakeUp([]) }
+        loops[index].signal()
         return nil
     }
 

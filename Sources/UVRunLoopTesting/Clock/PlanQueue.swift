@@ -8,7 +8,8 @@ struct Plan: Sendable {
 struct PlanQueue {
     private var plans: [Plan] = []
 
-    var isEmpty: Bool { plans.isEmpty }
+    /// The date of the first plan.
+    var soonest: Int64? { plans.first?.date }
 
     mutating func insert(at date: Int64, _ action: @escaping @Sendable () -> Void) {
         let index = plans.firstIndex { $0.date > date } ?? plans.endIndex

@@ -82,6 +82,27 @@ import UVRunLoopTesting
         #expect(log.difference(from: ["1 s: worker"]) == nil)
     }
 
+    @Test func aHeldClockIsMovedByHand() throws {
+        let thread = try UVRunLoop.Thread(name: "worker", clock: clock)
+        let hold = clock.hold()
+        let fires = Signal()
+        for seconds in 1...3 {
+            thread.runLoop.requestPerform(after: .seconds(seconds)) { [log] in
+                log.note("fire")
+                fires.send()
+            }
+        }
+        clock.advance(by: .milliseconds(1_500))
+        fires.wait(times: 1)
+        clock.advance(by: .milliseconds(1_500))
+        fires.wait(times: 3)
+        hold.release()
+        thread.stop()
+        thread.join()
+        let expected = ["1.5 s: fire", "3 s: fire", "3 s: fire"]
+        #expect(log.difference(from: expected) == nil)
+    }
+
     // MARK: Descriptors
 
     @Test func aReadyDescriptorIsServedBeforeTheClockJumps() throws {

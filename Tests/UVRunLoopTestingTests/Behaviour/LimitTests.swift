@@ -63,25 +63,6 @@ import UVRunLoopTesting
         #expect(text.contains("after its start, and a planned action has not returned."), "\(text)")
     }
 
-    @Test func activityIsNoHang() throws {
-        let clock = UVRunLoop.VirtualClock(limit: .milliseconds(200))
-        UVRunLoop.withVirtualLoop(clock: clock) { loop in
-            let keeper = UVRunLoop.Source { _ in }
-            loop.add(keeper, forMode: .default)
-            let hold = clock.hold()
-            let thread = startThread {
-                // Longer than the limit in all, but never without an event for so long.
-                for _ in 0..<30 {
-                    sleepBriefly(times: 50)
-                    loop.wakeUp()
-                }
-                hold.release()
-            }
-            #expect(loop.runUntilIdle() == .finished)
-            thread.join()
-        }
-    }
-
     @Test func aClockWithoutALimitWaits() {
         let clock = UVRunLoop.VirtualClock(limit: nil)
         UVRunLoop.withVirtualLoop(clock: clock) { loop in

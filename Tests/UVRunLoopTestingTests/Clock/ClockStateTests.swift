@@ -171,4 +171,23 @@ import Testing
         #expect(loops.step(1) == "finish")
         #expect(loops.step(1) == "wake up")
     }
+
+    @Test func whateverHappensIsActivity() {
+        let loops = Loops(1)
+        var before = loops.state.activity
+        func isActivity(_ event: () -> Void) -> Bool {
+            event()
+            return exchange(&before, with: loops.state.activity) != loops.state.activity
+        }
+        #expect(isActivity { loops.fallAsleep(1, until: 1) })
+        #expect(isActivity { loops.state.wake(1) })
+        #expect(isActivity { loops.state.advance(by: 0) })
+        #expect(isActivity { loops.state.plan(at: ClockState.start) {} })
+        #expect(isActivity { _ = loops.step(1) })
+        #expect(isActivity { loops.state.planDidEnd() })
+        #expect(isActivity { _ = loops.step(1) })
+        #expect(isActivity { loops.state.release(hold: loops.state.hold("")) })
+        #expect(isActivity { loops.state.removeLoop(1) })
+        #expect(!isActivity { _ = loops.state.sentence })
+    }
 }
