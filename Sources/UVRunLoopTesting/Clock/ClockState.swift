@@ -67,8 +67,6 @@ struct ClockState {
     /// Ends a loop's poll(2), so that it checks its word.
     mutating func wake(_ number: Int) {
         activity += 1
-        // Until the plan has ended, the loops that it wakes stay asleep; the mark is in the word.
-        guard !isPlanUnderWay else { return }
         withLoop(number) { $0.signal() }
     }
 
@@ -131,7 +129,8 @@ struct ClockState {
         guard let loop = loops.first(where: { $0.number == number }) else { return .wakeUp([]) }
         loop.clearSignal()
         if let step = withLoop(number, { $0.takeIdleStep() }) ?? nil { return step }
-        // A watched descriptor may be ready all the while, and must not end the poll.
+        // Until the plan has ended, the loops that it wakes stay asleep; their words are marked. A
+        // watched descriptor may be ready all the while, and must not end the poll.
         if isPlanUnderWay { return .block(loop.pollSet(withWatched: false)) }
         let ready = loop.findReady()
         guard loop.isAsleep, !loop.word.isMarked, ready.isEmpty else {

@@ -106,6 +106,25 @@ import UVRunLoopTesting
         #expect(log.difference(from: ["10 s: one", "10 s: two"]) == nil)
     }
 
+    @Test func loopsThatAPlanWakesContinueWhenItHasEnded() throws {
+        let thread = try startThread("worker")
+        UVRunLoop.withVirtualLoop(clock: clock) { loop in
+            for seconds in 1...3 {
+                clock.after(.seconds(seconds)) { [log] in
+                    for each in [loop, thread.runLoop] { each.perform { log.note("block") } }
+                    sleepBriefly(times: 20)
+                    log.note("planned")
+                }
+            }
+            loop.runUntilIdle()
+        }
+        end(thread)
+        let expected = (1...3).flatMap { seconds in
+            ["planned", "block", "block"].map { "\(seconds) s: \($0)" }
+        }
+        #expect(log.difference(from: expected) == nil)
+    }
+
     @Test func aLoopThatEndsHoldsNothing() throws {
         let (one, two) = (try startThread("one"), try startThread("two"))
         UVRunLoop.withVirtualLoop(clock: clock) { loop in

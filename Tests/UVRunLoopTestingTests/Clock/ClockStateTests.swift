@@ -106,6 +106,21 @@ import Testing
         #expect(loops.seconds == 1)
     }
 
+    @Test func whatIsDueNeedsNoJumpAndIgnoresHolds() {
+        let loops = Loops(2)
+        _ = loops.state.hold("a")
+        loops.state.advance(by: 2_000_000_000)
+        loops.fallAsleep(1, until: 2)
+        loops.fallAsleep(2, until: 1)
+        #expect(loops.step(2) == "wake up")
+        loops.fallAsleep(2, until: 3)
+        #expect(loops.step(2) == "block")
+        #expect(loops.step(1) == "wake up")
+        loops.fallAsleep(1, until: nil)
+        #expect(loops.step(1) == "block")
+        #expect(loops.seconds == 2)
+    }
+
     @Test func aReadyDescriptorKeepsTheClock() {
         let loops = Loops(2)
         let pipe = Pipe()
