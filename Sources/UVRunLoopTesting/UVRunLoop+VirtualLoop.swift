@@ -63,22 +63,27 @@ extension UVRunLoop {
         let start = clock.hold()
         let thread = try startThread(name, clock)
         let (result, end) = await withTaskExecutorPreference(thread.runLoop.taskExecutor) {
-            start.release()
-            return await outcome(of: body, on: thread, clock)
+            await outcome(of: body, on: thread, clock, start)
         }
         await thread.end(isolation: isolation)
         end.release()
         return try result.get()
     }
 
-    /// Calls the function on a thread, and stops the thread, which must not wait until the caller
-    /// gets its turn: by then, the clock might have taken it for a hang.
+    /// Calls the function on a thread, without the hold, and stops the thread.
+    ///
+    /// The thread must not wait until the caller gets its turn: by then, the clock might have taken
+    /// that for a hang.
+    ///
+    /// - Returns: The function's result, and another hold.
     @concurrent
     private static func outcome<R: Sendable>(
         of body: @Sendable @concurrent (UVRunLoop) async throws -> R,
         on thread: Thread,
-        _ clock: VirtualClock
+        _ clock: VirtualClock,
+        _ start: VirtualClock.Hold
     ) async -> (Result<R, any Error>, VirtualClock.Hold) {
+        start.release()
         let result: Result<R, any Error>
         do {
             result = .success(try await body(thread.runLoop))

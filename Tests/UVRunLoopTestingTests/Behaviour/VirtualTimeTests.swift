@@ -195,6 +195,18 @@ import UVRunLoopTesting
         #expect(log.difference(from: ["5 s: timer", "8 s: plan"]) == nil)
     }
 
+    @Test func aTimerThatNeverFiresIsNoDate() {
+        let clock = UVRunLoop.VirtualClock()
+        UVRunLoop.withVirtualLoop(clock: clock) { loop in
+            let keeper = UVRunLoop.Timer(after: .nanoseconds(Int64.max)) { _ in
+                Issue.record("It is 292 years later.")
+            }
+            loop.add(keeper, forMode: .default)
+            #expect(loop.runUntilIdle() == .finished)
+            #expect(clock.elapsed == .zero)
+        }
+    }
+
     @Test func aNestedRunUntilIdleEndsBeforeTheOuterOne() {
         let log = UVRunLoop.EventLog()
         UVRunLoop.withVirtualLoop { loop in
