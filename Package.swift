@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "UVRunLoopPorts", targets: ["UVRunLoopPorts"]),
         .library(name: "UVRunLoopFoundation", targets: ["UVRunLoopFoundation"]),
         .library(name: "UVRunLoopService", targets: ["UVRunLoopService"]),
+        .library(name: "UVRunLoopTesting", targets: ["UVRunLoopTesting"]),
     ],
     traits: [
         .trait(
@@ -46,6 +47,11 @@ let package = Package(
         ),
         .target(
             name: "UVRunLoopFoundation",
+            dependencies: ["UVRunLoop"],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "UVRunLoopTesting",
             dependencies: ["UVRunLoop"],
             swiftSettings: safe
         ),
@@ -101,10 +107,14 @@ let package = Package(
             dependencies: ["TestSupport", "UVRunLoop"],
             path: "Tests/Support/AsyncMainProbe"
         ),
-        .target(name: "TestSupport", dependencies: ["UVRunLoop"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["UVRunLoop", "UVRunLoopTesting"],
+            path: "Tests/TestSupport"
+        ),
         .target(
             name: "RandomPrograms",
-            dependencies: ["TestSupport", "UVRunLoop"],
+            dependencies: ["TestSupport", "UVRunLoop", "UVRunLoopTesting"],
             path: "Tests/RandomPrograms"
         ),
         .executableTarget(
@@ -138,6 +148,11 @@ let package = Package(
         .testTarget(
             name: "UVRunLoopFoundationTests",
             dependencies: ["UVRunLoop", "UVRunLoopFoundation", "TestSupport"],
+            swiftSettings: unoptimised
+        ),
+        .testTarget(
+            name: "UVRunLoopTestingTests",
+            dependencies: ["UVRunLoop", "UVRunLoopTesting", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(

@@ -44,6 +44,14 @@ extension UVRunLoop {
         return loop
     }
 
+    /// Creates the loop of a new thread, on a driver of the caller's choice.
+    static func prepareCurrent(on makeDriver: DriverMaker) throws(RunLoopError) -> UVRunLoop {
+        let record = ThreadRecord.current
+        let loop = try make(for: record.home, on: makeDriver)
+        record.loop = loop
+        return loop
+    }
+
     /// The loop of the main thread, whose thread ID equals the process ID.
     ///
     /// Created on first use. Traps when no descriptors are left for it.
@@ -89,11 +97,12 @@ extension UVRunLoop {
 
     private static func make(
         for home: HomeThread,
-        isMain: Bool = false
+        isMain: Bool = false,
+        on makeDriver: DriverMaker = makeUVDriver
     ) throws(RunLoopError) -> UVRunLoop {
         let word = WakeState()
         do {
-            let driver = try UVDriver(word: word)
+            let driver = try makeDriver(word)
             return UVRunLoop(home: home, word: word, driver: driver, isMain: isMain)
         } catch {
             throw RunLoopError(error)
@@ -142,6 +151,7 @@ extension UVRunLoop {
     }
 
     /// Creates a driver on libuv, as `current` does.
+    @Sendable
     package static func makeUVDriver(_ word: WakeState) throws(UVError) -> any LoopDriver {
         try UVDriver(word: word)
     }

@@ -43,7 +43,7 @@ public final class UVRunLoop: Sendable {
     var thread: ThreadIdentity { identity.home.identity }
     var isMain: Bool { identity.isMain }
     var word: WakeState { waker.state }
-    var remote: any LoopRemote { waker.remote }
+    package var remote: any LoopRemote { waker.remote }
 
     /// The location stored in the timers that are in this loop.
     var location: TimerOwner.Location { TimerOwner.Location(identity.anchor) }

@@ -15,7 +15,7 @@ extension Library {
                 callOut(item, .called(item, place))
             }
         case .pass(let time):
-            if let clock { clock.advance(to: clock.now + time) }
+            clock?.advance(by: .nanoseconds(time))
         case .fire(let item):
             if case .timer(let timer) = members[item] { timer.fire() }
         default: carryOutFromAnyThread(action)

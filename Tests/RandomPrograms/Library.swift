@@ -1,6 +1,7 @@
 import Synchronization
 import TestSupport
 import UVRunLoop
+import UVRunLoopTesting
 
 /// What a program is carried out on.
 package enum Stage: String, Sendable, CaseIterable {
@@ -28,9 +29,8 @@ final class Library: @unchecked Sendable {
     var members: [Member] = []
     let loop: UVRunLoop
     /// The virtual clock; `nil` in real time.
-    let clock: ManualRemote?
+    let clock: UVRunLoop.VirtualClock?
     private let start: UVRunLoop.Instant
-    private let startOfClock: Int64
     /// What `schedule` and `cancel` were told in the present action.
     let membershipEvents = Guarded<[Event]>([])
     /// Set by whoever had to stop the loop because it would not end by itself.
@@ -46,7 +46,7 @@ final class Library: @unchecked Sendable {
     private init(
         _ program: Program,
         _ loop: UVRunLoop,
-        _ clock: ManualRemote?,
+        _ clock: UVRunLoop.VirtualClock?,
         _ ending: Ending
     ) {
         self.loop = loop
@@ -54,7 +54,6 @@ final class Library: @unchecked Sendable {
         self.ending = ending
         performance = Performance(program)
         start = loop.now
-        startOfClock = clock?.now ?? 0
     }
 
     /// What happens when a program is carried out.
@@ -62,12 +61,9 @@ final class Library: @unchecked Sendable {
         let ending = Ending()
         let spinning = LoopReference()
         var watched: WatchedDriver?
-        var clock: ManualRemote?
+        let clock = stage == .virtual ? UVRunLoop.VirtualClock() : nil
         let library = UVRunLoop.withLoop { word in
-            let driver: any LoopDriver =
-                stage == .virtual ? ManualDriver(word: word) : uvDriver(word)
-            clock = driver.remote as? ManualRemote
-            let made = WatchedDriver(driver) {
+            let made = WatchedDriver(driver(word, clock)) {
                 ending.note(.spun)
                 spinning.loop?.stop()
             }
@@ -87,9 +83,13 @@ final class Library: @unchecked Sendable {
 
     private final class LoopReference { weak var loop: UVRunLoop? }
 
-    private static func uvDriver(_ word: WakeState) -> any LoopDriver {
+    private static func driver(
+        _ word: WakeState,
+        _ clock: UVRunLoop.VirtualClock?
+    ) -> any LoopDriver {
         do {
-            return try UVRunLoop.makeUVDriver(word)
+            guard let clock else { return try UVRunLoop.makeUVDriver(word) }
+            return try VirtualDriver(word: word, clock: clock)
         } catch {
             fatalError("No descriptors are left: \(error)")
         }
@@ -127,7 +127,7 @@ final class Library: @unchecked Sendable {
 
     /// The present moment, on any thread.
     var present: UVRunLoop.Instant {
-        clock.map { instant($0.now - startOfClock) } ?? UVRunLoop.currentInstant
+        clock?.now ?? UVRunLoop.currentInstant
     }
 
     func instant(_ nanoseconds: Int64) -> UVRunLoop.Instant {

@@ -2,6 +2,7 @@ import Glibc
 import Synchronization
 import TestSupport
 import UVRunLoop
+import UVRunLoopTesting
 
 /// Has other threads do a program's visits while its loop sleeps.
 ///
@@ -12,7 +13,7 @@ struct Visitor {
     private static let stops = 64
 
     private let thread: RunningThread?
-    private let clock: ManualRemote?
+    private let clock: UVRunLoop.VirtualClock?
     private let isOver: Signal
 
     init(_ library: Library, _ driver: WatchedDriver) {
@@ -27,13 +28,13 @@ struct Visitor {
         thread = nil
         self.clock = clock
         for visit in visits {
-            clock.plan(after: visit.date) {
+            clock.after(.nanoseconds(visit.date)) {
                 Self.perform(visit.actions, library)
                 // The loop's thread waits for this one.
                 library.flush()
             }
         }
-        for _ in 0..<Self.stops { clock.plan(after: Program.end) { library.loop.stop() } }
+        for _ in 0..<Self.stops { clock.after(.nanoseconds(Program.end)) { library.loop.stop() } }
     }
 
     /// Waits for the visiting thread, and forgets the visits that did not come.

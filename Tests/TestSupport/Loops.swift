@@ -1,5 +1,6 @@
 import Glibc
 import UVRunLoop
+import UVRunLoopTesting
 
 /// What a behaviour test runs its loop on.
 package enum DriverKind: CaseIterable, Sendable {
@@ -11,7 +12,7 @@ package enum DriverKind: CaseIterable, Sendable {
     fileprivate func makeDriver(_ word: WakeState) -> any LoopDriver {
         do {
             switch self {
-            case .manual: return ManualDriver(word: word)
+            case .manual: return try VirtualDriver(word: word, clock: UVRunLoop.VirtualClock())
             case .uv: return try UVRunLoop.makeUVDriver(word)
             }
         } catch {
@@ -44,6 +45,11 @@ package func letTimePass(_ duration: Duration) {
     while case let rest = UVRunLoop.Instant.now.duration(to: end), rest > .zero {
         usleep(UInt32(rest.nanosecondsRoundedUp / 1_000 + 1))
     }
+}
+
+/// The virtual clock of a loop; `nil` in real time.
+package func virtualClock(of loop: UVRunLoop) -> UVRunLoop.VirtualClock? {
+    (loop.remote as? VirtualRemote)?.clock
 }
 
 /// Waits until a loop sleeps, but no longer than so many seconds.

@@ -8,11 +8,11 @@ extension SuspendingClock.Instant {
     /// Nanoseconds since the clock's epoch, rounded up so that a timer is never early.
     ///
     /// An instant that does not fit becomes the nearest that does.
-    var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         Self.epoch.duration(to: self).nanosecondsRoundedUp
     }
 
-    init(nanoseconds: Int64) {
+    package init(nanoseconds: Int64) {
         self = Self.epoch.advanced(by: .nanoseconds(nanoseconds))
     }
 

@@ -76,6 +76,9 @@ extension LoopRemote {
     package func time(notBefore date: Int64) -> Int64 { max(date, now) }
 }
 
+/// Creates the driver of a loop whose sleep the word coordinates.
+package typealias DriverMaker = @Sendable (WakeState) throws(UVError) -> any LoopDriver
+
 /// The part of a loop's driver that any thread may use.
 package protocol LoopRemote: AnyObject, Sendable {
     /// Nanoseconds of the loop's clock.

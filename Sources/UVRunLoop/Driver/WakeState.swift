@@ -22,6 +22,9 @@ package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
 
     package var isAsleep: Bool { word.loadRelaxed() & Self.asleep != 0 }
 
+    /// Whether a change or a wake-up is marked: the loop has to return from its wait.
+    package var isMarked: Bool { word.loadAcquiring() & (Self.changed | Self.woken) != 0 }
+
     /// Marks the contents as changed; returns whether the loop has to be woken.
     package func markChanged() -> Bool {
         mark(Self.changed)

@@ -112,6 +112,20 @@ extension UVRunLoop {
         )
     }
 
+    /// Runs in a mode until the run is stopped, even while the mode is empty.
+    package func runUntilStopped(in mode: Mode) -> RunResult {
+        checkThread()
+        return run(
+            mode,
+            Run.Terms(
+                limit: nil,
+                limitWasPast: false,
+                returnsAfterSource: false,
+                staysWhenEmpty: true
+            )
+        )
+    }
+
     /// The mode of the innermost run; `nil` if the loop is not running.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.

@@ -22,7 +22,7 @@ extension Descriptor {
     }
 
     /// A new eventfd, in non-blocking mode.
-    static func event() throws(UVError) -> Descriptor {
+    package static func event() throws(UVError) -> Descriptor {
         Descriptor(owning: try accepted(cuv_event_create()))
     }
 }

@@ -1,7 +1,7 @@
 internal import CUVSupport
 
 /// A POSIX thread, which is joined or detached once.
-struct PosixThread: Sendable {
+package struct PosixThread: Sendable {
     private let handle: pthread_t
 
     /// Starts a thread.
@@ -10,7 +10,7 @@ struct PosixThread: Sendable {
     ///   - stackSize: The size in bytes, rounded up to whole pages; `nil` for the system's default.
     ///   - body: The work of the thread, which ends when this returns.
     /// - Throws: `EINVAL` for a stack of that size, `EAGAIN` if no more threads can be created.
-    init(stackSize: Int?, _ body: @escaping @Sendable () -> Void) throws(UVError) {
+    package init(stackSize: Int?, _ body: @escaping @Sendable () -> Void) throws(UVError) {
         var attributes = pthread_attr_t()
         try Self.check(unsafe pthread_attr_init(&attributes))
         defer { unsafe pthread_attr_destroy(&attributes) }
@@ -36,7 +36,7 @@ struct PosixThread: Sendable {
     }
 
     /// Waits until the thread has ended, its exit handlers included.
-    func join() { pthread_join(handle, nil) }
+    package func join() { pthread_join(handle, nil) }
 
     /// Lets the system free the thread when it ends.
     func detach() { pthread_detach(handle) }

@@ -36,12 +36,24 @@ extension UVRunLoop {
         /// - Throws: ``RunLoopError`` if the system has no threads, descriptors or memory left, or
         ///   a thread cannot have a stack of this size.
         @available(*, noasync, message: "Waits for the thread. Await UVRunLoop.withThread(_:).")
-        public init(
+        public convenience init(
             name: String? = nil,
             stackSize: Int? = nil,
             setUp: (@Sendable () -> Void)? = nil
         ) throws(RunLoopError) {
-            let start = Start(name: name, setUp: setUp)
+            try self.init(name, stackSize, setUp, on: UVRunLoop.makeUVDriver)
+        }
+
+        /// Starts a thread whose loop is on a driver of the caller's choice.
+        ///
+        /// The driver is created on the thread, before this returns.
+        package init(
+            _ name: String?,
+            _ stackSize: Int?,
+            _ setUp: (@Sendable () -> Void)?,
+            on makeDriver: @escaping DriverMaker
+        ) throws(RunLoopError) {
+            let start = Start(name: name, setUp: setUp, makeDriver: makeDriver)
             do {
                 system = try PosixThread(stackSize: stackSize) { start.main() }
             } catch {
@@ -146,15 +158,21 @@ extension UVRunLoop {
 private final class Start: Sendable {
     private let name: String?
     private let setUp: Guarded<(@Sendable () -> Void)?>
+    private let makeDriver: DriverMaker
     private let loop = Guarded<Result<UVRunLoop, RunLoopError>?>(nil)
     private let hasLoop = Latch()
     /// The thread's object, until the thread takes it.
     private let thread = Guarded<UVRunLoop.Thread?>(nil)
     private let isKnown = Latch()
 
-    init(name: String?, setUp: (@Sendable () -> Void)?) {
+    init(
+        name: String?,
+        setUp: (@Sendable () -> Void)?,
+        makeDriver: @escaping DriverMaker
+    ) {
         self.name = name
         self.setUp = Guarded(setUp)
+        self.makeDriver = makeDriver
     }
 
     func awaitLoop() throws(RunLoopError) -> UVRunLoop {
@@ -174,7 +192,9 @@ private final class Start: Sendable {
     /// The thread's main function.
     func main() {
         if let name { PosixThread.nameCurrent(name) }
-        let result = Result { () throws(RunLoopError) in try UVRunLoop.prepareCurrent() }
+        let result = Result { () throws(RunLoopError) in
+            try UVRunLoop.prepareCurrent(on: makeDriver)
+        }
         loop.withLock { $0 = result }
         hasLoop.open()
         guard case .success(let loop) = result else { return }

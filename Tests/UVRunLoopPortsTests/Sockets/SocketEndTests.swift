@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func ourEndFollowsTheQueueAndReadingGoesOn() throws {
-        let log = EventLog()
+        let log = StreamLog()
         try withConnection { _, event in
             log.gather(event)
         } _: { loop, port, peer in
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func aResetIsAFailureAfterWhatWasSentBefore() throws {
-        let log = EventLog()
+        let log = StreamLog()
         try withConnection { _, event in
             log.gather(event)
         } _: { loop, port, peer in

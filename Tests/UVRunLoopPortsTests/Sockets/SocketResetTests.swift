@@ -13,11 +13,11 @@ import Testing
 
     private func withPeer(
         at address: SocketAddress,
-        _ body: (UVRunLoop, SocketPort, Peer, EventLog) throws -> Void
+        _ body: (UVRunLoop, SocketPort, Peer, StreamLog) throws -> Void
     ) throws {
         try withLoop { loop in
             let listener = try PlainListener(at: address)
-            let log = EventLog()
+            let log = StreamLog()
             let port = try SocketPort(connectingTo: listener.address) { log.gather($1) }
             loop.add(port, forMode: .default)
             loop.run { log.count == 1 }
@@ -85,7 +85,7 @@ import Testing
         let place = Place()
         let listener = try PlainListener(at: .unix(place.path + "/socket"))
         try withLoop { loop in
-            let log = EventLog()
+            let log = StreamLog()
             let port = try SocketPort(connectingTo: listener.address) { log.gather($1) }
             while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
             switch silence {

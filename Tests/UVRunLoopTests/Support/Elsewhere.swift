@@ -13,8 +13,8 @@ func elsewhere(
     _ action: @escaping @Sendable () -> Void
 ) -> Signal {
     let isDone = Signal()
-    if let remote = loop.remote as? ManualRemote {
-        remote.plan(after: delay.nanosecondsRoundedUp) {
+    if let clock = virtualClock(of: loop) {
+        clock.after(delay) {
             action()
             isDone.send()
         }
@@ -34,8 +34,8 @@ func elsewhere(
 
 /// Lets the loop's clock move on without a run.
 func letTimePass(_ duration: Duration, _ loop: UVRunLoop) {
-    if let remote = loop.remote as? ManualRemote {
-        remote.advance(to: remote.now + duration.nanosecondsRoundedUp)
+    if let clock = virtualClock(of: loop) {
+        clock.advance(by: duration)
     } else {
         letTimePass(duration)
     }

@@ -1,0 +1,96 @@
+import UVRunLoop
+
+/// What a clock knows of one loop.
+struct VirtualLoop {
+    enum Phase {
+        /// It performs something, or is between two runs, or was just made awake.
+        case awake
+        /// Its thread is in the driver's wait, until a date at the latest.
+        case asleep(until: Int64?)
+    }
+
+    /// The position among the clock's loops, in the order in which they were made.
+    let number: Int
+    let name: String?
+    let word: WakeState
+    let wakeDescriptor: CInt
+    var phase = Phase.awake
+    /// The watched descriptors; one without events is paused.
+    private var watched: [CInt: WatchOrder] = [:]
+    /// What its thread calls when nothing happens by itself any more.
+    var idleAction: (@Sendable () -> Void)?
+    /// Whether it is awake because nothing does.
+    var isIdle = false
+
+    init(number: Int, name: String?, word: WakeState, wakeDescriptor: CInt) {
+        self.number = number
+        self.name = name
+        self.word = word
+        self.wakeDescriptor = wakeDescriptor
+    }
+
+    var isAsleep: Bool {
+        if case .asleep = phase { true } else { false }
+    }
+
+    /// The date until which it sleeps.
+    var date: Int64? {
+        if case .asleep(let date) = phase { date } else { nil }
+    }
+
+    /// What its thread does if it is awake because nothing happens by itself.
+    mutating func takeIdleStep() -> ClockState.Step? {
+        guard exchange(&isIdle, with: false), let idleAction else { return nil }
+        return .finish(idleAction)
+    }
+
+    // MARK: Its poll(2)
+
+    func signal() { WakeEvent.signal(wakeDescriptor) }
+    func clearSignal() { WakeEvent.clear(wakeDescriptor) }
+
+    func pollSet(withWatched: Bool) -> PollSet {
+        var set = PollSet()
+        set.add(wakeDescriptor, .readable)
+        for order in withWatched ? orders : [] { set.add(order.descriptor, order.events ?? []) }
+        return set
+    }
+
+    // MARK: Descriptors
+
+    mutating func watch(_ order: WatchOrder) { watched[order.descriptor] = order }
+
+    /// Changes the events of a descriptor, unless it was released or registered anew.
+    mutating func rearm(_ order: WatchOrder) {
+        guard watched[order.descriptor]?.registration == order.registration else { return }
+        watched[order.descriptor] = order
+    }
+
+    mutating func unwatch(_ descriptor: CInt) { watched[descriptor] = nil }
+
+    /// The orders for descriptors that are not paused, in the order of registration.
+    var orders: [WatchOrder] {
+        watched.values.filter { $0.events != nil }.sorted { $0.registration < $1.registration }
+    }
+
+    var hasReady: Bool { !findReady().isEmpty }
+
+    /// Polls the watched descriptors without waiting.
+    func findReady() -> [ReadyReport] {
+        guard !watched.isEmpty else { return [] }
+        let orders = orders
+        var set = PollSet()
+        for order in orders { set.add(order.descriptor, order.events ?? []) }
+        guard set.poll(milliseconds: 0) else { return [] }
+        return orders.indices.compactMap { index in
+            let condition = set.condition(at: index)
+            guard !condition.events.isEmpty else { return nil }
+            return ReadyReport(
+                descriptor: orders[index].descriptor,
+                registration: orders[index].registration,
+                events: condition.events,
+                hasUnread: condition.hasUnread
+            )
+        }
+    }
+}

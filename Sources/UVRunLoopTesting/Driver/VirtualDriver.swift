@@ -1,0 +1,63 @@
+import UVRunLoop
+
+/// A driver whose time is a virtual clock's, and which watches real descriptors with poll(2).
+package final class VirtualDriver: LoopDriver {
+    private let clock: UVRunLoop.VirtualClock
+    private let word: WakeState
+    private let virtualRemote: VirtualRemote
+    private let wakeEvent: WakeEvent
+    private var ready: [ReadyReport] = []
+
+    package init(
+        word: WakeState,
+        clock: UVRunLoop.VirtualClock,
+        name: String? = nil
+    ) throws(UVError) {
+        self.clock = clock
+        self.word = word
+        wakeEvent = try WakeEvent()
+        let wakeDescriptor = wakeEvent.number
+        let number = clock.state.withLock {
+            $0.addLoop(name, word, wakeDescriptor: wakeDescriptor)
+        }
+        virtualRemote = VirtualRemote(clock, number: number)
+    }
+
+    package var remote: any LoopRemote { virtualRemote }
+
+    package func poll() {
+        let number = virtualRemote.number
+        ready = clock.state.withLock { $0.withLoop(number) { $0.findReady() } ?? [] }
+    }
+
+    package func wait(until moment: Moment?, now: Int64) {
+        poll()
+        guard ready.isEmpty, word.fallAsleep() else { return }
+        ready = clock.sleep(virtualRemote.number, until: moment?.date)
+        word.awaken()
+    }
+
+    package var readyCount: Int { ready.count }
+
+    package func forEachReady(_ body: (ReadyReport) -> Void) {
+        let found = ready
+        ready = []
+        for report in found { body(report) }
+    }
+
+    package func watch(
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
+        refused: (WatchOrder) -> Void
+    ) {
+        virtualRemote.watch(orders, ifCurrent: isCurrent, refused: refused)
+    }
+
+    package func rearm(_ order: WatchOrder) -> Bool {
+        virtualRemote.rearm(order)
+        return true
+    }
+
+    /// The clock forgets the loop before its wake event is closed.
+    package func close() { virtualRemote.close() }
+}

@@ -1,0 +1,67 @@
+import UVRunLoop
+
+/// The part of a virtual driver that other threads may use.
+package final class VirtualRemote: LoopRemote {
+    package let clock: UVRunLoop.VirtualClock
+    let number: Int
+    /// The descriptors whose blocking mode this loop has taken.
+    ///
+    /// Lock order: this one, the loop's engine, the clock. The clock's is the last because the
+    /// engine reads the time under its own lock.
+    private let taken = Guarded<Set<CInt>>([])
+
+    init(_ clock: UVRunLoop.VirtualClock, number: Int) {
+        self.clock = clock
+        self.number = number
+    }
+
+    package var now: Int64 { clock.state.withLock(\.now) }
+
+    package func wake() { clock.state.withLock { $0.wake(number) } }
+
+    // MARK: Descriptors
+
+    func watch(
+        _ orders: [WatchOrder],
+        ifCurrent isCurrent: (WatchOrder) -> Bool,
+        refused: (WatchOrder) -> Void
+    ) {
+        taken.withLock { taken in
+            for order in orders where isCurrent(order) {
+                guard take(order.descriptor, &taken) else {
+                    refused(order)
+                    continue
+                }
+                clock.state.withLock { _ = $0.withLoop(number) { $0.watch(order) } }
+            }
+        }
+    }
+
+    /// Makes a descriptor non-blocking, unless it was; returns `false` if it is closed.
+    private func take(_ descriptor: CInt, _ taken: inout sending Set<CInt>) -> Bool {
+        guard isOpen(descriptor) else { return false }
+        if taken.insert(descriptor).inserted { try? BlockingFlags.take(descriptor) }
+        return true
+    }
+
+    func rearm(_ order: WatchOrder) {
+        clock.state.withLock { _ = $0.withLoop(number) { $0.rearm(order) } }
+    }
+
+    package func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
+        taken.withLock { taken in
+            guard !isWanted() else { return }
+            clock.state.withLock { _ = $0.withLoop(number) { $0.unwatch(descriptor) } }
+            if taken.remove(descriptor) != nil { BlockingFlags.giveBack(descriptor) }
+        }
+    }
+
+    /// Takes the loop from the clock.
+    func close() {
+        clock.state.withLock { $0.removeLoop(number) }
+        taken.withLock { taken in
+            for descriptor in taken { BlockingFlags.giveBack(descriptor) }
+            taken = []
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopTesting
+
+/// Waits that would never end.
+@Suite(.timeLimit(.minutes(15))) struct LimitTests {
+    /// The message of a process that traps.
+    private func message(of result: ExitTest.Result?) -> String {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+
+    @Test func aLoopThatNobodyWakesIsNamedWithItsDescriptors() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            try waitForADescriptor()
+        }
+        let text = message(of: result)
+        #expect(
+            text.contains("the clock is 2 s after its start, and nobody has a date."),
+            "\(text)"
+        )
+        #expect(text.contains("Loop 1 of the clock sleeps without a date, and waits for"))
+        #expect(text.contains("to be readable."))
+    }
+
+    @Test func anOpenHoldIsNamed() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            waitForAHold()
+        }
+        let text = message(of: result)
+        let place = "the clock is 0 s after its start and is held in"
+        #expect(text.contains("\(place) UVRunLoopTestingTests/LimitTests.swift:"), "\(text)")
+        #expect(text.contains("sleeps until 1.5 s, and watches no descriptor."))
+    }
+
+    @Test func aLoopThatDoesNotSleepIsNamed() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            try waitForALoopThatDoesNotRun()
+        }
+        let text = message(of: result)
+        #expect(text.contains("and waits for a loop that is not asleep."), "\(text)")
+        #expect(text.contains("The loop of the thread \"worker\" sleeps until 1 s"))
+        #expect(text.contains("Loop 2 of the clock is not asleep: a handler runs, or nobody runs"))
+    }
+
+    @Test func aPlanThatWaitsForALoopIsNamed() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            try waitInAPlan()
+        }
+        let text = message(of: result)
+        #expect(text.contains("after its start, and a planned action has not returned."), "\(text)")
+    }
+
+    @Test func aClockWithoutALimitWaits() {
+        let clock = UVRunLoop.VirtualClock(limit: nil)
+        UVRunLoop.withVirtualLoop(clock: clock) { loop in
+            let hold = clock.hold()
+            let thread = startThread {
+                awaitSleep(of: loop)
+                sleepBriefly(times: 10)
+                hold.release()
+            }
+            #expect(loop.runUntilIdle() == .finished)
+            thread.join()
+        }
+    }
+}
+
+// MARK: What never ends
+
+private let shortLimit = Duration.milliseconds(50)
+
+private func waitForADescriptor() throws {
+    let clock = UVRunLoop.VirtualClock(limit: shortLimit)
+    try UVRunLoop.withVirtualLoop(clock: clock) { loop in
+        let pipe = Pipe()
+        let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
+        loop.add(source, forMode: .default)
+        loop.run(for: .seconds(2))
+        loop.run()
+    }
+}
+
+private func waitForAHold() {
+    let clock = UVRunLoop.VirtualClock(limit: shortLimit)
+    let hold = clock.hold()
+    UVRunLoop.withVirtualLoop(clock: clock) { loop in
+        loop.add(UVRunLoop.Timer(after: .milliseconds(1_500)) { _ in }, forMode: .default)
+        loop.run()
+    }
+    hold.release()
+}
+
+private func waitForALoopThatDoesNotRun() throws {
+    let clock = UVRunLoop.VirtualClock(limit: shortLimit)
+    let thread = try UVRunLoop.Thread(name: "worker", clock: clock)
+    UVRunLoop.withVirtualLoop(clock: clock) { loop in
+        thread.runLoop.requestPerform(after: .seconds(1)) { thread.stop() }
+        // It waits for a date, and the clock for this thread to run its loop.
+        thread.join()
+    }
+}
+
+private func waitInAPlan() throws {
+    let clock = UVRunLoop.VirtualClock(limit: shortLimit)
+    let thread = try UVRunLoop.Thread(name: "worker", clock: clock)
+    UVRunLoop.withVirtualLoop(clock: clock) { loop in
+        clock.after(.seconds(1)) { try? thread.runLoop.performAndWait {} }
+        loop.runUntilIdle()
+    }
+}

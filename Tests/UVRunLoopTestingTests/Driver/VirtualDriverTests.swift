@@ -1,0 +1,90 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopTesting
+
+/// How a driver watches descriptors.
+@Suite(.timeLimit(.minutes(15))) struct VirtualDriverTests {
+    private let driver: VirtualDriver
+    private let pipe = Pipe()
+
+    init() throws {
+        driver = try VirtualDriver(word: WakeState(), clock: UVRunLoop.VirtualClock())
+        pipe.write("x")
+    }
+
+    private func order(
+        _ events: UVRunLoop.DescriptorEvents?,
+        registration: UInt64 = 1
+    ) -> WatchOrder {
+        WatchOrder(descriptor: pipe.readEnd, registration: registration, events: events)
+    }
+
+    private func watch(_ order: WatchOrder, isCurrent: Bool = true) -> Bool {
+        var isRefused = false
+        driver.watch([order], ifCurrent: { _ in isCurrent }, refused: { _ in isRefused = true })
+        return !isRefused
+    }
+
+    private var reports: [UInt64] {
+        driver.poll()
+        var found: [UInt64] = []
+        driver.forEachReady { found.append($0.registration) }
+        return found
+    }
+
+    @Test func aWatchedDescriptorIsReportedUntilItIsReleased() {
+        #expect(watch(order(.readable)))
+        #expect(reports == [1])
+        #expect(reports == [1])
+        driver.remote.release(pipe.readEnd) { true }
+        #expect(reports == [1])
+        driver.remote.release(pipe.readEnd) { false }
+        #expect(reports.isEmpty)
+        driver.close()
+    }
+
+    @Test func aDescriptorIsWatchedForTheEventsOfItsLatestOrder() {
+        #expect(watch(order(.writable)))
+        #expect(reports.isEmpty)
+        #expect(driver.rearm(order(.readable)))
+        #expect(reports == [1])
+        #expect(driver.rearm(order(nil)))
+        #expect(reports.isEmpty)
+        #expect(watch(order(.readable, registration: 2)))
+        #expect(reports == [2])
+        driver.close()
+    }
+
+    @Test func anOrderThatIsOutdatedHasNoEffect() {
+        #expect(watch(order(.readable), isCurrent: false))
+        #expect(reports.isEmpty)
+        #expect(driver.rearm(order(.readable)))
+        #expect(reports.isEmpty)
+        #expect(watch(order(.readable, registration: 2)))
+        #expect(driver.rearm(order(nil)))
+        #expect(reports == [2])
+        driver.close()
+    }
+
+    @Test func aClosedDescriptorIsRefused() {
+        let order = WatchOrder(descriptor: CInt.max, registration: 1, events: .readable)
+        #expect(!watch(order))
+        driver.close()
+    }
+
+    @Test func aDescriptorIsNonBlockingWhileItIsWatched() {
+        func isBlocking() -> Bool { fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0 }
+        #expect(isBlocking())
+        #expect(watch(order(.readable)))
+        #expect(!isBlocking())
+        driver.remote.release(pipe.readEnd) { false }
+        #expect(isBlocking())
+        #expect(watch(order(.readable)))
+        #expect(!isBlocking())
+        driver.close()
+        #expect(isBlocking())
+    }
+}

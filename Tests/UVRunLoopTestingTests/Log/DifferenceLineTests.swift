@@ -1,0 +1,29 @@
+import TestSupport
+import Testing
+
+@testable import UVRunLoopTesting
+
+/// The lines of a comparison, and times in text.
+@Suite(.timeLimit(.minutes(15))) struct DifferenceLineTests {
+    @Test func theLinesAreThoseOfBothLists() {
+        var numbers = SeededGenerator(seed: 1)
+        for _ in 0..<1_000 {
+            let expected = (0..<numbers.below(8)).map { _ in "\(numbers.below(4))" }
+            let found = (0..<numbers.below(8)).map { _ in "\(numbers.below(4))" }
+            let lines = DifferenceLine.lines(expected: expected, found: found)
+            #expect(lines.filter { $0.kind != .unexpected }.map(\.text) == expected)
+            #expect(lines.filter { $0.kind != .missing }.map(\.text) == found)
+            let isSame = lines.allSatisfy { $0.kind == .same }
+            #expect(isSame == (expected == found))
+        }
+    }
+
+    @Test func secondsAreExact() {
+        let texts: [Int64: String] = [
+            0: "0 s", 1: "0.000000001 s", 1_500_000_000: "1.5 s", 86_400_000_000_000: "86400 s",
+            -2_000_000_001: "-2.000000001 s", 10_000_000: "0.01 s",
+            .max: "9223372036.854775807 s",
+        ]
+        for (nanoseconds, text) in texts { #expect("\(Seconds(nanoseconds))" == text) }
+    }
+}
