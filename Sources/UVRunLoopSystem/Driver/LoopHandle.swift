@@ -58,7 +58,7 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         }
     }
 
-    private func onThread(_ action: @escaping @Sendable (LoopHandle) -> Void) {
+    final func onThread(_ action: @escaping @Sendable (LoopHandle) -> Void) {
         guard loop.isOfThisProcess else { return }
         if loop.isOnOwnThread { action(self) } else { loop.onThread { action(self) } }
     }

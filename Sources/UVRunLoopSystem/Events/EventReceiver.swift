@@ -9,18 +9,26 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     private let handler: HomeBound<(Source, Event) -> Void>?
     /// The libuv handles that belong to the source.
     private let handles: [LoopHandle]
-    /// Whether an event is the source's last.
+    /// Called when the source becomes invalid.
+    private let didRelease: @Sendable () -> Void
+    /// Called when the descriptor of the source's link is ready.
+    private let descriptorIsReady: @Sendable (Source) -> Void
+    /// Whether an event is the source's last; called once for each that was taken.
     private let isLast: @Sendable (Event) -> Bool
 
     init(
         _ inbox: EventInbox<Event>,
         _ handles: [LoopHandle],
         _ handler: ((Source, Event) -> Void)?,
+        descriptorIsReady: @escaping @Sendable (Source) -> Void = { _ in },
+        didRelease: @escaping @Sendable () -> Void = {},
         isLast: @escaping @Sendable (Event) -> Bool = { _ in false }
     ) {
         self.inbox = inbox
         self.handles = handles
         self.handler = handler.map { HomeBound($0) }
+        self.descriptorIsReady = descriptorIsReady
+        self.didRelease = didRelease
         self.isLast = isLast
         if handler == nil { inbox.beginTaking() }
     }
@@ -37,6 +45,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         port source: Source,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
+        if !events.isEmpty { descriptorIsReady(source) }
         let wasHandled = inbox.isTakenByTask ? inbox.giveToTask() : callHandler(of: source)
         if wasHandled { eventWasTaken() }
         return ServeResult(wasHandled: wasHandled, hasMore: source.link.isValid && isReady)
@@ -54,6 +63,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     }
 
     func releaseHandler(in loop: UVRunLoop?) {
+        didRelease()
         for handle in handles { handle.closeFromAnyThread() }
         inbox.close(keepingEvents: true)
         handler?.release()
@@ -64,9 +74,13 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     // MARK: A task
 
     /// Waits for the next event, which the loop serves in the source's modes.
-    func next(in loop: UVRunLoop?, isolation: isolated (any Actor)?) async -> Event? {
-        let event = await inbox.next(on: loop, isolation: isolation)
-        if event != nil { eventWasTaken() }
+    func next(
+        of link: UVRunLoop.PortLink,
+        isolation: isolated (any Actor)?
+    ) async -> Event? {
+        guard let event = await inbox.next(on: link.loop, isolation: isolation) else { return nil }
+        eventWasTaken()
+        if isLast(event) { UVRunLoop.invalidate(link) }
         return event
     }
 }

@@ -16,12 +16,12 @@ extension UVRunLoop {
         public typealias Failure = Never
 
         private let source: any PortSource
-        private let take: @Sendable (UVRunLoop?, isolated (any Actor)?) async -> Element?
+        private let take: @Sendable (PortLink, isolated (any Actor)?) async -> Element?
 
         init<Source: PortSource>(_ source: Source, _ receiver: EventReceiver<Source, Element>) {
             receiver.inbox.beginTaking()
             self.source = source
-            take = { await receiver.next(in: $0, isolation: $1) }
+            take = { await receiver.next(of: $0, isolation: $1) }
         }
 
         /// Invalidates the source, and with it the sequence.
@@ -43,7 +43,7 @@ extension UVRunLoop {
             public mutating func next(
                 isolation: isolated (any Actor)? = #isolation
             ) async -> Element? {
-                await events.take(events.source.link.loop, isolation)
+                await events.take(events.source.link, isolation)
             }
         }
     }

@@ -84,7 +84,12 @@ extension UVRunLoop {
                 events: [],
                 order: order,
                 isHosted: true,
-                receiver: EventReceiver<Resolver, Outcome>(inbox, [request], handler) { _ in true }
+                receiver: EventReceiver<Resolver, Outcome>(
+                    inbox,
+                    [request],
+                    handler,
+                    isLast: { _ in true }
+                )
             )
             request.link = link
         }
