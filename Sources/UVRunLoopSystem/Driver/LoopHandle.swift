@@ -31,7 +31,13 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
     final var order: Int { link?.order ?? 0 }
 
-    final func announce() { link?.announce() }
+    final func announce() {
+        eventsWereNoted()
+        link?.announce()
+    }
+
+    /// Called on the loop's thread, outside of libuv, when events were noted.
+    func eventsWereNoted() {}
 
     /// Called on the loop's thread when an event was taken.
     func eventWasTaken() {}

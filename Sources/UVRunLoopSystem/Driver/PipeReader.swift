@@ -52,7 +52,10 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
             count = max(0, length)
         }
         guard length != -Int(EAGAIN) else { return }
-        guard length > 0 else { return finish() }
+        guard length > 0 else {
+            finish()
+            return note()
+        }
         didRead(.bytes(bytes))
         note()
         if !hasRoom() { try? watch(0) }
@@ -60,7 +63,6 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
 
     private func finish() {
         didRead(.ended)
-        note()
         close()
     }
 
