@@ -44,6 +44,8 @@ extension UVRunLoop {
             public static let brokenPipe = Code(text: "nobody reads any more")
             /// Too much waits to be sent or written.
             public static let queueOverflow = Code(text: "too much waits to be sent")
+            /// The descriptor is not that of a terminal.
+            public static let notATerminal = Code(text: "this is not a terminal")
             /// The process has ended (`ESRCH`).
             public static let processEnded = Code(text: "the process has ended")
             /// The source was invalidated, or its input was ended.

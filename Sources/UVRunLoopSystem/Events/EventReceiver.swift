@@ -9,6 +9,8 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     private let handler: HomeBound<(Source, Event) -> Void>?
     /// The libuv handles that belong to the source.
     private let handles: [LoopHandle]
+    /// Called on any thread when an event was taken.
+    private let didTake: @Sendable () -> Void
     /// Called when the source becomes invalid.
     private let didRelease: @Sendable () -> Void
     /// Called when the descriptor of the source's link is ready.
@@ -21,6 +23,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         _ handles: [LoopHandle],
         _ handler: ((Source, Event) -> Void)?,
         descriptorIsReady: @escaping @Sendable (Source) -> Void = { _ in },
+        didTake: @escaping @Sendable () -> Void = {},
         didRelease: @escaping @Sendable () -> Void = {},
         isLast: @escaping @Sendable (Event) -> Bool = { _ in false }
     ) {
@@ -28,6 +31,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         self.handles = handles
         self.handler = handler.map { HomeBound($0) }
         self.descriptorIsReady = descriptorIsReady
+        self.didTake = didTake
         self.didRelease = didRelease
         self.isLast = isLast
         if handler == nil { inbox.beginTaking() }
@@ -59,6 +63,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     }
 
     private func eventWasTaken() {
+        didTake()
         for handle in handles { handle.takeNoticeOfRoom() }
     }
 
