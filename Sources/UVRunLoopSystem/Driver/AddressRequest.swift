@@ -23,6 +23,7 @@ final class AddressRequest: LoopHandle, @unchecked Sendable {
     ) throws(UVRunLoop.SystemError) {
         guard name.isValid else { throw UVRunLoop.SystemError(.resolve, .invalidArgument) }
         let site = try LoopSite(.resolve)
+        try attempt(.resolve) { () throws(UVError) in try ThreadPool.ensure() }
         unsafe raw = .allocate(capacity: 1)
         self.didEnd = didEnd
         super.init(site)

@@ -14,12 +14,13 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
     /// - Parameters:
     ///   - work: Called by a thread of the pool, unless the request is cancelled before.
     ///   - didEnd: Called inside libuv when the work was done.
-    /// - Throws: ``UVRunLoop/SystemError`` if the loop has ended.
+    /// - Throws: ``UVRunLoop/SystemError`` if the loop has ended or the pool cannot be started.
     init(
         _ work: @escaping @Sendable () -> Void,
         didEnd: @escaping @Sendable () -> Void
     ) throws(UVRunLoop.SystemError) {
         let site = try LoopSite(.offload)
+        try attempt(.offload) { () throws(UVError) in try ThreadPool.ensure() }
         unsafe raw = .allocate(capacity: 1)
         self.work = work
         self.didEnd = didEnd

@@ -32,7 +32,8 @@ extension UVRunLoop {
         ///     served first.
         ///   - work: Called once, on a thread of the pool.
         ///   - handler: Called once, on the loop's thread, with the value or the error of the work.
-        /// - Throws: ``SystemError`` if the loop has ended or no loop can be created.
+        /// - Throws: ``SystemError`` if the loop has ended, or if the pool's threads cannot be
+        ///   started.
         @available(*, noasync, message: "Use offload(_:), which waits for the value.")
         public convenience init(
             order: Int = 0,

@@ -343,25 +343,6 @@ private struct Refusal: Error {}
             #expect(count.value == 0)
         }
     }
-
-    // MARK: Misuse
-
-    @Test func aSourceOfAnotherLoopTraps() async {
-        await #expect(processExitsWith: .failure) {
-            addToAnotherLoop()
-        }
-    }
-
-    @Test func virtualTimeTraps() async {
-        await #expect(processExitsWith: .failure) {
-            withLoop(.manual) { _, _ in
-                _ = try? Offload {
-                    1
-                } handler: { _, _ in
-                }
-            }
-        }
-    }
 }
 
 /// Sends a signal when it is released.
@@ -371,15 +352,6 @@ private final class ReleaseToken: Sendable {
     init(_ released: Signal) { self.released = released }
 
     deinit { released.send() }
-}
-
-private func addToAnotherLoop() {
-    let offload = try? Offload {
-        1
-    } handler: { _, _ in
-    }
-    guard let offload else { return }
-    onAnotherThread { UVRunLoop.current.add(offload, forMode: .default) }
 }
 
 private func useLoopOnce() {
