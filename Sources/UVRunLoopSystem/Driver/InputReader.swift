@@ -20,6 +20,8 @@ final class InputReader: Sendable {
         weak var link: UVRunLoop.PortLink?
         /// Whether the descriptor is not watched, because an event waits that nobody took.
         var isPaused = false
+        /// Whether the end was told, or a failure; a task may not have taken it yet.
+        var isOver = false
     }
 
     /// The descriptor to watch.
@@ -41,6 +43,7 @@ final class InputReader: Sendable {
     /// A blocking descriptor is read only if that does not block; another process may have read the
     /// data meanwhile.
     func take() -> Event? {
+        guard !state.withLock(\.isOver) else { return nil }
         let condition = cuv_condition(descriptor)
         guard condition < 0 || condition & Self.readable != 0 else { return nil }
         var length = 0
@@ -52,8 +55,9 @@ final class InputReader: Sendable {
         }
         standIn?.hangUpAtEnd()
         if length > 0 { return .bytes(bytes) }
-        if length == 0 { return .ended }
         guard length != -Int(EAGAIN) else { return nil }
+        state.withLock { $0.isOver = true }
+        if length == 0 { return .ended }
         return .failed(UVRunLoop.SystemError(.read, UVError(rawValue: CInt(length))))
     }
 
