@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "UVRunLoop", targets: ["UVRunLoop"]),
         .library(name: "CUV", targets: ["CUV"]),
         .library(name: "UVRunLoopPorts", targets: ["UVRunLoopPorts"]),
+        .library(name: "UVRunLoopSystem", targets: ["UVRunLoopSystem"]),
         .library(name: "UVRunLoopFoundation", targets: ["UVRunLoopFoundation"]),
         .library(name: "UVRunLoopService", targets: ["UVRunLoopService"]),
         .library(name: "UVRunLoopTesting", targets: ["UVRunLoopTesting"]),
@@ -43,6 +44,11 @@ let package = Package(
         .target(
             name: "UVRunLoopPorts",
             dependencies: ["CUVSupport", "UVRunLoop"],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "UVRunLoopSystem",
+            dependencies: ["CUV", "CUVSupport", "UVRunLoop", "UVRunLoopPorts"],
             swiftSettings: safe
         ),
         .target(
@@ -143,6 +149,11 @@ let package = Package(
         .testTarget(
             name: "UVRunLoopPortsTests",
             dependencies: ["UVRunLoop", "UVRunLoopPorts", "TestSupport"],
+            swiftSettings: unoptimised
+        ),
+        .testTarget(
+            name: "UVRunLoopSystemTests",
+            dependencies: ["UVRunLoop", "UVRunLoopPorts", "UVRunLoopSystem", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(

@@ -5,6 +5,7 @@
 
 #include "cuv_epoll.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -31,15 +32,34 @@ static void settle(uv__io_t *watcher) {
 
 void cuv_poll_settle(uv_poll_t *_Nonnull poll) { settle(&poll->io_watcher); }
 
-int cuv_loop_settle(uv_loop_t *_Nonnull loop) {
+static uv__io_t *first_watcher(uv_loop_t *_Nonnull loop) {
     void **queue = (void **)&loop->watcher_queue;
+    if (queue[0] == queue) return NULL;
+    return (uv__io_t *)((char *)queue[0] - offsetof(uv__io_t, watcher_queue));
+}
+
+int cuv_loop_settle(uv_loop_t *_Nonnull loop) {
+    uv__io_t *watcher;
     int status = 0;
-    while (queue[0] != queue) {
-        uv__io_t *watcher = (uv__io_t *)((char *)queue[0] - offsetof(uv__io_t, watcher_queue));
+    while ((watcher = first_watcher(loop)) != NULL) {
         if (status == 0) status = cuv_epoll_add(uv_backend_fd(loop), watcher->fd, watcher->pevents);
         settle(watcher);
     }
     return status;
+}
+
+int cuv_loop_register(uv_loop_t *_Nonnull loop) {
+    uv__io_t *watcher;
+    int result = 0;
+    while ((watcher = first_watcher(loop)) != NULL) {
+        int epoll = uv_backend_fd(loop);
+        // A watcher that was stopped and started again may still be in the set.
+        int status = cuv_epoll_add(epoll, watcher->fd, watcher->pevents);
+        if (status == -EEXIST) status = cuv_epoll_modify(epoll, watcher->fd, watcher->pevents);
+        settle(watcher);
+        if (status < 0) result = status;
+    }
+    return result;
 }
 
 int cuv_loop_eventfd(const uv_loop_t *_Nonnull loop) {

@@ -58,9 +58,14 @@ extension UVRunLoop {
     /// When this returns, the kernel no longer watches its descriptor.
     ///
     /// > Threading: Any thread.
-    package static func invalidate(_ port: any PortSource) {
-        let loop = takeOut(port.link)
-        port.link.receiver.releaseHandler(in: loop)
+    package static func invalidate(_ port: any PortSource) { invalidate(port.link) }
+
+    /// Invalidates a port-based source by its link.
+    ///
+    /// > Threading: Any thread.
+    package static func invalidate(_ link: PortLink) {
+        let loop = takeOut(link)
+        link.receiver.releaseHandler(in: loop)
     }
 
     /// Marks a port invalid and removes it from its loop; its handler is kept.

@@ -21,6 +21,7 @@
 #include "cuv_events.h"
 #include "cuv_locks.h"
 #include "cuv_loops.h"
+#include "cuv_pipes.h"
 #include "cuv_signals.h"
 #include "cuv_sockets.h"
 #include "cuv_tasks.h"

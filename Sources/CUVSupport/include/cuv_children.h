@@ -25,4 +25,15 @@ int cuv_child_open(pid_t process);
 // If only_asks is set, the status can be collected later; otherwise it is collected now.
 int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end);
 
+// Sends a signal to the child behind a pidfd.
+int cuv_child_signal(int descriptor, int signal);
+
+// Begins the start of a child: until cuv_child_started, programs that this process starts inherit
+// none of its descriptors but the standard ones and those passed to them, and no other thread
+// begins the start of a child. Returns 0, or -ENOMEM.
+//
+// libuv handles SIGCHLD while it starts a child; the disposition is restored afterwards.
+int cuv_child_starts(void);
+void cuv_child_started(void);
+
 #endif

@@ -11,6 +11,10 @@ int cuv_loop_init(uv_loop_t *_Nonnull loop);
 // kernel refuses, the loop can only be closed, in a run that does not wait.
 int cuv_loop_settle(uv_loop_t *_Nonnull loop);
 
+// Adds the descriptors of handles that were just started to the epoll set, as libuv does in its next
+// poll. If the kernel refuses one, its handle can only be closed; libuv would abort the process.
+int cuv_loop_register(uv_loop_t *_Nonnull loop);
+
 // Removes a handle from the list of those that libuv has yet to add to its epoll set. The caller
 // adds it instead: libuv would watch for everything it was started for, in a call that also runs
 // the callbacks of other handles, and it aborts the process if the kernel refuses.

@@ -58,6 +58,9 @@ package protocol LoopDriver: AnyObject {
     /// Ends a loan, and undoes changes to the loop that would confuse the driver.
     func takeBack()
 
+    /// The host for handles of further products; `nil` if the driver has no libuv loop.
+    func host() -> HandleHost?
+
     /// Whether libuv is calling a callback now.
     var isInsideLibuv: Bool { get }
 
@@ -69,6 +72,7 @@ extension LoopDriver {
     package func forgetReleased() {}
     package func lend() -> UnsafeMutablePointer<uv_loop_t>? { nil }
     package func takeBack() {}
+    package func host() -> HandleHost? { nil }
     package var isInsideLibuv: Bool { false }
 }
 

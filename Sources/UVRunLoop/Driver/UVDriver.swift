@@ -4,8 +4,8 @@ internal import CUVSupport
 /// Drives a run loop with one `uv_loop_t`, inside which none of the run loop's handlers ever runs.
 ///
 /// libuv's callbacks only record events and call `uv_stop`; the events are processed after `uv_run`
-/// has returned. Only callbacks of foreign handles run inside `uv_run`, and never while a lock is
-/// held. A prepare and a check handle mark the start and the end of a sleep. An async handle ends
+/// has returned. Only callbacks of foreign handles do more inside `uv_run`, and never while a lock
+/// is held. A prepare and a check handle mark the start and the end of a sleep. An async handle ends
 /// it from other threads, and `UVAlarm` at a given time.
 ///
 /// The stored properties belong to the loop's thread and are never accessed twice at the same time,
@@ -28,6 +28,9 @@ final class UVDriver: LoopDriver {
     @safe @exclusivity(unchecked) private var hasClosed = false
     @safe @exclusivity(unchecked) private var stage = Stage.outside
     @safe @exclusivity(unchecked) private var foreignHandles = ForeignHandles()
+    @safe @exclusivity(unchecked) private var handleHost: HandleHost?
+    /// Whether a poll has to go through libuv, because it has handles that are not the driver's.
+    @safe @exclusivity(unchecked) private var needsLibuv = false
     private let epoll: CInt
 
     /// The progress of a call of `uv_run`.
@@ -97,7 +100,7 @@ final class UVDriver: LoopDriver {
 
     func poll() {
         forgetReleased()
-        if foreignHandles.mayBeThere { return pollWithForeignHandles() }
+        if needsLibuv { return pollByLibuv() }
         guard hasClosed else { return pollDirectly() }
         hasClosed = false
         run(UV_RUN_NOWAIT)
@@ -107,15 +110,19 @@ final class UVDriver: LoopDriver {
     func wait(until moment: Moment?, now: Int64) {
         forgetReleased()
         alarm?.set(for: moment, now: now)
-        if foreignHandles.mayBeThere { return waitWithForeignHandles() }
+        if needsLibuv { return waitByLibuv() }
         if isCrowded {
             pollDirectly()
             guard notes.count == 0 else { return }
         }
+        sleep()
+        updateIsCrowded()
+    }
+
+    private func sleep() {
         mayBlock = true
         run(UV_RUN_ONCE)
         mayBlock = false
-        updateIsCrowded()
     }
 
     private func pollDirectly() {
@@ -261,6 +268,7 @@ final class UVDriver: LoopDriver {
     func lend() -> UnsafeMutablePointer<uv_loop_t>? {
         forgetReleased()
         foreignHandles.mayBeThere = true
+        needsLibuv = true
         return unsafe loop
     }
 
@@ -288,6 +296,33 @@ final class UVDriver: LoopDriver {
         _ = word.markWoken()
     }
 
+    // MARK: Hosted handles
+
+    func host() -> HandleHost? {
+        forgetReleased()
+        let host = unsafe handleHost ?? HandleHost(loop)
+        handleHost = host
+        needsLibuv = true
+        return host
+    }
+
+    private func pollByLibuv() {
+        if foreignHandles.mayBeThere { pollWithForeignHandles() } else { run(UV_RUN_NOWAIT) }
+        libuvDidPoll()
+    }
+
+    private func waitByLibuv() {
+        if foreignHandles.mayBeThere { waitWithForeignHandles() } else { sleep() }
+        libuvDidPoll()
+    }
+
+    private func libuvDidPoll() {
+        hasClosed = false
+        updateIsCrowded()
+        needsLibuv = foreignHandles.mayBeThere || handleHost?.isEmpty == false
+        handleHost?.announceNoted()
+    }
+
     // MARK: The end
 
     func close() {
@@ -297,10 +332,15 @@ final class UVDriver: LoopDriver {
         )
         uvRemote.close()
         watches.removeAll { $0.close() }
+        handleHost?.close()
         alarm.take()?.close()
         unsafe async.take()?.close()
         unsafe prepare.take()?.close()
         unsafe check.take()?.close()
-        if unsafe foreignHandles.close(loop) { unsafe loop.deallocate() }
+        guard let handleHost, !foreignHandles.mayBeThere else {
+            if unsafe foreignHandles.close(loop) { unsafe loop.deallocate() }
+            return
+        }
+        LoopRemains(handleHost).close()
     }
 }

@@ -78,7 +78,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         view.observers = modes[mode].observers
         view.holdsItems = modes[mode].holdsItems
         view.holdsPorts = modes[mode].portCount > 0
-        view.holdsDescriptors = modes[mode].descriptorCount > 0
+        view.holdsDescriptors = modes[mode].polledPortCount > 0
         view.holdsTimers = modes[mode].timerCount > 0
         view.isCommon = modes[mode].isCommon
     }

@@ -32,6 +32,8 @@ protocol SourceReference: AnyObject, Sendable {
 protocol PortReference: Sendable {
     /// The descriptor to watch; `nil` if the source has none.
     var descriptor: CInt? { get }
+    /// Whether a poll may find it ready: it has a descriptor, or a handle of libuv.
+    var isPolled: Bool { get }
     /// The initial events to watch for.
     var events: UVRunLoop.DescriptorEvents { get }
     var order: Int { get }

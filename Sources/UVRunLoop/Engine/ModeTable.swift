@@ -6,8 +6,8 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var portCount = 0
     /// The ports that at present do not keep the mode from being empty.
     var idlePortCount = 0
-    /// The ports with a descriptor.
-    var descriptorCount = 0
+    /// The ports that a poll may find ready.
+    var polledPortCount = 0
     /// The valid timers, including those whose handlers are running.
     var timerCount = 0
     var timers = TimerQueue<Items.Timer>()

@@ -5,6 +5,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     let port: Items.Port
     /// The watched descriptor; `nil` if the port has none.
     let descriptor: CInt?
+    private let isPolled: Bool
     /// The port's order, as an unsigned number that sorts the same way.
     private let order: UInt32
     /// The events that the source waits for.
@@ -37,6 +38,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         order = UInt32(bitPattern: Int32(clamping: port.order)) ^ (1 << 31)
         servedAt = serial
         descriptor = port.descriptor
+        isPolled = port.isPolled
         events = port.events
         isIdle = !port.keepsModes
     }
@@ -44,7 +46,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
         mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
-        if descriptor != nil { mode.descriptorCount += 1 }
+        if isPolled { mode.polledPortCount += 1 }
         let place = mode.ready.members.insert(slot)
         if hasAnnouncement, let turn { mode.ready.insert(place, turn) }
         return place
@@ -53,7 +55,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
         mode.portCount -= 1
         if isIdle { mode.idlePortCount -= 1 }
-        if descriptor != nil { mode.descriptorCount -= 1 }
+        if isPolled { mode.polledPortCount -= 1 }
         mode.ready.remove(place)
         mode.ready.members.remove(place)
     }

@@ -153,7 +153,7 @@ private final class ChildReceiver: TypedPortReceiver {
 }
 
 extension UVRunLoop.ChildSource.ExitStatus {
-    fileprivate init(_ end: ChildHandle.End) {
+    package init(_ end: ChildHandle.End) {
         switch end {
         case .exited(let code): self = .exited(code: code)
         case .signaled(let signal, let coreDumped):

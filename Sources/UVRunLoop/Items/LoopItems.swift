@@ -35,6 +35,7 @@ struct ServedPort: PortReference {
     }
 
     var descriptor: CInt? { link.descriptor }
+    var isPolled: Bool { link.descriptor != nil || link.isHosted }
     var events: UVRunLoop.DescriptorEvents { link.events }
     var order: Int { link.order }
     var keepsModes: Bool { link.keepsModes }

@@ -30,23 +30,27 @@ extension UVRunLoop {
         package let order: Int
         /// Whether the port keeps its modes from being empty, at first.
         let keepsModes: Bool
+        /// Whether the port is announced for a libuv handle, which a poll may find ready.
+        let isHosted: Bool
         let state = Guarded(State())
         let validity = Atomic<Bool>(true)
         /// Whether the port's handler is on the stack, for a loop that the port is moved to meanwhile.
         private let callFlag = Atomic<Bool>(false)
-        let receiver: any PortReceiver
+        package let receiver: any PortReceiver
 
         package init(
             descriptor: CInt?,
             events: DescriptorSource.Events,
             order: Int,
             keepsModes: Bool = true,
+            isHosted: Bool = false,
             receiver: any PortReceiver
         ) {
             self.descriptor = descriptor
             self.events = events
             self.order = order
             self.keepsModes = keepsModes
+            self.isHosted = isHosted
             self.receiver = receiver
         }
 

@@ -1,23 +1,23 @@
 internal import CUVSupport
 
 /// A pidfd of a child process, which is readable when the child has ended.
-final class ChildHandle: Sendable {
+package final class ChildHandle: Sendable {
     /// How a process ended.
-    enum End {
+    package enum End {
         case exited(code: CInt)
         case signaled(signal: CInt, coreDumped: Bool)
         /// The status is not available.
         case unknown
     }
 
-    let descriptor: CInt
+    package let descriptor: CInt
     private let process: Guarded<Descriptor?>
 
     /// Opens a pidfd for a child.
     ///
     /// - Throws: `ESRCH` if there is no such process, `ECHILD` if it is not a child, `ENOSYS` or
     ///   `EINVAL` if the kernel is too old.
-    init(_ process: pid_t) throws(UVError) {
+    package init(_ process: CInt) throws(UVError) {
         let opened = try Self.open(process)
         var end = cuv_end()
         try accepted(unsafe cuv_child_end(opened.number, 1, &end))
@@ -35,7 +35,7 @@ final class ChildHandle: Sendable {
     /// Collects the child's status, which removes the child from the process table.
     ///
     /// - Returns: The status; `nil` while the child is running.
-    func takeStatus() -> End? {
+    package func takeStatus() -> End? {
         process.withLock { process in
             guard process != nil else { return nil }
             var end = cuv_end()
@@ -45,8 +45,17 @@ final class ChildHandle: Sendable {
         }
     }
 
+    /// Sends a signal to the child.
+    ///
+    /// - Throws: `ESRCH` if the handle was closed, or the child has ended and its status was
+    ///   collected; `EINVAL` for a number that is no signal; `EPERM` if it is not permitted.
+    package func send(_ signal: CInt) throws(UVError) {
+        let status = process.withLock { $0 == nil ? -ESRCH : cuv_child_signal(descriptor, signal) }
+        try accepted(status)
+    }
+
     /// Closes the handle, whether the child has ended or not.
-    func end() { process.withLock { $0 = nil } }
+    package func end() { process.withLock { $0 = nil } }
 }
 
 extension ChildHandle.End {

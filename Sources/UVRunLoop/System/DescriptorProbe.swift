@@ -1,7 +1,7 @@
 internal import CUVSupport
 
 /// Checks whether the kernel can watch a descriptor.
-enum DescriptorProbe {
+package enum DescriptorProbe {
     /// Adds the descriptor to an epoll set of its own, which no loop and no other thread notices.
     ///
     /// - Parameters:
@@ -9,7 +9,7 @@ enum DescriptorProbe {
     ///   - isReadOnly: Whether it is to be watched for readable data only.
     /// - Returns: The stand-in to watch for a standard descriptor that refers to a file.
     /// - Throws: The kernel's error for a descriptor that it cannot watch.
-    static func check(
+    package static func check(
         _ descriptor: CInt,
         isReadOnly: Bool
     ) throws(UVError) -> FileStandIn? {

@@ -5,7 +5,7 @@ internal import CUVSupport
 /// It is one end of a socket pair, with one byte to read and room to write. When the end of the
 /// file is reached, the other end is closed: the source gets a hang-up, as from a pipe without a
 /// writer, and the loop can sleep again.
-final class FileStandIn: Sendable {
+package final class FileStandIn: Sendable {
     private let watched: Descriptor
     private let other: Guarded<Descriptor?>
     private let file: CInt
@@ -13,7 +13,7 @@ final class FileStandIn: Sendable {
     private let canEnd: Bool
 
     /// The descriptor to watch.
-    var descriptor: CInt { watched.number }
+    package var descriptor: CInt { watched.number }
 
     /// Creates a stand-in for a file; throws for a directory, which cannot be read.
     init(for file: CInt, canEnd: Bool) throws(UVError) {
@@ -32,7 +32,7 @@ final class FileStandIn: Sendable {
     }
 
     /// Hangs up if the end of the file was reached.
-    func hangUpAtEnd() {
+    package func hangUpAtEnd() {
         guard canEnd, isAtEnd, other.withLock({ $0.take() })?.close() != nil else { return }
         var byte: UInt8 = 0
         _ = unsafe read(descriptor, &byte, 1)

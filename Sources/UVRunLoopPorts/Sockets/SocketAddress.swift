@@ -104,7 +104,7 @@ extension UVRunLoop.SocketAddress {
     var isTCP: Bool { port != nil }
 
     /// The address as a `sockaddr`.
-    var raw: RawAddress {
+    package var raw: RawAddress {
         get throws(UVRunLoop.SocketError) {
             switch self {
             case .ipv4(let host, let port):
@@ -120,7 +120,7 @@ extension UVRunLoop.SocketAddress {
     }
 
     /// Converts a `sockaddr`; `nil` for another family.
-    init?(_ raw: RawAddress) {
+    package init?(_ raw: RawAddress) {
         switch raw.family {
         case AddressFamily.ipv4:
             self = .ipv4(UVRunLoop.IPv4Host(raw.ipv4Host), port: raw.port)

@@ -9,13 +9,16 @@ enum AddressFamily {
 }
 
 /// A socket's address as the bytes of a `sockaddr`.
-struct RawAddress: Hashable, Sendable {
+package struct RawAddress: Hashable, Sendable {
     /// The longest path of a Unix-domain socket in bytes, without the terminating zero.
     static let longestPath = 107
     private static let pathStart = 2
     private static let capacity = 128
 
-    private(set) var bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
+
+    /// An address that the system has written; it is checked when it is read.
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The address of a Unix-domain socket; `nil` for a path that is too long, empty, or contains a
     /// zero byte.
@@ -48,7 +51,7 @@ struct RawAddress: Hashable, Sendable {
         bytes = Array(buffer.prefix(Int(length)))
     }
 
-    var family: CInt { CInt(integer(at: 0, as: UInt16.self, isBigEndian: false)) }
+    package var family: CInt { CInt(integer(at: 0, as: UInt16.self, isBigEndian: false)) }
     var port: UInt16 { integer(at: 2, as: UInt16.self) }
     var ipv4Host: UInt32 { integer(at: 4, as: UInt32.self) }
     var ipv6Host: (high: UInt64, low: UInt64) {
@@ -62,7 +65,7 @@ struct RawAddress: Hashable, Sendable {
     }
 
     /// Passes the address to a system call.
-    func lend(to call: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+    package func lend(to call: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         unsafe bytes.withUnsafeBytes { raw in
             guard let base = raw.baseAddress else { return -1 }
             return unsafe call(

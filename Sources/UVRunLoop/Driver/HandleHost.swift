@@ -1,0 +1,80 @@
+import CUV
+internal import CUVSupport
+
+/// A handle or request of a further product in the `uv_loop_t` of a run loop.
+///
+/// Its libuv callbacks store what happened and call ``HandleHost/note(_:)``; they call no user code.
+///
+/// > Threading: The loop's own thread.
+package protocol HostedHandle: AnyObject {
+    /// The order of the handle's source; among those noted in one poll, lower ones are first.
+    var order: Int { get }
+
+    /// Makes the handle's source ready; called after `uv_run` has returned, while no lock is held.
+    func announce()
+
+    /// Closes the handle, or cancels the request, because the loop ends.
+    func loopWillEnd()
+}
+
+/// The handles and requests that further products have in a loop's `uv_loop_t`.
+///
+/// Unlike foreign handles, these belong to sources with modes: their callbacks only note an event,
+/// and end a sleep only if the run can serve the source. The driver therefore lets libuv poll while
+/// there are any, and announces the noted sources afterwards.
+///
+/// > Threading: The loop's own thread. When the loop has ended, the thread that awaits the requests
+/// > in progress.
+@safe
+package final class HandleHost {
+    package let uvLoop: UnsafeMutablePointer<uv_loop_t>
+    /// Keeps each handle's object until libuv no longer uses its memory.
+    private var handles: [ObjectIdentifier: any HostedHandle] = [:]
+    private var noted: [any HostedHandle] = []
+    private(set) var isClosing = false
+
+    init(_ uvLoop: UnsafeMutablePointer<uv_loop_t>) {
+        unsafe self.uvLoop = unsafe uvLoop
+    }
+
+    /// Whether libuv uses the memory of no handle or request.
+    var isEmpty: Bool { handles.isEmpty }
+
+    /// Keeps a handle or request that libuv uses from now on.
+    package func insert(_ handle: any HostedHandle) { handles[ObjectIdentifier(handle)] = handle }
+
+    /// Releases a handle or request that libuv no longer uses.
+    package func remove(_ handle: any HostedHandle) {
+        handles[ObjectIdentifier(handle)] = nil
+    }
+
+    /// Notes that a source has an event, in a callback of libuv.
+    package func note(_ handle: any HostedHandle) {
+        guard !isClosing else { return }
+        noted.append(handle)
+        // Otherwise libuv could block now, if it called back before it polls.
+        unsafe uv_stop(uvLoop)
+    }
+
+    /// Adds descriptors that were just started to libuv's epoll set.
+    ///
+    /// libuv does so when it next polls, and aborts the process if the kernel refuses.
+    ///
+    /// - Throws: The kernel's refusal; the handle can only be closed then.
+    package func register() throws(UVError) { try accepted(unsafe cuv_loop_register(uvLoop)) }
+
+    /// Makes the noted sources ready.
+    func announceNoted() {
+        guard !noted.isEmpty else { return }
+        var ready = exchange(&noted, with: [])
+        if ready.count > 1 { ready.sort { $0.order < $1.order } }
+        for handle in ready { handle.announce() }
+    }
+
+    /// Closes all handles and cancels all requests; libuv's close callbacks are still to come.
+    func close() {
+        isClosing = true
+        noted = []
+        for handle in handles.values { handle.loopWillEnd() }
+    }
+}

@@ -1,0 +1,77 @@
+import CUVSupport
+import Glibc
+import UVRunLoop
+
+/// Reads from a descriptor that it does not own, such as the standard input, when it is ready.
+///
+/// > Threading: Reading is for the loop's thread.
+final class InputReader: Sendable {
+    typealias Event = UVRunLoop.StandardInput.Event
+
+    private static let chunkSize = 65_536
+    private static let readable = CInt(cuv_poll_in | cuv_poll_hang_up | cuv_poll_error)
+
+    private let descriptor: CInt
+    /// Watched instead of a file.
+    private let standIn: FileStandIn?
+    private let state = Guarded(State())
+
+    private struct State {
+        weak var link: UVRunLoop.PortLink?
+        /// Whether the descriptor is not watched, because an event waits that nobody took.
+        var isPaused = false
+        /// Whether the end was told, or a failure; a task may not have taken it yet.
+        var isOver = false
+    }
+
+    /// The descriptor to watch.
+    var watched: CInt { standIn?.descriptor ?? descriptor }
+
+    init(_ descriptor: CInt) throws(UVRunLoop.SystemError) {
+        self.descriptor = descriptor
+        do {
+            standIn = try DescriptorProbe.check(descriptor, isReadOnly: true)
+        } catch {
+            throw UVRunLoop.SystemError(.open, error)
+        }
+    }
+
+    func attach(_ link: UVRunLoop.PortLink) { state.withLock { $0.link = link } }
+
+    /// Reads what there is.
+    ///
+    /// A blocking descriptor is read only if that does not block; another process may have read the
+    /// data meanwhile.
+    func take() -> Event? {
+        guard !state.withLock(\.isOver) else { return nil }
+        let condition = cuv_condition(descriptor)
+        guard condition < 0 || condition & Self.readable != 0 else { return nil }
+        var length = 0
+        let descriptor = descriptor
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            length = unsafe cuv_read(descriptor, start, buffer.count)
+            count = max(0, length)
+        }
+        standIn?.hangUpAtEnd()
+        if length > 0 { return .bytes(bytes) }
+        guard length != -Int(EAGAIN) else { return nil }
+        state.withLock { $0.isOver = true }
+        if length == 0 { return .ended }
+        return .failed(UVRunLoop.SystemError(.read, UVError(rawValue: CInt(length))))
+    }
+
+    /// Stops to watch the descriptor until an event was taken.
+    func pause() { setPaused(true) }
+
+    func resume() { setPaused(false) }
+
+    private func setPaused(_ isPaused: Bool) {
+        let link = state.withLock { state -> UVRunLoop.PortLink? in
+            guard state.isPaused != isPaused else { return nil }
+            state.isPaused = isPaused
+            return state.link
+        }
+        link?.setEvents { isPaused ? [] : .readable }
+    }
+}

@@ -1,0 +1,112 @@
+import CUV
+import UVRunLoop
+
+/// A libuv handle or request of a source, from its start to its last callback.
+///
+/// Subclasses own the C memory, which libuv uses until the last callback; the loop's host keeps the
+/// object until then.
+///
+/// Unchecked: everything that changes does so on the loop's thread, or on the thread that awaits the
+/// loop's requests when it has ended.
+@safe
+class LoopHandle: HostedHandle, @unchecked Sendable {
+    let loop: UVRunLoop
+    let host: HandleHost
+    /// The link of the source, which is to be announced.
+    weak var link: UVRunLoop.PortLink?
+    /// Whether ``close()`` has no effect any more.
+    private(set) var isClosed = false
+    /// Whether libuv no longer uses the C memory, which is freed.
+    private(set) final var isReleased = false
+
+    init(_ site: LoopSite) {
+        loop = site.loop
+        host = site.host
+    }
+
+    // MARK: Events
+
+    /// Notes an event of the source, in a callback of libuv.
+    final func note() { host.note(self) }
+
+    final var order: Int { link?.order ?? 0 }
+
+    final func announce() {
+        eventsWereNoted()
+        link?.announce()
+    }
+
+    /// Called on the loop's thread, outside of libuv, when events were noted.
+    func eventsWereNoted() {}
+
+    /// Called on the loop's thread when an event was taken.
+    func eventWasTaken() {}
+
+    // MARK: The end
+
+    /// Closes the handle or cancels the request, on the loop's thread.
+    final func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        end()
+    }
+
+    /// Tells libuv to close the handle or to cancel the request; called once.
+    func end() {}
+
+    /// Closes the handle from any thread; a forked child leaves its parent's handles alone.
+    final func closeFromAnyThread() { onThread { $0.close() } }
+
+    /// Resumes production from any thread.
+    final func takeNoticeOfRoom() {
+        onThread { handle in
+            if !handle.isClosed { handle.eventWasTaken() }
+        }
+    }
+
+    final func onThread(_ action: @escaping @Sendable (LoopHandle) -> Void) {
+        guard loop.isOfThisProcess else { return }
+        if loop.isOnOwnThread { action(self) } else { loop.onThread { action(self) } }
+    }
+
+    final func loopWillEnd() {
+        close()
+        if let link { UVRunLoop.invalidate(link) }
+    }
+
+    // MARK: C handles
+
+    /// The pointer with which libuv's callbacks find this object.
+    final var data: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Closes a C handle whose data is ``data``; its memory is freed and this object released when
+    /// libuv no longer uses them.
+    final func close<Raw>(_ raw: UnsafeMutablePointer<Raw>) {
+        let handle = unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self)
+        unsafe uv_close(handle) { handle in
+            guard let handle = unsafe handle, let data = unsafe handle.pointee.data else { return }
+            let owner = unsafe Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue()
+            unsafe handle.deallocate()
+            owner.didRelease()
+        }
+    }
+
+    /// Notes that the C memory was freed; the host keeps this object no longer.
+    final func didRelease() {
+        isReleased = true
+        host.remove(self)
+    }
+}
+
+extension LoopHandle {
+    /// Traps unless a source may be added to the loop of a thread.
+    final func checkHome(is thread: ThreadIdentity) {
+        require(
+            thread == loop.threadIdentity,
+            """
+            This source was created in another run loop, which has its libuv handle. Create it on \
+            the thread of the loop that serves it.
+            """
+        )
+    }
+}

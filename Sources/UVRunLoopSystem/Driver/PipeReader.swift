@@ -1,0 +1,78 @@
+import CUV
+import CUVSupport
+import Glibc
+import UVRunLoop
+
+/// The reading end of a pipe.
+///
+/// It stops reading while enough of what it has read waits.
+@safe
+final class PipeReader: PolledDescriptor, @unchecked Sendable {
+    /// What was read.
+    enum Chunk {
+        case bytes([UInt8])
+        case ended
+    }
+
+    private static let chunkSize = 65_536
+    private let didRead: @Sendable (Chunk) -> Void
+    private let hasRoom: @Sendable () -> Bool
+
+    /// Takes over a descriptor and starts to read.
+    ///
+    /// - Parameters:
+    ///   - site: The loop.
+    ///   - descriptor: The descriptor, which is closed if this throws.
+    ///   - hasRoom: Whether more is to be read.
+    ///   - didRead: Called inside libuv with what was read.
+    /// - Throws: The error of the system.
+    init(
+        _ site: LoopSite,
+        owning descriptor: CInt,
+        while hasRoom: @escaping @Sendable () -> Bool,
+        didRead: @escaping @Sendable (Chunk) -> Void
+    ) throws(UVError) {
+        self.didRead = didRead
+        self.hasRoom = hasRoom
+        try super.init(site, owning: descriptor)
+        do {
+            try watch(CInt(UV_READABLE.rawValue))
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    override func isReady() {
+        var length = 0
+        let descriptor = descriptor
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            length = unsafe cuv_read(descriptor, start, buffer.count)
+            count = max(0, length)
+        }
+        guard length != -Int(EAGAIN) else { return }
+        guard length > 0 else {
+            finish()
+            return note()
+        }
+        didRead(.bytes(bytes))
+        note()
+        if !hasRoom() { try? watch(0) }
+    }
+
+    private func finish() {
+        didRead(.ended)
+        close()
+    }
+
+    override func eventWasTaken() {
+        guard hasRoom() else { return }
+        do {
+            try watch(CInt(UV_READABLE.rawValue))
+        } catch {
+            finish()
+            announce()
+        }
+    }
+}

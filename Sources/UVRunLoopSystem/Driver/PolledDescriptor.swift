@@ -1,0 +1,54 @@
+import CUV
+import CUVSupport
+import UVRunLoop
+
+/// A descriptor of a source, which a `uv_poll_t` watches and this object closes.
+@safe
+class PolledDescriptor: LoopHandle, @unchecked Sendable {
+    private let raw: UnsafeMutablePointer<uv_poll_t>
+    final let descriptor: CInt
+    /// The events that libuv watches for.
+    private var watched: CInt = 0
+
+    /// Takes over a descriptor, which is closed if this throws.
+    init(_ site: LoopSite, owning descriptor: CInt) throws(UVError) {
+        unsafe raw = .allocate(capacity: 1)
+        self.descriptor = descriptor
+        super.init(site)
+        let status = unsafe uv_poll_init(host.uvLoop, raw, descriptor)
+        guard status >= 0 else {
+            unsafe raw.deallocate()
+            cuv_close(descriptor)
+            throw UVError(rawValue: status)
+        }
+        unsafe raw.pointee.data = unsafe data
+        host.insert(self)
+    }
+
+    /// Watches for some of `UV_READABLE` and `UV_WRITABLE`, or for nothing.
+    final func watch(_ events: CInt) throws(UVError) {
+        guard !isClosed, events != watched else { return }
+        watched = events
+        guard events != 0 else {
+            unsafe uv_poll_stop(raw)
+            return
+        }
+        let status = unsafe uv_poll_start(raw, events) { raw, status, _ in
+            guard let data = unsafe raw?.pointee.data else { return }
+            let poll = unsafe Unmanaged<PolledDescriptor>.fromOpaque(data).takeUnretainedValue()
+            // After an error libuv has stopped to watch.
+            if status < 0 { poll.watched = 0 }
+            if !poll.isClosed { poll.isReady() }
+        }
+        try accepted(status)
+        try host.register()
+    }
+
+    /// Called inside libuv when the descriptor is ready, or an error is pending on it.
+    func isReady() {}
+
+    override func end() {
+        unsafe close(raw)
+        cuv_close(descriptor)
+    }
+}

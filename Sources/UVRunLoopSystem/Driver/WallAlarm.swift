@@ -1,0 +1,112 @@
+import CUVSupport
+import Glibc
+import UVRunLoop
+
+/// A timerfd on the calendar's clock, which is readable when its date has come or the clock was set.
+final class WallAlarm: Sendable {
+    typealias Event = UVRunLoop.WallTimer.Event
+
+    let descriptor: CInt
+    private let state: Guarded<State>
+
+    private struct State {
+        var date: Int64
+        var isOpen = true
+        /// Whether the date is still to come, or was not told yet.
+        var isPending = true
+    }
+
+    /// Nanoseconds of the calendar's clock.
+    static var now: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// Creates a timer for a date in nanoseconds of the calendar's clock.
+    init(_ date: Int64) throws(UVRunLoop.SystemError) {
+        let flags = TFD_CLOEXEC | TFD_NONBLOCK
+        descriptor = timerfd_create(CLOCK_REALTIME, CInt(flags))
+        guard descriptor >= 0 else {
+            throw UVRunLoop.SystemError(.schedule, UVError(rawValue: -errno))
+        }
+        state = Guarded(State(date: date))
+        Self.arm(descriptor, date)
+    }
+
+    /// The date; setting it arms the timer anew.
+    var date: Int64 {
+        get { state.withLock(\.date) }
+        set {
+            let descriptor = descriptor
+            state.withLock { state in
+                state.date = newValue
+                state.isPending = true
+                if state.isOpen { Self.arm(descriptor, newValue) }
+            }
+        }
+    }
+
+    /// Whether the date is still to come.
+    var isPending: Bool { state.withLock(\.isPending) }
+
+    /// The kernel follows the clock when it is set; it is only told to report that.
+    private static func arm(_ descriptor: CInt, _ date: Int64) {
+        // Zero would disarm the timer.
+        let date = max(date, 1)
+        var value = itimerspec()
+        value.it_value.tv_sec = Int(date / 1_000_000_000)
+        value.it_value.tv_nsec = Int(date % 1_000_000_000)
+        let flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET
+        _ = unsafe timerfd_settime(descriptor, CInt(flags), &value, nil)
+    }
+
+    /// Reads the timer; returns what has happened, if anything.
+    func take() -> Event? {
+        let descriptor = descriptor
+        return state.withLock { state in
+            guard state.isOpen else { return nil }
+            var count: UInt64 = 0
+            let length = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
+            let outcome = Self.outcome(
+                isExpired: length > 0,
+                wasSet: length < 0 && errno == ECANCELED,
+                isPending: state.isPending,
+                isDue: Self.now >= state.date
+            )
+            if outcome.rearms { Self.arm(descriptor, state.date) }
+            if outcome.event == .reached { state.isPending = false }
+            return outcome.event
+        }
+    }
+
+    /// What a reading means.
+    ///
+    /// - Parameters:
+    ///   - isExpired: Whether the kernel says that the date has come.
+    ///   - wasSet: Whether the kernel says that the clock was set.
+    ///   - isPending: Whether the date was not told yet.
+    ///   - isDue: Whether the clock shows the date now.
+    /// - Returns: The event, and whether the timer is to be armed again.
+    static func outcome(
+        isExpired: Bool,
+        wasSet: Bool,
+        isPending: Bool,
+        isDue: Bool
+    ) -> (event: Event?, rearms: Bool) {
+        // A clock that was set past the date may have made the timer expire, too, which the next
+        // reading tells.
+        if wasSet { return (.clockWasSet, isPending) }
+        guard isExpired, isPending else { return (nil, false) }
+        // The clock was set back after the timer had expired.
+        return isDue ? (.reached, false) : (.clockWasSet, true)
+    }
+
+    /// Closes the timer; nothing watches it any more.
+    func close() {
+        let isFirst = state.withLock { state in exchange(&state.isOpen, with: false) }
+        if isFirst { cuv_close(descriptor) }
+    }
+
+    deinit { close() }
+}

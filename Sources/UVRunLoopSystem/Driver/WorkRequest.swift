@@ -1,0 +1,63 @@
+import CUV
+import UVRunLoop
+
+/// A request for libuv's thread pool: work that one of its threads does, and the notice of its end.
+@safe
+final class WorkRequest: LoopHandle, @unchecked Sendable {
+    private let raw: UnsafeMutablePointer<uv_work_t>
+    /// Called by a thread of the pool; changed only while none can call it.
+    private var work: (@Sendable () -> Void)?
+    private let didEnd: @Sendable () -> Void
+
+    /// Queues work.
+    ///
+    /// - Parameters:
+    ///   - work: Called by a thread of the pool, unless the request is cancelled before.
+    ///   - didEnd: Called inside libuv when the work was done.
+    /// - Throws: ``UVRunLoop/SystemError`` if the loop has ended or the pool cannot be started.
+    init(
+        _ work: @escaping @Sendable () -> Void,
+        didEnd: @escaping @Sendable () -> Void
+    ) throws(UVRunLoop.SystemError) {
+        let site = try LoopSite(.offload)
+        try attempt(.offload) { () throws(UVError) in try ThreadPool.ensure() }
+        unsafe raw = .allocate(capacity: 1)
+        self.work = work
+        self.didEnd = didEnd
+        super.init(site)
+        host.insert(self)
+        unsafe raw.pointee.data = unsafe data
+        let status = unsafe uv_queue_work(host.uvLoop, raw, Self.doWork, Self.workDidEnd)
+        guard status < 0 else { return }
+        release()
+        throw UVRunLoop.SystemError(.offload, UVError(rawValue: status))
+    }
+
+    private static let doWork: uv_work_cb = { raw in
+        guard let data = unsafe raw?.pointee.data else { return }
+        unsafe Unmanaged<WorkRequest>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.work?() }
+    }
+
+    private static let workDidEnd: uv_after_work_cb = { raw, status in
+        guard let data = unsafe raw?.pointee.data else { return }
+        let request = unsafe Unmanaged<WorkRequest>.fromOpaque(data).takeUnretainedValue()
+        if status == 0 {
+            request.didEnd()
+            request.note()
+        }
+        request.release()
+    }
+
+    private func release() {
+        work = nil
+        unsafe raw.deallocate()
+        didRelease()
+    }
+
+    /// Cancels the request; one that has begun goes on, and its end is ignored.
+    override func end() {
+        guard !isReleased else { return }
+        let request = unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_req_t.self)
+        _ = unsafe uv_cancel(request)
+    }
+}

@@ -1,0 +1,91 @@
+import UVRunLoop
+
+/// Serves a libuv source: calls its handler with the events of the inbox, one per pass, or gives
+/// them to a task.
+final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedPortReceiver {
+    typealias Port = Source
+
+    let inbox: EventInbox<Event>
+    private let handler: HomeBound<(Source, Event) -> Void>?
+    /// The libuv handles that belong to the source.
+    private let handles: [LoopHandle]
+    /// Called on any thread when an event was taken.
+    private let didTake: @Sendable () -> Void
+    /// Called when the source becomes invalid.
+    private let didRelease: @Sendable () -> Void
+    /// Called when the descriptor of the source's link is ready.
+    private let descriptorIsReady: @Sendable (Source) -> Void
+    /// Whether an event is the source's last; called once for each that was taken.
+    private let isLast: @Sendable (Event) -> Bool
+
+    init(
+        _ inbox: EventInbox<Event>,
+        _ handles: [LoopHandle],
+        _ handler: ((Source, Event) -> Void)?,
+        descriptorIsReady: @escaping @Sendable (Source) -> Void = { _ in },
+        didTake: @escaping @Sendable () -> Void = {},
+        didRelease: @escaping @Sendable () -> Void = {},
+        isLast: @escaping @Sendable (Event) -> Bool = { _ in false }
+    ) {
+        self.inbox = inbox
+        self.handles = handles
+        self.handler = handler.map { HomeBound($0) }
+        self.descriptorIsReady = descriptorIsReady
+        self.didTake = didTake
+        self.didRelease = didRelease
+        self.isLast = isLast
+        if handler == nil { inbox.beginTaking() }
+    }
+
+    /// The source is bound to the loop in which its handles are, whose thread has created it.
+    func checkHome(is thread: ThreadIdentity) {
+        handles.first?.checkHome(is: thread)
+        handler?.checkHome(is: thread)
+    }
+
+    var isReady: Bool { inbox.canBeServed }
+
+    func receive(
+        port source: Source,
+        _ events: UVRunLoop.DescriptorSource.Events
+    ) -> ServeResult {
+        if !events.isEmpty { descriptorIsReady(source) }
+        let wasHandled = inbox.isTakenByTask ? inbox.giveToTask() : callHandler(of: source)
+        if wasHandled { eventWasTaken() }
+        return ServeResult(wasHandled: wasHandled, hasMore: source.link.isValid && isReady)
+    }
+
+    private func callHandler(of source: Source) -> Bool {
+        guard let body = handler?.current, let event = inbox.take() else { return false }
+        body(source, event)
+        if isLast(event) { UVRunLoop.invalidate(source) }
+        return true
+    }
+
+    private func eventWasTaken() {
+        didTake()
+        for handle in handles { handle.takeNoticeOfRoom() }
+    }
+
+    func releaseHandler(in loop: UVRunLoop?) {
+        didRelease()
+        for handle in handles { handle.closeFromAnyThread() }
+        inbox.close(keepingEvents: true)
+        handler?.release()
+    }
+
+    func loopDidEnd(port source: Source) { UVRunLoop.invalidate(source) }
+
+    // MARK: A task
+
+    /// Waits for the next event, which the loop serves in the source's modes.
+    func next(
+        of link: UVRunLoop.PortLink,
+        isolation: isolated (any Actor)?
+    ) async -> Event? {
+        guard let event = await inbox.next(on: link.loop, isolation: isolation) else { return nil }
+        eventWasTaken()
+        if isLast(event) { UVRunLoop.invalidate(link) }
+        return event
+    }
+}

@@ -1,0 +1,275 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopSystem
+
+private typealias FileWatch = UVRunLoop.FileWatch
+
+/// Changes of files, as events of a loop.
+@Suite(.timeLimit(.minutes(15))) struct FileWatchTests {
+    @Test func aFileThatIsMadeInAWatchedFolderIsReported() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            let watch = try FileWatch(folder.path) { watch, change in
+                #expect(change.name == "new" && change.kinds.contains(.renamed))
+                watch.invalidate()
+            }
+            loop.add(watch, forMode: .default)
+            folder.write("text", to: "new")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(!watch.isValid)
+        }
+    }
+
+    @Test func aFileThatIsChangedIsReported() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            folder.write("text", to: "file")
+            let kinds = Box<FileWatch.Kinds>([])
+            let watch = try FileWatch("\(folder.path)/file") { watch, change in
+                #expect(change.name == "file")
+                if kinds.value.isEmpty { loop.stop() }
+                kinds.value.formUnion(change.kinds)
+                if kinds.value == [.changed, .renamed] { watch.invalidate() }
+            }
+            loop.add(watch, forMode: .default)
+            whenAsleep(loop) { folder.write("other", to: "file") }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(kinds.value == .changed)
+            unlink("\(folder.path)/file")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        }
+    }
+
+    @Test func changesOfOneFileAreMergedAndOthersKeepTheirOrder() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            let log = EventLog()
+            let watch = try FileWatch(folder.path) { _, change in log.note(change.name ?? "") }
+            loop.add(watch, forMode: .default)
+            for name in ["b", "a", "b", "c", "a"] { folder.write("text", to: name) }
+            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(log.entries == ["b", "a", "c"])
+            watch.invalidate()
+        }
+    }
+
+    @Test func watchesThatAreReadyTogetherComeByOrder() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            let log = EventLog()
+            let watches = try [3, 1, 2].map { order in
+                try FileWatch(folder.path, order: order) { _, _ in log.note("\(order)") }
+            }
+            for watch in watches { loop.add(watch, forMode: .default) }
+            mkdir("\(folder.path)/new", 0o700)
+            log.observe(loop, [.beforeTimers])
+            loop.run(mode: .default, for: .milliseconds(20))
+            let calls = log.entries.filter { $0 != "beforeTimers" }
+            #expect(calls == ["1", "2", "3"])
+            #expect(log.entries.prefix(4) == ["beforeTimers", "1", "beforeTimers", "2"])
+            for watch in watches { watch.invalidate() }
+        }
+    }
+
+    @Test func aChangeWaitsForItsMode() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            let log = EventLog()
+            let watch = try FileWatch(folder.path) { _, change in log.note(change.name ?? "") }
+            loop.add(watch, forMode: .modalPanel)
+            let keeper = UVRunLoop.Source { _ in }
+            loop.add(keeper, forMode: .default)
+            log.observe(loop, [.afterWaiting])
+            whenAsleep(loop) { folder.write("text", to: "file") }
+            loop.run(mode: .default, for: .milliseconds(30))
+            #expect(log.entries == ["afterWaiting"])
+            let result = loop.run(
+                mode: .modalPanel,
+                for: .seconds(60),
+                returnAfterSourceHandled: true
+            )
+            #expect(result == .handledSource)
+            #expect(log.entries == ["afterWaiting", "file"])
+            watch.invalidate()
+        }
+    }
+
+    @Test func aBurstIsBoundedAndSaysSo() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            let count = Box(0)
+            let last = Box<FileWatch.Change?>(nil)
+            let watch = try FileWatch(folder.path) { _, change in
+                count.value += 1
+                last.value = change
+            }
+            loop.add(watch, forMode: .modalPanel)
+            let keeper = UVRunLoop.Source { _ in }
+            loop.add(keeper, forMode: .default)
+            for number in 0..<1_500 { folder.write("", to: "\(number)") }
+            loop.run(mode: .default, for: .milliseconds(10))
+            for _ in 0..<1_200 { loop.run(mode: .modalPanel, for: .zero) }
+            #expect(count.value == FileWatch.capacity + 1)
+            #expect(last.value?.kinds == .overflowed)
+            folder.write("", to: "more")
+            loop.run(mode: .modalPanel, for: .milliseconds(10))
+            #expect(last.value?.name == "more")
+            watch.invalidate()
+        }
+    }
+
+    // MARK: Failure
+
+    @Test func pathsThatCannotBeWatchedThrow() throws {
+        withLoop { _ in
+            #expect(code(of: "/no/such/path") == .noSuchFile)
+            #expect(code(of: "") == .noSuchFile)
+            #expect(code(of: "/tmp\0") == .invalidArgument)
+        }
+    }
+
+    @Test func aFullTableOfDescriptorsThrows() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                try withLoop { loop in
+                    let table = FullTable()
+                    precondition(code(of: "/tmp") == .noDescriptorsLeft)
+                    table.leave(1)
+                    let watch = try FileWatch("/tmp") { _, _ in }
+                    precondition(watch.isValid)
+                    table.clear()
+                }
+            }
+        }
+    }
+
+    @Test func aThousandWatchesLeaveNothingBehind() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                onAnotherThread { withLoop { _ in _ = try? FileWatch("/tmp") { _, _ in } } }
+                let before = openDescriptorCount()
+                onAnotherThread {
+                    let loop = UVRunLoop.current
+                    for number in 0..<1_000 {
+                        guard let watch = try? FileWatch("/tmp", handler: { _, _ in }) else {
+                            preconditionFailure("The path cannot be watched.")
+                        }
+                        loop.add(watch, forMode: .default)
+                        // The others are invalidated by the end of the loop, or released.
+                        if number % 3 == 0 { watch.invalidate() }
+                        if number % 3 == 1 { loop.remove(watch, forMode: .default) }
+                    }
+                }
+                precondition(openDescriptorCount() == before)
+            }
+        }
+    }
+
+    @Test func theEndOfTheLoopInvalidatesAWatchInNoMode() {
+        let watch = SharedBox<FileWatch?>(nil)
+        onAnotherThread {
+            watch.value = try? FileWatch("/tmp") { _, _ in }
+            #expect(watch.value?.isValid == true)
+        }
+        #expect(watch.value?.isValid == false)
+    }
+
+    @Test func handlersAreReleasedOnTheirThread() throws {
+        try withLoop { loop in
+            let home = ThreadIdentity.current
+            let released = Signal()
+            let watch = try watch(releasing: HomeToken(home, released))
+            loop.add(watch, forMode: .default)
+            onAnotherThread { watch.invalidate() }
+            #expect(!watch.isValid)
+            loop.run(mode: .default, for: .zero)
+            #expect(released.hasCome)
+        }
+    }
+
+    // MARK: Tasks
+
+    @Test func aTaskTakesTheChanges() async throws {
+        try await UVRunLoop.withThread { loop in
+            let folder = TemporaryFolder()
+            let watch = try await loop.watch(folder.path)
+            var names: [String] = []
+            mkdir("\(folder.path)/0", 0o700)
+            for await change in watch.changes {
+                names.append(change.name ?? "")
+                guard names.count < 20 else { break }
+                mkdir("\(folder.path)/\(names.count)", 0o700)
+            }
+            #expect(names == (0..<20).map { "\($0)" })
+            watch.invalidate()
+            #expect(await next(of: watch) == nil)
+        }
+    }
+
+    @Test func aSequenceEndsWhenTheWatchBecomesInvalid() async throws {
+        try await UVRunLoop.withThread { loop in
+            let watch = try await loop.watch("/proc/self")
+            let task = Task { await next(of: watch) }
+            loop.perform { watch.invalidate() }
+            #expect(await task.value == nil)
+        }
+    }
+
+    @Test func aCancelledTaskGetsNoChange() async throws {
+        try await UVRunLoop.withThread { loop in
+            let folder = TemporaryFolder()
+            let watch = try await loop.watch(folder.path)
+            let task = Task { await next(of: watch) }
+            task.cancel()
+            #expect(await task.value == nil)
+            mkdir("\(folder.path)/kept", 0o700)
+            #expect(await next(of: watch)?.name == "kept")
+            watch.invalidate()
+        }
+    }
+
+    @Test func aTaskIsToldThatAPathCannotBeWatched() async throws {
+        try await UVRunLoop.withThread { loop in
+            await #expect(throws: UVRunLoop.SystemError.self) {
+                try await loop.watch("/no/such/path")
+            }
+            return
+        }
+    }
+}
+
+private func next(of watch: FileWatch) async -> FileWatch.Change? {
+    var iterator = watch.changes.makeAsyncIterator()
+    return await iterator.next()
+}
+
+private func code(of path: String) -> UVRunLoop.SystemError.Code? {
+    do {
+        _ = try FileWatch(path) { _, _ in }
+        return nil
+    } catch {
+        return error.code
+    }
+}
+
+private func watch(releasing token: HomeToken) throws -> FileWatch {
+    try FileWatch("/tmp") { _, _ in withExtendedLifetime(token) {} }
+}
+
+/// Checks that it is released on a thread.
+private final class HomeToken {
+    private let home: ThreadIdentity
+    private let released: Signal
+
+    init(_ home: ThreadIdentity, _ released: Signal) {
+        self.home = home
+        self.released = released
+    }
+
+    deinit {
+        #expect(ThreadIdentity.current == home)
+        released.send()
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopSystem
+
+private typealias Offload = UVRunLoop.Offload
+
+/// Work that cannot be queued, and rules that are broken.
+@Suite(.timeLimit(.minutes(15))) struct OffloadFailureTests {
+    /// The sanitizer needs memory of its own.
+    @Test(.enabled(if: !isUnderThreadSanitizer))
+    func aProcessThatMayHaveNoMoreThreadsThrows() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                withLoop { _ in
+                    var limit = rlimit()
+                    getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+                    let previous = limit.rlim_cur
+                    // No room for another stack.
+                    limit.rlim_cur = 1 << 20
+                    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+                    let offload = try? Offload {
+                        1
+                    } handler: { _, _ in
+                    }
+                    limit.rlim_cur = previous
+                    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+                    precondition(offload == nil)
+                    useLoopOnce()
+                }
+            }
+        }
+    }
+
+    @Test func aSourceOfAnotherLoopTraps() async {
+        await #expect(processExitsWith: .failure) {
+            addToAnotherLoop()
+        }
+    }
+
+    @Test func virtualTimeTraps() async {
+        await #expect(processExitsWith: .failure) {
+            withLoop(.manual) { _, _ in
+                _ = try? Offload {
+                    1
+                } handler: { _, _ in
+                }
+            }
+        }
+    }
+}
+
+private func addToAnotherLoop() {
+    let offload = try? Offload {
+        1
+    } handler: { _, _ in
+    }
+    guard let offload else { return }
+    onAnotherThread { UVRunLoop.current.add(offload, forMode: .default) }
+}
+
+private func useLoopOnce() {
+    let offload = try? Offload {
+        1
+    } handler: { _, _ in
+    }
+    guard let offload else { return }
+    UVRunLoop.current.add(offload, forMode: .default)
+    UVRunLoop.current.run(mode: .default, for: .seconds(60))
+}

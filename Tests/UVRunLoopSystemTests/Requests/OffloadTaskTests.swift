@@ -1,0 +1,56 @@
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopSystem
+
+private struct Refusal: Error {}
+
+/// Work on the pool that tasks wait for.
+@Suite(.timeLimit(.minutes(15))) struct OffloadTaskTests {
+    @Test func aTaskGetsTheValue() async throws {
+        try await UVRunLoop.withThread { loop in
+            let value = try await loop.offload { 6 * 7 }
+            #expect(value == 42)
+        }
+    }
+
+    @Test func aTaskGetsTheError() async throws {
+        try await UVRunLoop.withThread { loop in
+            await #expect(throws: Refusal.self) {
+                try await loop.offload { () throws -> Int in throw Refusal() }
+            }
+            return
+        }
+    }
+
+    @Test func aTaskElsewhereGetsTheValue() async throws {
+        let thread = try startLoopThread()
+        let loop = thread.runLoop
+        let value = try await loop.offload { 42 }
+        #expect(value == 42)
+        thread.stop()
+        await #expect(throws: UVRunLoop.PerformError.threadEnded) {
+            // The thread may still be ending, which drops the request, too.
+            while true { _ = try await loop.offload { 42 } }
+        }
+    }
+
+    @Test func aCancelledTaskDoesNotWait() async throws {
+        try await UVRunLoop.withThread { loop in
+            let gate = Signal()
+            let begun = Signal()
+            let task = Task {
+                try await loop.offload {
+                    begun.send()
+                    gate.wait()
+                }
+            }
+            begun.wait()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            gate.send()
+        }
+    }
+}
+
+private func startLoopThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }

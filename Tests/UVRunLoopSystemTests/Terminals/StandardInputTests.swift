@@ -1,0 +1,149 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopSystem
+
+private typealias StandardInput = UVRunLoop.StandardInput
+
+/// The standard input, and other descriptors that are read so.
+@Suite(.timeLimit(.minutes(15))) struct StandardInputTests {
+    @Test func bytesAndTheEndAreTold() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let log = EventLog()
+            let input = try StandardInput(descriptor: pipe.readEnd) { source, event in
+                if case .bytes(let bytes) = event { log.gather(bytes) }
+                if event == .ended { log.note("ended") }
+                #expect(source.isValid)
+            }
+            loop.add(input, forMode: .default)
+            pipe.write("hello")
+            pipe.closeWriteEnd()
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.received == Array("hello".utf8) && log.entries == ["ended"])
+            #expect(!input.isValid && fcntl(pipe.readEnd, F_GETFD) >= 0)
+        }
+    }
+
+    @Test(arguments: ["hello", "", String(repeating: "line\n", count: 50_000)])
+    func aFileIsReadToItsEnd(text: String) async {
+        await #expect(processExitsWith: .success) { [text] in
+            inQuietProcess {
+                let folder = TemporaryFolder()
+                folder.write(text, to: "file")
+                replaceInput(by: "\(folder.path)/file")
+                let bytes = try readInput()
+                precondition(bytes == Array(text.utf8))
+            }
+        }
+    }
+
+    @Test func theNullDeviceEndsAtOnce() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                replaceInput(by: "/dev/null")
+                let bytes = try readInput()
+                precondition(bytes.isEmpty)
+            }
+        }
+    }
+
+    @Test func aPipeKeepsItsBlockingMode() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                let pipe = Pipe()
+                dup2(pipe.readEnd, 0)
+                pipe.write("text")
+                try withLoop { loop in
+                    let input = try StandardInput { _, event in
+                        precondition(event == .bytes(Array("text".utf8)))
+                        precondition(!isNonBlocking(0))
+                        loop.stop()
+                    }
+                    loop.add(input, forMode: .default)
+                    precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+                }
+                precondition(!isNonBlocking(0))
+            }
+        }
+    }
+
+    @Test func inputWaitsForItsMode() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let log = EventLog()
+            let input = try StandardInput(descriptor: pipe.readEnd) { source, event in
+                if case .bytes(let bytes) = event { log.gather(bytes) }
+                source.invalidate()
+            }
+            loop.add(input, forMode: .modalPanel)
+            let keeper = UVRunLoop.Source { _ in }
+            loop.add(keeper, forMode: .default)
+            pipe.write("text")
+            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            #expect(log.received.isEmpty)
+            #expect(loop.run(mode: .modalPanel, for: .seconds(60)) == .finished)
+            #expect(log.received == Array("text".utf8))
+        }
+    }
+
+    @Test func descriptorsThatCannotBeReadThrow() {
+        for number in [-1, 9_999] as [CInt] {
+            do throws(UVRunLoop.SystemError) {
+                _ = try StandardInput(descriptor: number) { _, _ in }
+                Issue.record("There is no such descriptor.")
+            } catch {
+                #expect(error.code == .descriptorClosed && error.attempt == .open)
+            }
+        }
+    }
+
+    @Test func aTaskTakesTheBytesOneReadAtATime() async throws {
+        try await UVRunLoop.withThread { loop in
+            let pipe = Pipe()
+            let input = try StandardInput(descriptor: pipe.readEnd)
+            loop.add(input, forMode: .common)
+            var iterator = input.events.makeAsyncIterator()
+            for number in 0..<20 {
+                pipe.write("\(number)")
+                #expect(await iterator.next() == .bytes(Array("\(number)".utf8)))
+            }
+            pipe.closeWriteEnd()
+            #expect(await iterator.next() == .ended)
+            #expect(await iterator.next() == nil)
+        }
+    }
+
+    @Test func bytesThatNoTaskTakesLetTheLoopSleep() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let input = try StandardInput(descriptor: pipe.readEnd)
+            loop.add(input, forMode: .default)
+            pipe.write("text")
+            loop.run(mode: .default, for: .milliseconds(5))
+            let before = threadProcessorTime()
+            #expect(loop.run(mode: .default, for: .milliseconds(200)) == .timedOut)
+            #expect(threadProcessorTime() - before < 50_000_000)
+            input.invalidate()
+        }
+    }
+}
+
+private func replaceInput(by path: String) {
+    let file = open(path, O_RDONLY)
+    precondition(file > 0 && dup2(file, 0) == 0)
+    close(file)
+}
+
+private func readInput() throws -> [UInt8] {
+    try withLoop { loop in
+        let bytes = Box<[UInt8]>([])
+        let input = try StandardInput { _, event in
+            if case .bytes(let chunk) = event { bytes.value += chunk }
+        }
+        loop.add(input, forMode: .default)
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        return bytes.value
+    }
+}

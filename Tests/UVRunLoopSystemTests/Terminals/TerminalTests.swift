@@ -1,0 +1,131 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopSystem
+
+private typealias Terminal = UVRunLoop.Terminal
+
+/// The modes of a pseudo-terminal.
+@Suite(.timeLimit(.minutes(15))) struct TerminalTests {
+    @Test func theModeIsSetAndPutBack() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            let terminal = try Terminal(descriptor: pair.terminal)
+            #expect(pair.echoes)
+            try terminal.setRaw()
+            #expect(!pair.echoes)
+            try terminal.setNormal()
+            #expect(pair.echoes)
+            try terminal.setRaw()
+            terminal.close()
+            #expect(pair.echoes && !isNonBlocking(pair.terminal))
+            #expect(throws: UVRunLoop.SystemError.self) { try terminal.setRaw() }
+        }
+    }
+
+    @Test func theSizeIsTheTerminals() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            var size = winsize(ws_row: 33, ws_col: 99, ws_xpixel: 0, ws_ypixel: 0)
+            #expect(ioctl(pair.terminal, UInt(TIOCSWINSZ), &size) == 0)
+            let terminal = try Terminal(descriptor: pair.terminal)
+            let found = try terminal.size()
+            #expect(found.columns == 99 && found.rows == 33)
+        }
+    }
+
+    @Test func keysArriveRaw() throws {
+        try withLoop { loop in
+            let pair = TerminalPair()
+            let terminal = try Terminal(descriptor: pair.terminal)
+            try terminal.setRaw()
+            let input = try UVRunLoop.StandardInput(descriptor: pair.terminal) { source, event in
+                // In the normal mode, nothing would come before the end of the line.
+                #expect(event == .bytes([3]))
+                source.invalidate()
+            }
+            loop.add(input, forMode: .default)
+            #expect(write(pair.other, [3] as [UInt8], 1) == 1)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            terminal.close()
+        }
+    }
+
+    @Test func otherDescriptorsThrow() {
+        withLoop { _ in
+            let pipe = Pipe()
+            for number in [pipe.readEnd, -1] {
+                do throws(UVRunLoop.SystemError) {
+                    _ = try Terminal(descriptor: number)
+                    Issue.record("This is no terminal.")
+                } catch {
+                    #expect(error.code == .notATerminal)
+                }
+            }
+        }
+    }
+
+    @Test func theEndOfTheThreadPutsTheModeBack() {
+        let pair = TerminalPair()
+        let terminal = SharedBox<Terminal?>(nil)
+        onAnotherThread {
+            terminal.value = try? Terminal(descriptor: pair.terminal)
+            try? terminal.value?.setRaw()
+            #expect(!pair.echoes)
+        }
+        #expect(pair.echoes)
+    }
+
+    /// Not in the process of other tests: `exit` waits for the pool's threads, which a forked child
+    /// does not have.
+    @Test func theExitOfTheProcessPutsTheModeBack() async {
+        await #expect(processExitsWith: .success) {
+            let pair = TerminalPair()
+            let child = startChild {
+                _ = try? openForGood(pair.terminal).setRaw()
+                guard !pair.echoes else { return 1 }
+                exit(7)
+            }
+            precondition(awaitEnd(of: child) == 7)
+            precondition(pair.echoes)
+        }
+    }
+}
+
+/// Opens a terminal that is never released.
+private func openForGood(_ descriptor: CInt) throws -> Terminal {
+    let terminal = try Terminal(descriptor: descriptor)
+    _ = Unmanaged.passRetained(terminal)
+    return terminal
+}
+
+/// A pseudo-terminal, and the other end of it.
+private final class TerminalPair: Sendable {
+    /// TIOCSPTLCK and TIOCGPTN, which are macros.
+    private static let setLock: UInt = 0x4004_5431
+    private static let getNumber: UInt = 0x8004_5430
+
+    let other: CInt
+    let terminal: CInt
+
+    init() {
+        other = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var (number, isLocked): (CInt, CInt) = (0, 0)
+        precondition(ioctl(other, Self.setLock, &isLocked) == 0)
+        precondition(ioctl(other, Self.getNumber, &number) == 0)
+        terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        precondition(terminal >= 0)
+    }
+
+    var echoes: Bool {
+        var flags = termios()
+        precondition(tcgetattr(terminal, &flags) == 0)
+        return flags.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    deinit {
+        close(terminal)
+        close(other)
+    }
+}
