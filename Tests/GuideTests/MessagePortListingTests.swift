@@ -11,7 +11,7 @@ import UVRunLoopPorts
             try lines(of: "3-16") == [
                 "message 101: hello",
                 "within a process a name means one port: true",
-                "without a port to the name: noSuchPort",
+                "without a port to the name: no process serves the name",
             ]
         )
     }
@@ -67,7 +67,7 @@ import UVRunLoopPorts
                 "main: message 7 means nothing to me",
                 "main: a worker has checked in",
                 "main: a worker has checked in",
-                "main: the worker has no port: noSuchPort",
+                "main: the worker has no port: no process serves the name",
                 "main: the worker's port was kept: true",
             ]
         )

@@ -239,7 +239,8 @@ import Testing
         for thread in threads { thread.join() }
         #expect(
             log.entries.sorted() == [
-                "becameInvalid", "becameInvalid", "becameInvalid", "handler",
+                "handler", "the port became invalid", "the port became invalid",
+                "the port became invalid",
             ]
         )
         #expect(remote.invalidationHandler == nil)
@@ -291,7 +292,7 @@ import Testing
         #expect(peer.readFrame() != nil)
         remote.invalidate()
         thread.join()
-        #expect(log.entries == ["becameInvalid"])
+        #expect(log.entries == ["the port became invalid"])
         #expect(peer.read() == [])
     }
 

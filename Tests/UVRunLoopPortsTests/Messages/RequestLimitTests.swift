@@ -36,7 +36,12 @@ import Testing
         }
         gaveUp.send()
         server.stop()
-        #expect(log.entries == ["sendTimedOut, in time: true", "receiveTimedOut, in time: true"])
+        #expect(
+            log.entries == [
+                "the message was not sent within the limit, in time: true",
+                "no reply arrived within the limit, in time: true",
+            ]
+        )
     }
 
     @Test func aSendToAPeerThatNeverReadsEndsAtItsLimit() throws {

@@ -24,7 +24,7 @@ import Testing
         #expect(peer.readFrame() != nil)
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(log.entries == ["threadStopped"])
+        #expect(log.entries == ["the thread was told to stop"])
     }
 
     @Test func stoppingAtOnceEndsASendThatWaitsForRoom() throws {
@@ -43,7 +43,7 @@ import Testing
         #expect(peer.read(24).count == 24)
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(log.entries == ["threadStopped"])
+        #expect(log.entries == ["the thread was told to stop"])
     }
 
     /// The first stop lets the send go on without running the loop; the second one ends it.
@@ -65,7 +65,7 @@ import Testing
         #expect(log.entries == [])
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(log.entries == ["threadStopped"])
+        #expect(log.entries == ["the thread was told to stop"])
     }
 
     @Test func stoppingAfterQueuedWorkLetsAWaitComeToItsReply() throws {
@@ -113,7 +113,7 @@ import Testing
         thread.join()
         try onAnotherThread { _ = try place.remote().request(id: 3) }
         server.stop()
-        #expect(log.entries.sorted() == ["served 1", "served 3", "threadStopped"])
+        #expect(log.entries.sorted() == ["served 1", "served 3", "the thread was told to stop"])
     }
 
     /// The inner wait is for another peer than the outer one.
@@ -140,7 +140,11 @@ import Testing
         isWaiting.wait()
         thread.stop(afterQueuedWork: false)
         thread.join()
-        #expect(log.entries == ["inner threadStopped", "outer threadStopped"])
+        #expect(
+            log.entries == [
+                "inner the thread was told to stop", "outer the thread was told to stop",
+            ]
+        )
         withExtendedLifetime((outer, inner)) {}
     }
 }
