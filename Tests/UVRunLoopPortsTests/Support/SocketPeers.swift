@@ -25,20 +25,10 @@ extension EventLog {
     func note(_ event: SocketPort.Event) { note(event.text) }
 }
 
-/// A log with the bytes that a socket has received as one stream.
-final class StreamLog: Sendable {
-    private let log = EventLog()
-    private let bytes = Guarded<[UInt8]>([])
-
-    /// The events that are no bytes.
-    var entries: [String] { log.entries }
-    var count: Int { log.count }
-    var received: [UInt8] { bytes.withLock { $0 } }
-
+extension StreamLog {
     /// Collects received bytes, and logs every other event.
     func gather(_ event: SocketPort.Event) {
-        guard case .received(let bytes) = event else { return log.note(event) }
-        self.bytes.withLock { $0 += bytes }
+        if case .received(let bytes) = event { gather(bytes) } else { note(event.text) }
     }
 }
 

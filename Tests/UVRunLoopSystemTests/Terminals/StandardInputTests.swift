@@ -11,7 +11,7 @@ private typealias StandardInput = UVRunLoop.StandardInput
     @Test func bytesAndTheEndAreTold() throws {
         try withLoop { loop in
             let pipe = Pipe()
-            let log = EventLog()
+            let log = StreamLog()
             let input = try StandardInput(descriptor: pipe.readEnd) { source, event in
                 if case .bytes(let bytes) = event { log.gather(bytes) }
                 if event == .ended { log.note("ended") }
@@ -72,7 +72,7 @@ private typealias StandardInput = UVRunLoop.StandardInput
     @Test func inputWaitsForItsMode() throws {
         try withLoop { loop in
             let pipe = Pipe()
-            let log = EventLog()
+            let log = StreamLog()
             let input = try StandardInput(descriptor: pipe.readEnd) { source, event in
                 if case .bytes(let bytes) = event { log.gather(bytes) }
                 source.invalidate()
