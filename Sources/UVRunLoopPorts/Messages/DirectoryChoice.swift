@@ -41,7 +41,7 @@ struct DirectoryChoice {
 
     /// The chosen directory; `nil` if there is none.
     ///
-    /// - Throws: ``UVRunLoop/MessagePortError/directoryNotTrusted(_:)`` if something else of the
+    /// - Throws: ``UVRunLoop/MessagePortError/Code/directoryNotTrusted`` if something else of the
     ///   user's has its name.
     func chosen() throws(MessagePortError) -> PortDirectory? {
         if let status = try ownStatus(of: plainPath) {

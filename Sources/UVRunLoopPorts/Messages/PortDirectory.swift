@@ -41,7 +41,7 @@ struct PortDirectory: Hashable, Sendable {
     /// - Parameters:
     ///   - path: The directory's path.
     ///   - status: Its status; the user owns it.
-    /// - Throws: ``UVRunLoop/MessagePortError/directoryNotTrusted(_:)`` if others may access it.
+    /// - Throws: ``UVRunLoop/MessagePortError/Code/directoryNotTrusted`` if others may access it.
     init(_ path: String, _ status: FileStatus) throws(MessagePortError) {
         guard status.kind == .directory, status.permissions & 0o077 == 0 else {
             throw .directoryNotTrusted(path)

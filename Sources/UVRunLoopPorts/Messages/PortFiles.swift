@@ -42,7 +42,7 @@ struct PortFiles: Hashable, Sendable {
 
     /// Whether the user's socket exists.
     ///
-    /// - Throws: ``UVRunLoop/MessagePortError/fileNotTrusted(_:)`` if another file has the path.
+    /// - Throws: ``UVRunLoop/MessagePortError/Code/fileNotTrusted`` if another file has the path.
     func holdsSocket() throws(MessagePortError) -> Bool {
         let status = try translating { () throws(UVError) in try FileStatus(ofPath: socket) }
         guard let status else { return false }
