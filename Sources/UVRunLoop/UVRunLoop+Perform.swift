@@ -185,6 +185,7 @@ extension UVRunLoop {
             if local.blocks.reader.hasPassedOver { sleepBriefly() }
         } while local.blocks.reader.hasPassedOver
         contents.queue.didTakeLast(local.blocks.reader)
+        local.blocks.reader = BlockQueue.Reader()
         local.blocks.emptyUpTo = .max
         return local.blocks.inbox.removeAll()
     }

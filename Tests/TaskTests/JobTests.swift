@@ -50,6 +50,29 @@ import Testing
         }
     }
 
+    /// Jobs that are taken together with a late one are known to wait, also where none comes later.
+    @Test(arguments: DriverKind.allCases)
+    func jobsThatCameBeforeALateOneKeepTheRunGoing(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let queue = loop.jobs.queue
+            loop.queueJob { log.note("first") }
+            let local = loop.local.withValue(\.self)
+            let first = try #require(loop.jobs.takeNext(&local.jobs))
+            let slot = try #require(queue.reserve())
+            loop.queueJob { log.note("second") }
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            #expect(log.entries == ["second"])
+
+            queue.segments.fill(slot, with: first.job)
+            queue.segments.storeMark(first.context.mark, of: slot)
+            let late = UVRunLoop.maxJobsAtOnce + 500
+            for _ in 0..<late { loop.queueJob { log.note("late") } }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.entries == ["second", "first"] + Array(repeating: "late", count: late))
+            for _ in 0..<3 { #expect(!loop.jobs.holdsJob(&local.jobs)) }
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func jobsArePerformedAgainAfterSourcesAndAfterTimers(kind: DriverKind) {
         withLoop(kind) { loop, log in

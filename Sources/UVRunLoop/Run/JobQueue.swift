@@ -49,29 +49,32 @@ final class JobQueue: Sendable {
     /// How far the loop has taken its jobs.
     struct Taken {
         fileprivate var reader = Queue.Reader()
-        /// Jobs that were taken from behind one whose sender was held up, the next one last.
-        fileprivate var overtaking: [Entry] = []
+        /// Jobs that were taken from behind one whose sender was held up, or with it, the next one
+        /// last.
+        fileprivate var overtaking: [Entry] = [] {
+            didSet { hasOvertaking = !overtaking.isEmpty }
+        }
+        /// Every pass asks for it, and an array's count would cost it two loads.
+        fileprivate private(set) var hasOvertaking = false
     }
 
     /// Whether a job waits to be performed.
-    ///
-    /// While jobs are left that have overtaken another, that other lies before the end.
     @inline(__always)
     func holdsJob(_ taken: inout Taken) -> Bool {
-        queue.mayHoldMore(taken.reader) && findsJob(&taken)
+        (taken.hasOvertaking || queue.mayHoldMore(taken.reader)) && findsJob(&taken)
     }
 
     @inline(never)
     private func findsJob(_ taken: inout Taken) -> Bool {
         queue.goOn(&taken.reader)
-        if !taken.overtaking.isEmpty || queue.peek(taken.reader) != nil { return true }
+        if taken.hasOvertaking || queue.peek(taken.reader) != nil { return true }
         return lookFurther(&taken)
     }
 
     /// Takes the next job to be performed.
     @inline(__always)
     func takeNext(_ taken: inout Taken) -> Entry? {
-        if !taken.overtaking.isEmpty { return taken.overtaking.popLast() }
+        if taken.hasOvertaking { return taken.overtaking.popLast() }
         if let entry = takeFirst(&taken) { return entry }
         guard queue.mayHoldMore(taken.reader), lookFurther(&taken) else { return nil }
         return taken.overtaking.popLast()
@@ -90,15 +93,17 @@ final class JobQueue: Sendable {
     @inline(never)
     private func lookFurther(_ taken: inout Taken) -> Bool {
         take(&taken, upTo: queue.end)
-        return !taken.overtaking.isEmpty
+        return taken.hasOvertaking
     }
 
     private func take(_ taken: inout Taken, upTo end: UInt64) {
+        var found: [Entry] = []
         queue.take(&taken.reader, upTo: end) { slot, mark in
-            let entry = Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
-            taken.overtaking.append(entry)
+            found.append(
+                Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
+            )
         }
-        taken.overtaking.reverse()
+        taken.overtaking = found.reversed()
     }
 
     /// Passes on the jobs, and all further ones, at the end of the loop.

@@ -2,7 +2,7 @@
 ///
 /// The engine is behind a lock. What the loop asks about it in every pass is published, and read
 /// without the lock: a published value may be newer than the loop has noticed, never older than the
-/// change it has been woken for. The queue of blocks has no lock; that of jobs has its own.
+/// change it has been woken for. The queues of blocks and jobs have no lock.
 struct LoopContents: ~Copyable, Sendable {
     private let engine = Guarded(Engine())
     private let publishedSummary = Publication<SystemWord>()
