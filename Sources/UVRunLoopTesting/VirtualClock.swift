@@ -38,7 +38,7 @@ extension UVRunLoop {
         /// - Parameter limit: How long a loop waits, in real time, while nothing happens to the
         ///   clock or any of its loops. After that a test would hang: the process traps with a
         ///   message that says what each loop waits for. `nil` for no limit.
-        public init(limit: Duration? = .seconds(120)) {
+        public init(limit: Duration? = .seconds(600)) {
             self.limit = limit
         }
 

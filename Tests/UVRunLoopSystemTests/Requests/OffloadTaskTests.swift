@@ -39,13 +39,14 @@ private struct Refusal: Error {}
         try await UVRunLoop.withThread { loop in
             let gate = Signal()
             let begun = Signal()
-            let task = Task {
+            // On the pool of tasks, it could wait for minutes for its turn.
+            let task = Task(executorPreference: loop.taskExecutor) {
                 try await loop.offload {
                     begun.send()
                     gate.wait()
                 }
             }
-            begun.wait()
+            while !begun.hasCome { await Task.yield() }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             gate.send()
