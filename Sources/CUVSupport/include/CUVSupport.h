@@ -19,6 +19,7 @@
 #include "cuv_dispatch.h"
 #include "cuv_epoll.h"
 #include "cuv_events.h"
+#include "cuv_forks.h"
 #include "cuv_locks.h"
 #include "cuv_loops.h"
 #include "cuv_pipes.h"

@@ -1,0 +1,20 @@
+#ifndef CUV_FORKS_H
+#define CUV_FORKS_H
+
+#include <stdint.h>
+
+/// Counts forks from now on: the number grows by one in each forked child.
+///
+/// In C, because the child of a process with threads may run nothing of the Swift runtime before it
+/// executes a program: a lock of the runtime, which another thread held, would stay locked.
+///
+/// Returns 0, or an error number if there is no memory.
+int cuv_watch_forks(void);
+
+/// The number of forks between this process and the one that loaded the library.
+static inline uint64_t cuv_fork_count(void) {
+    extern uint64_t cuv_forks;
+    return __atomic_load_n(&cuv_forks, __ATOMIC_RELAXED);
+}
+
+#endif
