@@ -115,7 +115,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["UVRunLoop", "UVRunLoopTesting"],
+            dependencies: ["QuietItems", "UVRunLoop", "UVRunLoopTesting"],
             path: "Tests/TestSupport"
         ),
         .target(
@@ -180,4 +180,5 @@ let package = Package(
         .testTarget(name: "ExampleTests", dependencies: ["FirstLine", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
+        .target(name: "QuietItems", path: "Tests/Support/QuietItems"),
 )

@@ -14,3 +14,9 @@ int64_t cuv_coarse_time(void) {
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
+
+int64_t cuv_coarse_resolution(void) {
+    struct timespec time;
+    clock_getres(CLOCK_MONOTONIC_COARSE, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}

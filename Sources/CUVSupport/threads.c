@@ -1,10 +1,13 @@
 // Owns the library's thread-local state, and queries the system about threads.
 
+#define _GNU_SOURCE
+
 #include "cuv_threads.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static _Thread_local struct cuv_thread current_thread;
@@ -16,6 +19,38 @@ pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 void cuv_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+
+#if __GLIBC_PREREQ(2, 31) && !__has_feature(thread_sanitizer)
+
+int cuv_join_thread(pthread_t thread, int64_t nanoseconds) {
+    int64_t date = nanoseconds > 0 ? nanoseconds : 0;
+    struct timespec time = {.tv_sec = date / 1000000000, .tv_nsec = date % 1000000000};
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &time);
+}
+
+#else
+
+// The older call, which is all that the thread sanitizer knows, has a date of CLOCK_REALTIME. That
+// clock may be set, so the wait is cut into short ones.
+int cuv_join_thread(pthread_t thread, int64_t nanoseconds) {
+    for (;;) {
+        struct timespec now, time;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t rest = nanoseconds - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+        int64_t slice = rest < 0 ? 0 : rest > 100000000 ? 100000000 : rest;
+        clock_gettime(CLOCK_REALTIME, &time);
+        time.tv_sec += (time.tv_nsec + slice) / 1000000000;
+        time.tv_nsec = (time.tv_nsec + slice) % 1000000000;
+        int status = pthread_timedjoin_np(thread, NULL, &time);
+        if (status != ETIMEDOUT || rest <= 0) return status;
+    }
+}
+
+#endif
 
 // A function of the C library that no header declares.
 int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library);

@@ -119,7 +119,7 @@ extension UVRunLoop {
     /// Returns the later of a date and the current time.
     static func currentTime(notBefore date: Int64) -> Int64 {
         ThreadRecord.withCurrentLoop {
-            $0?.remote.time(notBefore: date) ?? monotonicTime(notBefore: date)
+            $0?.waker.time(notBefore: date) ?? monotonicTime(notBefore: date)
         }
     }
 

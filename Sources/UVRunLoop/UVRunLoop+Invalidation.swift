@@ -3,6 +3,7 @@ extension UVRunLoop {
     // loop. Lock order: the item's lock, held over both steps, then the loop's.
 
     static func invalidate(_ timer: Timer) {
+        timer.useMark.dismiss()
         let isAtHome = timer.isAtHome
         var last: TimerCall?
         // Invalid before it leaves, because another loop may claim it as soon as it has left.
@@ -20,6 +21,7 @@ extension UVRunLoop {
     }
 
     static func invalidate(_ observer: Observer) {
+        observer.useMark.dismiss()
         let (isFirst, loop, record) = observer.state.withLock {
             state -> (Bool, UVRunLoop?, ObserverRecord<LoopItems>?) in
             guard observer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
@@ -37,6 +39,7 @@ extension UVRunLoop {
     }
 
     static func invalidate(_ source: Source) {
+        source.useMark.dismiss()
         let links = source.state.withLock { state -> [(link: Source.Link, left: [Mode])] in
             guard state.isValid else { return [] }
             state.isValid = false
@@ -73,6 +76,7 @@ extension UVRunLoop {
     /// - Returns: The loop that it was in.
     @discardableResult
     static func takeOut(_ link: PortLink) -> UVRunLoop? {
+        link.useMark.dismiss()
         let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord<LoopItems>?) in
             guard link.validity.exchange(false, ordering: .acquiringAndReleasing) else {
                 return (nil, nil)

@@ -11,11 +11,20 @@ extension UVRunLoop {
     ///   - observer: The observer.
     ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the observer to every common mode, later ones
     ///     included.
-    public func add(_ observer: Observer, forMode mode: Mode = .default) {
-        observer.handler.checkHome(is: thread)
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
+    public func add(
+        _ observer: Observer,
+        forMode mode: Mode = .default,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        let caller = { Caller(file, line, "observer", label: observer.label) }
+        observer.handler.checkHome(is: thread, caller)
+        observer.useMark.dismiss()
         observer.state.withLock { state in
             guard observer.isValid else { return }
-            checkOwner(state.loop, "observer")
+            Self.checkOwner(isThisOne: state.loop.map { $0 === self } ?? true, caller)
             withEngine { engine in
                 guard !engine.isClosed else { return }
                 if state.loop == nil {

@@ -23,10 +23,19 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - modes: The modes in which the block may run; traps if there is none.
     ///   - block: The work.
-    public func perform(inModes modes: [Mode], _ block: consuming @escaping @Sendable () -> Void) {
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
+    public func perform(
+        inModes modes: [Mode],
+        _ block: consuming @escaping @Sendable () -> Void,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
         require(
             !modes.isEmpty,
-            "A block for no mode would never run. Name at least one mode."
+            "A block for no mode would never run. Name at least one mode.",
+            file: file,
+            line: line
         )
         checkProcess()
         for mode in modes { contents.blockModes.insert(mode) }
@@ -40,18 +49,25 @@ extension UVRunLoop {
 
     /// Queues a block that need not be `Sendable`, because it comes from the loop's own thread.
     ///
-    /// Otherwise like ``perform(inModes:_:)``.
+    /// Otherwise like ``perform(inModes:_:file:line:)``.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; traps if there is none.
     ///   - block: The work.
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
     @available(*, noasync, message: "A task may go on on another thread. Use perform(_:).")
-    public func performLocally(inModes modes: [Mode] = [.default], _ block: @escaping () -> Void) {
-        checkThread()
+    public func performLocally(
+        inModes modes: [Mode] = [.default],
+        _ block: @escaping () -> Void,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        checkThread(file: file, line: line)
         let bound = HomeBound(block)
-        perform(inModes: modes) { bound.current?() }
+        perform(inModes: modes, { bound.current?() }, file: file, line: line)
     }
 
     // MARK: The queue
@@ -106,13 +122,26 @@ extension UVRunLoop {
         let local = run.local
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
-        // Moved out one by one, so that each block is released right after it ran.
-        while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
-            callOutToBlock(next.takeBlock())
+        if LoopWatch.isOn {
+            callWatched(&batch)
+        } else {
+            // Moved out one by one, so that each block is released right after it ran.
+            while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
+                callOutToBlock(next.takeBlock())
+            }
         }
         run.timeHasPassed()
         batch.removeAll()
         swap(&local.blocks.spareBatch, &batch)
+    }
+
+    /// Runs the blocks of a batch, and tells the watchers.
+    @inline(never)
+    private func callWatched(_ batch: inout BlockBatch) {
+        watchedBlocksWereTaken(batch.count)
+        while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
+            callingBlock { callOutToBlock(next.takeBlock()) }
+        }
     }
 
     /// Takes the blocks that may run in a mode, and sorts the others into their modes.

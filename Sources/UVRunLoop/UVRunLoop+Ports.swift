@@ -11,12 +11,21 @@ extension UVRunLoop {
     ///   - port: The source.
     ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to every common mode, later ones
     ///     included.
-    public func add(_ port: any PortSource, forMode mode: Mode = .default) {
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
+    public func add(
+        _ port: any PortSource,
+        forMode mode: Mode = .default,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
         let link = port.link
-        link.receiver.checkHome(is: thread)
+        let caller = { Caller(file, line, "port-based source", label: port.label) }
+        link.receiver.checkHome(is: thread, caller)
+        link.useMark.dismiss()
         link.state.withLock { state in
             guard link.validity.load(ordering: .acquiring) else { return }
-            checkOwner(state.loop, "port-based source")
+            Self.checkOwner(isThisOne: state.loop.map { $0 === self } ?? true, caller)
             let isReady = link.receiver.isReady
             withEngine { engine in
                 guard !engine.isClosed else { return }

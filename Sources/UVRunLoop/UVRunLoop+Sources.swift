@@ -10,8 +10,16 @@ extension UVRunLoop {
     ///   - source: The source.
     ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to every common mode, later ones
     ///     included.
-    public func add(_ source: Source, forMode mode: Mode = .default) {
-        source.handler.checkHome(is: thread)
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
+    public func add(
+        _ source: Source,
+        forMode mode: Mode = .default,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        source.handler.checkHome(is: thread) { Caller(file, line, "source", label: source.label) }
+        source.useMark.dismiss()
         let joined = source.state.withLock { state -> [Mode] in
             guard state.isValid else { return [] }
             let known = state.links.first { $0.loop === self }?.ticket

@@ -29,6 +29,7 @@ extension UVRunLoop {
             return local.driver.take()
         }
         driver?.close()
+        endWatching()
         home.doReleases()
         // Released here, after the driver was closed: a block's captures may call the loop, which
         // accepts nothing any more.

@@ -11,16 +11,25 @@ extension UVRunLoop {
     ///   - timer: The timer.
     ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds it to every common mode, later ones
     ///     included.
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.
-    public func add(_ timer: Timer, forMode mode: Mode = .default) {
-        HomeThread.check(timer.home?.identity, is: thread)
+    public func add(
+        _ timer: Timer,
+        forMode mode: Mode = .default,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        HomeThread.check(timer.home?.identity, is: thread) {
+            Caller(file, line, "timer", label: timer.label)
+        }
+        timer.useMark.dismiss()
         withEngine { engine in
             guard !engine.isClosed else { return }
             let claim = timer.owner.claim(for: location)
-            require(
-                claim != .elsewhere,
-                "This timer is in another run loop. Remove it from all modes of that one first."
-            )
+            Self.checkOwner(isThisOne: claim != .elsewhere) {
+                Caller(file, line, "timer", label: timer.label)
+            }
             // From here on no other thread can invalidate it.
             if timer.isValid {
                 engine.add(timer, to: mode)

@@ -11,7 +11,7 @@
 /// > stopping and queuing blocks is for any thread. After a `fork`, the child must not use a loop
 /// > of its parent's, and traps when it does; the child's ``current`` is a new loop.
 public final class UVRunLoop: Sendable {
-    /// Which thread of which process it belongs to.
+    /// Which thread of which process it belongs to, and what it is called.
     let identity: LoopIdentity
     /// The modes, their items, the queued blocks and jobs.
     let contents: LoopContents
@@ -34,6 +34,7 @@ public final class UVRunLoop: Sendable {
         contents = LoopContents(jobs: JobQueue(word: word, remote: driver.remote))
         waker = LoopWaker(word, driver.remote)
         local = LoopBound(LocalState(driver: driver), owner: home.identity)
+        EnvironmentRecorder.begin()
         identity.anchor.attach(self)
         // The main thread's loop may be created by another thread.
         home.setLoop(self)
@@ -51,7 +52,9 @@ public final class UVRunLoop: Sendable {
     // MARK: Contents
 
     /// Lends the engine while its lock is held; see ``LoopContents/withEngine(_:)``.
-    func withEngine<Result>(_ body: (inout Engine) -> sending Result) -> sending Result {
+    func withEngine<Result: ~Copyable>(
+        _ body: (inout Engine) -> sending Result
+    ) -> sending Result {
         checkProcess()
         return contents.withEngine(body)
     }
@@ -73,14 +76,22 @@ public final class UVRunLoop: Sendable {
 
     package var isOnOwnThread: Bool { identity.isCurrentThread }
 
-    func checkThread() {
+    /// Traps on another thread than the loop's; names the place of the caller.
+    @inline(__always)
+    func checkThread(file: StaticString = #fileID, line: UInt = #line) {
         checkProcess()
-        require(
-            isOnOwnThread,
+        if !isOnOwnThread { failThreadCheck(file, line) }
+    }
+
+    @inline(never)
+    private func failThreadCheck(_ file: StaticString, _ line: UInt) -> Never {
+        fail(
             """
-            This run loop belongs to another thread, and only that thread may run it. Reach it \
-            with perform(_:).
-            """
+            \(Caller(file, line, "run loop", label: label).subject) belongs to another thread, and \
+            only that thread may run it. Reach it with perform(_:).
+            """,
+            file: file,
+            line: line
         )
     }
 
@@ -96,10 +107,16 @@ public final class UVRunLoop: Sendable {
     }
 
     /// Traps if an item is in another loop; timers, observers and ports are in one at a time.
-    func checkOwner(_ owner: UVRunLoop?, _ kind: StaticString) {
-        require(
-            owner == nil || owner === self,
-            "This \(kind) is in another run loop. Remove it from all modes of that one first."
+    @inline(__always)
+    static func checkOwner(isThisOne: Bool, _ caller: () -> Caller) {
+        if isThisOne { return }
+        let caller = caller()
+        fail(
+            """
+            \(caller.subject) is in another run loop. Remove it from all modes of that one first.
+            """,
+            file: caller.file,
+            line: caller.line
         )
     }
 }

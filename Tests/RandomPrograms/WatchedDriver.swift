@@ -50,7 +50,7 @@ final class WatchedDriver: LoopDriver {
         return driver.readyCount
     }
 
-    func forEachReady(_ body: (ReadyReport) -> Void) { driver.forEachReady(body) }
+    func takeReport() -> ReadyReport? { driver.takeReport() }
 
     func watch(
         _ orders: [WatchOrder],

@@ -23,7 +23,7 @@ import Testing
             for object in objects {
                 var text = ""
                 dump(object, to: &text)
-                #expect(text.contains("UVRunLoop"))
+                #expect(text.hasPrefix("- "))
             }
             for case let thread as UVRunLoop.Thread in objects {
                 thread.stop()

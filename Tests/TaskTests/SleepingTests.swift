@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import UVRunLoop
@@ -184,7 +185,7 @@ import Testing
     @Test func endOfTheLoopEndsASleep() async throws {
         let thread = try startLoopThread()
         let sleeper = Task { try await thread.runLoop.sleep(for: .seconds(1_000)) }
-        while thread.runLoop.isEmpty(ofTimers: .default) { await Task.yield() }
+        try await yield(until: { !thread.runLoop.isEmpty(ofTimers: .default) })
         thread.stop()
         await #expect(throws: UVRunLoop.PerformError.threadEnded) { try await sleeper.value }
         await #expect(throws: UVRunLoop.PerformError.threadEnded) {

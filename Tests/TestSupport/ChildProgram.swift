@@ -13,20 +13,25 @@ package final class ChildProgram {
     private var pending: [UInt8] = []
     private var status: CInt?
 
-    /// Starts a program; its standard error goes where its standard output does.
-    package init(
+    /// Starts a program of this package; its standard error goes where its standard output does.
+    package convenience init(
         _ name: String,
         _ arguments: [String] = [],
         input: Input = .inherited,
         in folder: TemporaryFolder? = nil
     ) throws {
-        let (parents, childs) = socketPair()
-        defer { close(childs) }
-        output = parents
         var command = ["\(Self.folder)/\(name)"] + arguments
         if let folder {
             command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, folder.path] + command
         }
+        try self.init(command: command, input: input)
+    }
+
+    /// Starts any program, named by its path.
+    package init(command: [String], input: Input) throws {
+        let (parents, childs) = socketPair()
+        defer { close(childs) }
+        output = parents
         guard let process = Self.start(command, Self.actions(input, output: childs)) else {
             close(parents)
             throw Trouble("cannot start \(command[0])")

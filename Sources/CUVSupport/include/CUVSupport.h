@@ -13,10 +13,12 @@
 // instructions, cuv_timer_set 14 and cuv_event_signal 11, as counted by Scripts/check-budget. All
 // other functions are in the .c files.
 
+#include "cuv_activity.h"
 #include "cuv_children.h"
 #include "cuv_clocks.h"
 #include "cuv_descriptors.h"
 #include "cuv_dispatch.h"
+#include "cuv_environment.h"
 #include "cuv_epoll.h"
 #include "cuv_events.h"
 #include "cuv_forks.h"
@@ -25,7 +27,9 @@
 #include "cuv_pipes.h"
 #include "cuv_signals.h"
 #include "cuv_sockets.h"
+#include "cuv_stacks.h"
 #include "cuv_tasks.h"
 #include "cuv_threads.h"
+#include "cuv_traces.h"
 
 #endif

@@ -21,4 +21,7 @@ static inline int cuv_timer_set(int descriptor, int64_t nanoseconds) {
 // the exact time.
 int64_t cuv_coarse_time(void);
 
+// Returns how far that time may be behind, in nanoseconds.
+int64_t cuv_coarse_resolution(void);
+
 #endif

@@ -1,6 +1,7 @@
 #ifndef CUV_THREADS_H
 #define CUV_THREADS_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -10,6 +11,10 @@ pid_t cuv_thread_id(void);
 void cuv_name_thread(const char *_Nonnull name);
 
 int cuv_is_main_thread(void);
+
+// Waits for the end of a thread until a time of CLOCK_MONOTONIC in nanoseconds; returns 0, or an
+// errno.
+int cuv_join_thread(pthread_t thread, int64_t nanoseconds);
 
 // The library's thread-local state.
 struct cuv_thread {

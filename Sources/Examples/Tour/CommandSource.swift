@@ -30,6 +30,7 @@ final class CommandSource: Sendable {
             cancel: { loop, _ in self.didLeave(loop) },
             perform: { _ in self.takeCommands().forEach(handler) }
         )
+        source.label = "commands"
         contents.withLock { $0.source = source }
         UVRunLoop.current.add(source, forMode: .default)
     }

@@ -19,6 +19,7 @@ final class Foreman {
             interval: .milliseconds(500),
             handler: { _ in self.send(.report) }
         )
+        reminder.label = "reminder"
         loop.add(reminder, forMode: .default)
         loop.run()
         reminder.invalidate()

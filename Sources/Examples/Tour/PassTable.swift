@@ -25,6 +25,7 @@ final class PassTable {
             activities: .all,
             handler: { _, activity in self.note(activity, now: loop.now) }
         )
+        observer.label = "table"
         loop.add(observer, forMode: .default)
     }
 

@@ -44,6 +44,7 @@ final class Worker {
         reportInterval = interval
         self.foreman = foreman
         commands = CommandSource(client: foreman)
+        loop.label = "worker"
         start = loop.now
         table = PassTable(passesToShow: 4)
     }
@@ -76,6 +77,7 @@ final class Worker {
                 events: .readable,
                 handler: { _, events in self.readPipe(events) }
             )
+            source.label = "pipe"
             pipeSource = source
             loop.add(source, forMode: .default)
         } catch {
@@ -127,6 +129,7 @@ final class Worker {
             interval: reportInterval,
             handler: { _ in self.timerDidFire() }
         )
+        timer.label = "progress"
         progressTimer = timer
         loop.add(timer, forMode: .default)
     }

@@ -32,3 +32,22 @@ extension UVRunLoop {
         public static let all = Activities(rawValue: 0x0FFF_FFFF)
     }
 }
+
+extension UVRunLoop.Activities: CustomStringConvertible {
+    /// The name of the activity; the names of several in brackets.
+    public var description: String {
+        if isSuperset(of: .all) { return "all" }
+        let names = Self.names.filter { contains($0.activity) }.map(\.name)
+        let known = Self.names.reduce(into: Self()) { $0.insert($1.activity) }
+        let rest = subtracting(known).rawValue
+        let all = rest == 0 ? names : names + [String(rest)]
+        return all.count == 1 ? all[0] : "[\(all.joined(separator: ", "))]"
+    }
+
+    private static var names: [(activity: Self, name: String)] {
+        [
+            (.entry, "entry"), (.beforeTimers, "beforeTimers"), (.beforeSources, "beforeSources"),
+            (.beforeWaiting, "beforeWaiting"), (.afterWaiting, "afterWaiting"), (.exit, "exit"),
+        ]
+    }
+}

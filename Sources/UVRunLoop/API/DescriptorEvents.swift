@@ -25,3 +25,14 @@ extension UVRunLoop {
         public static let hangUp = DescriptorEvents(rawValue: 4)
     }
 }
+
+extension UVRunLoop.DescriptorEvents: CustomStringConvertible {
+    /// The name of the event; the names of several in brackets.
+    public var description: String {
+        let names: [(event: Self, name: String)] = [
+            (.readable, "readable"), (.writable, "writable"), (.hangUp, "hangUp"),
+        ]
+        let held = names.filter { contains($0.event) }.map(\.name)
+        return held.count == 1 ? held[0] : "[\(held.joined(separator: ", "))]"
+    }
+}

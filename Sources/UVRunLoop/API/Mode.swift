@@ -67,3 +67,8 @@ extension UVRunLoop.Mode: CustomStringConvertible {
     /// The name.
     public var description: String { rawValue }
 }
+
+extension UVRunLoop.Mode: CustomDebugStringConvertible {
+    /// A word for a mode that the library names, such as `default`; the name of another mode.
+    public var debugDescription: String { KnownMode(rawValue: number).map { "\($0)" } ?? rawValue }
+}

@@ -3,7 +3,7 @@ import CUV
 /// Polls, sleeps and watches descriptors for a loop.
 ///
 /// `UVDriver` does so with libuv; tests use a driver with a virtual clock. Every method is called
-/// on the loop's thread, and none runs user code. Events are reported by ``forEachReady(_:)`` and
+/// on the loop's thread, and none runs user code. Events are reported by ``takeReport()`` and
 /// ``WakeState``.
 package protocol LoopDriver: AnyObject {
     /// The part of the driver that other threads may use.
@@ -23,8 +23,10 @@ package protocol LoopDriver: AnyObject {
     /// The number of descriptors that the latest poll or wait found ready.
     var readyCount: Int { get }
 
-    /// Reports the descriptors that the latest poll or wait found ready.
-    func forEachReady(_ body: (ReadyReport) -> Void)
+    /// Takes the next report of the latest poll or wait; `nil` when there is none left.
+    ///
+    /// All reports are taken before the next poll or wait.
+    func takeReport() -> ReadyReport?
 
     /// Watches descriptors as the orders say.
     ///
@@ -77,7 +79,7 @@ extension LoopDriver {
 }
 
 extension LoopRemote {
-    package func time(notBefore date: Int64) -> Int64 { max(date, now) }
+    package var isOnSystemClock: Bool { false }
 }
 
 /// Creates the driver of a loop whose sleep the word coordinates.
@@ -88,8 +90,8 @@ package protocol LoopRemote: AnyObject, Sendable {
     /// Nanoseconds of the loop's clock.
     var now: Int64 { get }
 
-    /// Returns the later of a date and the current time.
-    func time(notBefore date: Int64) -> Int64
+    /// Whether the loop's clock is the system's monotonic clock; always the same.
+    var isOnSystemClock: Bool { get }
 
     /// Makes the loop's wait return.
     func wake()

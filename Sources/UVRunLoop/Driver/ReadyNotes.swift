@@ -8,16 +8,23 @@ final class ReadyNotes {
         let status: CInt
     }
 
-    @safe @exclusivity(unchecked) private var notes: [Note] = []
+    @safe @exclusivity(unchecked) private var notes = OwnedArray<Note>()
+    /// The number of notes that were taken.
+    @safe @exclusivity(unchecked) private var taken = 0
 
+    /// The number of notes until all are taken.
     var count: Int { notes.count }
 
     func append(_ note: Note) { notes.append(note) }
 
-    /// Passes every note to the body and removes it; the body must not add notes.
-    func takeEach(_ body: (Note) -> Void) {
-        for index in 0..<notes.count { body(notes[index]) }
-        // For the single note of most polls, this is cheaper than `removeAll`.
-        while !notes.isEmpty { notes.removeLast() }
+    /// Takes the oldest note; `nil` if there is none.
+    func takeNext() -> Note? {
+        guard taken < notes.count else {
+            notes.removeAll()
+            taken = 0
+            return nil
+        }
+        taken += 1
+        return notes[taken - 1]
     }
 }

@@ -168,12 +168,12 @@ final class UVDriver: LoopDriver {
 
     var readyCount: Int { notes.count }
 
-    func forEachReady(_ body: (ReadyReport) -> Void) {
-        notes.takeEach { note in
-            guard let watch = watches[note.descriptor] else { return }
-            let report = watch.report(of: note, epoll: epoll)
-            if !report.events.isEmpty { body(report) }
+    func takeReport() -> ReadyReport? {
+        while let note = notes.takeNext() {
+            let report = watches.report(of: note, epoll: epoll)
+            if let report, !report.events.isEmpty { return report }
         }
+        return nil
     }
 
     func watch(
@@ -331,7 +331,7 @@ final class UVDriver: LoopDriver {
             "A thread must not end inside a libuv callback. Return from the callback first."
         )
         uvRemote.close()
-        watches.removeAll { $0.close() }
+        watches.closeAll()
         handleHost?.close()
         alarm.take()?.close()
         unsafe async.take()?.close()

@@ -21,7 +21,7 @@ final class UVRemote: LoopRemote {
 
     var now: Int64 { monotonicNow() }
 
-    func time(notBefore date: Int64) -> Int64 { monotonicTime(notBefore: date) }
+    var isOnSystemClock: Bool { true }
 
     func open(async: UnsafeMutablePointer<uv_async_t>, wakeDescriptor: CInt?, epoll: CInt) {
         let async = unsafe SendablePointer(async)

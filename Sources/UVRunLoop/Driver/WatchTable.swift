@@ -1,7 +1,7 @@
 /// The watched descriptors of a loop, indexed by number: numbers are small, and each event looks
 /// one up.
-struct WatchTable {
-    private var watches: [UVWatch?] = []
+struct WatchTable: ~Copyable {
+    private var watches = OwnedArray<UVWatch?>()
 
     subscript(descriptor: CInt) -> UVWatch? {
         get { watches.indices.contains(Int(descriptor)) ? watches[Int(descriptor)] : nil }
@@ -11,6 +11,13 @@ struct WatchTable {
         }
     }
 
+    /// What a descriptor's note reports; `nil` if the descriptor is no longer watched.
+    @inline(__always)
+    func report(of note: ReadyNotes.Note, epoll: CInt) -> ReadyReport? {
+        guard watches.indices.contains(Int(note.descriptor)) else { return nil }
+        return watches[Int(note.descriptor)]?.report(of: note, epoll: epoll)
+    }
+
     /// Removes and returns a descriptor's watch, if there is one.
     mutating func remove(_ descriptor: CInt) -> UVWatch? {
         guard let watch = self[descriptor] else { return nil }
@@ -18,7 +25,9 @@ struct WatchTable {
         return watch
     }
 
-    mutating func removeAll(_ body: (UVWatch) -> Void) {
-        for watch in exchange(&watches, with: []) { watch.map(body) }
+    /// Removes every watch, and closes it.
+    mutating func closeAll() {
+        for index in watches.indices { watches[index]?.close() }
+        watches.removeAll()
     }
 }

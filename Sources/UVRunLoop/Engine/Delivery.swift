@@ -1,6 +1,6 @@
 extension GenericEngine {
     /// An event to be delivered to a port-based source.
-    struct Delivery {
+    struct Delivery: ~Copyable {
         /// The port's ticket in the loop that serves it.
         var ticket: Ticket
         var port: Items.Port

@@ -8,7 +8,7 @@ extension TimerReference {
 
 extension GenericEngine {
     /// A timer that was removed from its queues to be fired.
-    struct Firing {
+    struct Firing: ~Copyable {
         let timer: Items.Timer
         let call: Items.Timer.Call?
         /// How many more dates than its own this fire accounts for.
@@ -131,16 +131,18 @@ extension GenericEngine {
     /// The soonest date of a valid timer of the mode, timers that are being fired included.
     func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
         guard let index = modes.index(of: mode) else { return nil }
-        let fired = firing.filter { timerModes.slot(of: $0, in: index) != nil }.map(\.date)
+        let fired = firing.timers.filter { timerModes.slot(of: $0, in: index) != nil }.map(\.date)
         return (fired + [soonestQueued(in: index)].compactMap(\.self)).min()
     }
 
     /// The deadline that the mode's timers set for a sleep.
+    @inline(__always)
     func deadline(in mode: Int) -> Deadline? { modes[mode].timers.deadline }
 
     // MARK: Firing
 
     /// The soonest date of a queued timer of the mode.
+    @inline(__always)
     func soonestQueued(in mode: Int) -> Int64? { modes[mode].timers.soonest }
 
     /// Begins a batch with the timers of the mode that are due.
@@ -150,8 +152,8 @@ extension GenericEngine {
 
     /// Ends the mode's innermost batch.
     ///
-    /// - Returns: The timers it held, for the caller to release.
-    mutating func endBatch(in mode: Int) -> [Items.Timer] { modes[mode].timers.endBatch() }
+    /// - Returns: The timers it held, for the caller to release; `nil` if there are none.
+    mutating func endBatch(in mode: Int) -> [Items.Timer]? { modes[mode].timers.endBatch() }
 
     /// Takes the next timer of the mode's innermost batch.
     ///
@@ -198,7 +200,7 @@ extension GenericEngine {
             unschedule(timer)
         }
         timer.core.callWillBegin(forDate: forDate)
-        firing.append(timer)
+        firing.push(timer)
     }
 
     /// Ends the call of a timer that is still in the loop.
@@ -223,12 +225,6 @@ extension GenericEngine {
     }
 
     /// Records the end of a call that began in this loop, wherever the timer is now.
-    mutating func noteEnd(of timer: Items.Timer) {
-        // Usually it is the innermost call, but a call by `fire()` may end in another loop.
-        if firing.last === timer {
-            firing.removeLast()
-        } else if let index = firing.lastIndex(where: { $0 === timer }) {
-            firing.remove(at: index)
-        }
-    }
+    @inline(__always)
+    mutating func noteEnd(of timer: Items.Timer) { firing.remove(timer) }
 }

@@ -26,13 +26,14 @@ struct Inbox: ~Copyable {
             return block
         }
 
-        fileprivate func isLive(in shared: SlotMap<Shared>) -> Bool {
+        fileprivate func isLive(in shared: borrowing SlotMap<Shared>) -> Bool {
             guard case .shared(let ticket) = content else { return true }
             return shared.holds(ticket)
         }
     }
 
-    fileprivate struct Shared {
+    // Not private: Swift 6.3.1 could then not destroy an inbox outside this file in a debug build.
+    struct Shared {
         var block: Block
         /// The queues that have an entry for it.
         var queues: [Int]
@@ -56,9 +57,9 @@ struct Inbox: ~Copyable {
         }
 
         /// Removes the entries whose blocks ran in other modes, if they are the majority.
-        mutating func compact(_ isLive: (Entry) -> Bool) {
+        mutating func compact(_ shared: borrowing SlotMap<Shared>) {
             guard entries.count > 2 * live + 16 else { return }
-            entries.removeAll { !isLive($0) }
+            entries.removeAll { !$0.isLive(in: shared) }
         }
     }
 
@@ -86,7 +87,7 @@ struct Inbox: ~Copyable {
         for mode in modes {
             let queue = append(.shared(ticket), to: mode)
             queues[queue].holdsShared = true
-            queues[queue].compact { [shared] in $0.isLive(in: shared) }
+            queues[queue].compact(shared)
         }
         count += 1
         serial += 1

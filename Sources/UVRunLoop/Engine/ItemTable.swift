@@ -1,5 +1,5 @@
 /// The items of one kind in a loop, and the modes they are in, `.common` included.
-struct ItemTable<Record: ItemRecord> {
+struct ItemTable<Record: ItemRecord>: ~Copyable {
     private var records = SlotMap<Record>()
 
     var tickets: [Ticket] { records.tickets }
@@ -9,7 +9,7 @@ struct ItemTable<Record: ItemRecord> {
     func ticket(at slot: UInt32) -> Ticket { records.ticket(at: slot) }
 
     @discardableResult
-    mutating func modify<Result>(
+    mutating func modify<Result: ~Copyable>(
         _ ticket: Ticket,
         _ change: (inout Record) -> Result
     ) -> Result? {
@@ -18,7 +18,7 @@ struct ItemTable<Record: ItemRecord> {
 
     /// Changes an item's record together with the modes that the item is in.
     @discardableResult
-    mutating func modify<Result>(
+    mutating func modify<Result: ~Copyable>(
         _ ticket: Ticket,
         in modes: inout ModeTable<Record.Items>,
         _ change: (inout Record, inout ModeTable<Record.Items>) -> Result

@@ -29,7 +29,7 @@ protocol SourceReference: AnyObject, Sendable {
 }
 
 /// A port-based source.
-protocol PortReference: Sendable {
+protocol PortReference: AnyObject, Sendable {
     /// The descriptor to watch; `nil` if the source has none.
     var descriptor: CInt? { get }
     /// Whether a poll may find it ready: it has a descriptor, or a handle of libuv.
@@ -40,5 +40,5 @@ protocol PortReference: Sendable {
     /// Whether it initially keeps its modes from being empty.
     var keepsModes: Bool { get }
     /// Whether its handler is running, in this loop or in one that it left during the call.
-    var isBeingCalled: Bool { get nonmutating set }
+    var isBeingCalled: Bool { get set }
 }

@@ -63,13 +63,8 @@ struct OrderedHeap: ~Copyable {
         positions[Int(slot)] = Self.absent
         let last = entries.removeLast()
         guard hole < entries.count else { return }
-        // The last entry may belong above the hole or below it.
-        let parent = (hole - 1) / Self.arity
-        if hole > 0, Self.isBefore(last, entries[parent], turns) {
-            rise(last, from: hole, turns)
-        } else {
-            sink(last, from: hole, turns)
-        }
+        // The last entry belongs near the bottom, or above the hole in another branch.
+        rise(last, from: sink(hole, turns), turns)
     }
 
     // Most of the time of timers is spent in the two loops below.
@@ -93,26 +88,24 @@ struct OrderedHeap: ~Copyable {
         positions[Int(entry.slot)] = Int32(truncatingIfNeeded: hole)
     }
 
-    /// Moves descendants up into the hole until the entry may go there.
+    /// Moves the first descendants up into a hole until the hole is at the bottom.
+    ///
+    /// - Returns: Where the hole is then.
     private mutating func sink(
-        _ entry: Entry,
-        from hole: Int,
+        _ hole: Int,
         _ turns: borrowing some SlotOrder & ~Copyable
-    ) {
+    ) -> Int {
         let count = entries.count
         var hole = hole
         while true {
             let start = hole &* Self.arity &+ 1
-            guard start < count else { break }
+            guard start < count else { return hole }
             let child = firstChild(from: start, of: count, turns)
             let below = entries[child]
-            guard Self.isBefore(below, entry, turns) else { break }
             entries[hole] = below
             positions[Int(below.slot)] = Int32(truncatingIfNeeded: hole)
             hole = child
         }
-        entries[hole] = entry
-        positions[Int(entry.slot)] = Int32(truncatingIfNeeded: hole)
     }
 
     /// Returns the position of the first of the children that begin at a position.

@@ -48,6 +48,12 @@ struct OwnedArray<Element: ~Copyable>: ~Copyable {
         return unsafe (memory.unsafelyUnwrapped + count).move()
     }
 
+    /// Removes every element, and keeps the memory.
+    mutating func removeAll() {
+        if let memory = unsafe memory { unsafe memory.deinitialize(count: count) }
+        count = 0
+    }
+
     /// Makes room for half as many elements more, not for as many again: there may be a million
     /// timers.
     @inline(never)

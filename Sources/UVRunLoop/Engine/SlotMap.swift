@@ -11,19 +11,20 @@ struct Ticket: Hashable, Sendable {
 ///
 /// A slot's generation changes when its item is removed, so that an old ticket finds nothing rather
 /// than another item.
-struct SlotMap<Item> {
+struct SlotMap<Item>: ~Copyable {
     private struct Slot {
         var generation: UInt32 = 1
         var item: Item?
     }
 
-    private var slots: [Slot] = []
-    private var vacant: [UInt32] = []
+    private var slots = OwnedArray<Slot>()
+    private var vacant = OwnedArray<UInt32>()
 
     var isEmpty: Bool { vacant.count == slots.count }
 
     mutating func insert(_ item: Item) -> Ticket {
-        if let slot = vacant.popLast() {
+        if !vacant.isEmpty {
+            let slot = vacant.removeLast()
             slots[Int(slot)].item = item
             return Ticket(slot: slot, generation: slots[Int(slot)].generation)
         }
@@ -54,7 +55,7 @@ struct SlotMap<Item> {
 
     /// Changes the ticket's item in place; does nothing once it has been removed.
     @discardableResult
-    mutating func modify<Result>(
+    mutating func modify<Result: ~Copyable>(
         _ ticket: Ticket,
         _ change: (inout Item) -> Result
     ) -> Result? {
@@ -65,6 +66,6 @@ struct SlotMap<Item> {
     }
 
     var tickets: [Ticket] {
-        slots.indices.lazy.filter { slots[$0].item != nil }.map { ticket(at: UInt32($0)) }
+        slots.indices.compactMap { slots[$0].item == nil ? nil : ticket(at: UInt32($0)) }
     }
 }

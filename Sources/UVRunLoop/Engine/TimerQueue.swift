@@ -57,22 +57,31 @@ struct TimerQueue<Member>: ~Copyable {
 
     /// The soonest date of a queued timer.
     var soonest: Int64? {
-        let soonest = min(strict.soonest, tolerant.soonest, latecomers.soonest)
-        return isEmpty ? nil : soonest
+        @inline(__always)
+        get {
+            let soonest = min(strict.soonest, tolerant.soonest, latecomers.soonest)
+            return isEmpty ? nil : soonest
+        }
     }
 
     /// The deadline of a sleep: the end of the first window.
     var deadline: Deadline? {
-        let date = min(strict.soonest, latecomers.soonest)
-        if let window = windows.first, window.rank < date {
-            // The window opens at the date.
-            return Deadline(earliest: queued(window.slot)?.rank ?? .min, latest: window.rank)
+        @inline(__always)
+        get {
+            let date = min(strict.soonest, latecomers.soonest)
+            if let window = windows.first, window.rank < date {
+                // The window opens at the date.
+                return Deadline(earliest: queued(window.slot)?.rank ?? .min, latest: window.rank)
+            }
+            let hasDate = !strict.isEmpty || !latecomers.isEmpty
+            return hasDate ? Deadline(earliest: date, latest: date) : nil
         }
-        let hasDate = !strict.isEmpty || !latecomers.isEmpty
-        return hasDate ? Deadline(earliest: date, latest: date) : nil
     }
 
-    private var isEmpty: Bool { strict.isEmpty && tolerant.isEmpty && latecomers.isEmpty }
+    private var isEmpty: Bool {
+        @inline(__always)
+        get { strict.isEmpty && tolerant.isEmpty && latecomers.isEmpty }
+    }
 
     // MARK: Batches
 
@@ -124,12 +133,12 @@ struct TimerQueue<Member>: ~Copyable {
 
     /// Ends the innermost batch.
     ///
-    /// - Returns: The timers it held, for the caller to release.
-    mutating func endBatch() -> [Member] {
+    /// - Returns: The timers it held, for the caller to release; `nil` if there are none.
+    mutating func endBatch() -> [Member]? {
         admitLatecomers()
         let batch = batches.popLast()
         innermostBatchDidChange()
-        guard let batch, !batch.displaced.isEmpty else { return [] }
+        guard let batch, !batch.displaced.isEmpty else { return nil }
         return batch.displaced.map(\.member)
     }
 
@@ -232,6 +241,7 @@ struct TimerQueue<Member>: ~Copyable {
         innermostBatchDidChange()
     }
 
+    @inline(__always)
     private func queued(_ slot: HeapSlot) -> OrderedHeap.Entry? {
         strict.entry(of: slot) ?? tolerant.entry(of: slot) ?? latecomers.entry(of: slot)
     }
@@ -246,5 +256,8 @@ struct TimerQueue<Member>: ~Copyable {
 
 extension OrderedHeap {
     /// The first date; the largest number if the heap is empty.
-    fileprivate var soonest: Int64 { first?.rank ?? .max }
+    fileprivate var soonest: Int64 {
+        @inline(__always)
+        get { first?.rank ?? .max }
+    }
 }

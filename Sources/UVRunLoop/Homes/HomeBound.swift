@@ -36,19 +36,22 @@ package final class HomeBound<Value>: @unchecked Sendable {
     /// The value, on its home thread; `nil` once it was released.
     package var current: Value? {
         guard let home else { return shared }
-        require(home.isCurrent, HomeThread.rule)
+        require(home.isCurrent, HomeThread.rule(for: "This item"))
         return value
     }
 
     private var shared: Value? {
-        lock.acquire()
-        defer { lock.release() }
-        return value
+        @inline(never)
+        get {
+            lock.acquire()
+            defer { lock.release() }
+            return value
+        }
     }
 
     /// Traps unless the value may be used on a thread.
-    package func checkHome(is thread: ThreadIdentity) {
-        HomeThread.check(home?.identity, is: thread)
+    package func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        HomeThread.check(home?.identity, is: thread, caller)
     }
 
     /// Releases the value, here or on its home thread.
@@ -74,18 +77,23 @@ extension HomeBound where Value: AnyObject {
     /// Lends the value on its home thread, not twice at the same time.
     ///
     /// A value with a home is not retained for the call; a release during the call is postponed.
+    ///
+    /// - Returns: `false` if the value was released before.
     @inline(__always)
-    func lend(_ body: (Value) -> Void) {
-        guard home != nil else { return lendShared(body) }
-        guard let value else { return }
+    @discardableResult
+    func lend(_ body: (Value) -> Void) -> Bool {
+        guard home != nil else {
+            guard let value = shared else { return false }
+            body(value)
+            return true
+        }
+        let borrowed = unsafe value.map { unsafe Unmanaged.passUnretained($0) }
+        guard let borrowed = unsafe borrowed else { return false }
         isLent = true
-        unsafe Unmanaged.passUnretained(value)._withUnsafeGuaranteedRef(body)
+        unsafe borrowed._withUnsafeGuaranteedRef(body)
         isLent = false
         if isReleaseDue { releaseHere() }
-    }
-
-    private func lendShared(_ body: (Value) -> Void) {
-        if let value = shared { body(value) }
+        return true
     }
 }
 

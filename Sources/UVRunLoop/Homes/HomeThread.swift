@@ -56,15 +56,27 @@ package final class HomeThread: Sendable {
     // MARK: The rule
 
     /// Traps unless a handler with a home, or with none, may be called on a thread.
-    package static func check(_ home: ThreadIdentity?, is thread: ThreadIdentity) {
-        require(home == nil || home == thread, rule)
+    ///
+    /// - Parameters:
+    ///   - home: The handler's home.
+    ///   - thread: The thread.
+    ///   - caller: Returns what the message of the trap names.
+    @inline(__always)
+    package static func check(
+        _ home: ThreadIdentity?,
+        is thread: ThreadIdentity,
+        _ caller: () -> Caller
+    ) {
+        if home == nil || home == thread { return }
+        let caller = caller()
+        fail(rule(for: caller.subject), file: caller.file, line: caller.line)
     }
 
-    static var rule: String {
+    static func rule(for subject: String) -> String {
         """
-        This item's handler is not @Sendable, so it belongs to the thread that created the item. \
-        Create the item on the thread whose loop serves it, or use the initialiser with a \
-        sendable handler.
+        \(subject) has a handler that is not @Sendable, so it belongs to the thread that created \
+        it. Create it on the thread whose loop serves it, or use the initialiser with a sendable \
+        handler.
         """
     }
 

@@ -1,5 +1,8 @@
-/// Which thread of which process a loop belongs to, and how its items refer to it.
-struct LoopIdentity: Sendable {
+import Synchronization
+
+/// Which thread of which process a loop belongs to, how its items refer to it, and what watchers are
+/// told of it.
+struct LoopIdentity: ~Copyable, Sendable {
     /// The thread that runs the loop, as the one that releases handlers.
     let home: HomeThread
     /// The timers in the loop refer to it by its anchor.
@@ -8,6 +11,15 @@ struct LoopIdentity: Sendable {
     let generation = ForkCount.current
     /// Whether the loop is ``UVRunLoop/main``, which serves the main dispatch queue.
     let isMain: Bool
+    /// What descriptions and traps call the loop.
+    let label = LabelSlot()
+    /// What its thread is doing; made when something watches.
+    let activity = AtomicLazyReference<LoopActivity>()
+
+    init(home: HomeThread, isMain: Bool) {
+        self.home = home
+        self.isMain = isMain
+    }
 
     var isCurrentThread: Bool { home.identity == .current }
     var isThisProcess: Bool { generation == ForkCount.current }

@@ -33,7 +33,7 @@ extension UVRunLoop {
         /// Creates a source for a child of this process.
         ///
         /// The child may have ended already, if its status was not collected. Add the source to a
-        /// loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes one file
+        /// loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file
         /// descriptor.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
@@ -90,6 +90,7 @@ extension UVRunLoop {
                 descriptor: child.descriptor,
                 events: .readable,
                 order: order,
+                warnsAs: "a child source",
                 receiver: ChildReceiver(child, handler)
             )
         }
@@ -130,7 +131,9 @@ private final class ChildReceiver: TypedPortReceiver {
         handler = body
     }
 
-    func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        handler.checkHome(is: thread, caller)
+    }
 
     func receive(
         port source: UVRunLoop.ChildSource,

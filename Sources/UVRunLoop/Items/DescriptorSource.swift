@@ -36,7 +36,7 @@ extension UVRunLoop {
 
         /// Creates a source for a descriptor.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``.
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
         ///
         /// The caller keeps owning the descriptor. Its flags are not changed before a run can serve
         /// it.
@@ -59,7 +59,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (DescriptorSource, Events) -> Void
         ) throws(RunLoopError) {
-            try self.init(descriptor, events, order, HomeBound(handler))
+            try self.init(descriptor, events, order, HomeBound(DescriptorCall(body: handler)))
         }
 
         /// Creates a source for a descriptor, whose handler may be called on any thread.
@@ -82,7 +82,12 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (DescriptorSource, Events) -> Void
         ) throws(RunLoopError) {
-            try self.init(descriptor, events, order, HomeBound(sendable: sendableHandler))
+            try self.init(
+                descriptor,
+                events,
+                order,
+                HomeBound(sendable: DescriptorCall(body: sendableHandler))
+            )
         }
 
         /// Creates a source that becomes invalid when the thread of its loop ends.
@@ -91,14 +96,15 @@ extension UVRunLoop {
             events: Events,
             _ handler: @escaping @Sendable (DescriptorSource, Events) -> Void
         ) throws(RunLoopError) {
-            try self.init(descriptor, events, 0, HomeBound(sendable: handler), endsWithLoop: true)
+            let call = DescriptorCall(body: handler)
+            try self.init(descriptor, events, 0, HomeBound(sendable: call), endsWithLoop: true)
         }
 
         private init(
             _ descriptor: CInt,
             _ events: Events,
             _ order: Int,
-            _ handler: HomeBound<(DescriptorSource, Events) -> Void>,
+            _ handler: HomeBound<DescriptorCall>,
             endsWithLoop: Bool = false
         ) throws(RunLoopError) {
             let standIn: FileStandIn?
@@ -115,6 +121,7 @@ extension UVRunLoop {
                 descriptor: standIn?.descriptor ?? descriptor,
                 events: events,
                 order: order,
+                warnsAs: "a descriptor source",
                 receiver: DescriptorReceiver(handler, standIn, endsWithLoop: endsWithLoop)
             )
         }
@@ -152,7 +159,7 @@ extension UVRunLoop {
 private final class DescriptorReceiver: TypedPortReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
-    private let handler: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>
+    private let handler: HomeBound<DescriptorCall>
     /// Watched instead of a file; it lives as long as the source.
     private let standIn: FileStandIn?
 
@@ -160,20 +167,23 @@ private final class DescriptorReceiver: TypedPortReceiver {
     private let endsWithLoop: Bool
 
     init(
-        _ body: HomeBound<(UVRunLoop.DescriptorSource, Events) -> Void>,
+        _ handler: HomeBound<DescriptorCall>,
         _ standIn: FileStandIn?,
         endsWithLoop: Bool
     ) {
-        handler = body
+        self.handler = handler
         self.standIn = standIn
         self.endsWithLoop = endsWithLoop
     }
 
-    func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        handler.checkHome(is: thread, caller)
+    }
 
     func receive(port source: UVRunLoop.DescriptorSource, _ events: Events) -> ServeResult {
-        guard let body = handler.current else { return ServeResult(wasHandled: false) }
-        body(source, events)
+        guard handler.lend({ $0.body(source, events) }) else {
+            return ServeResult(wasHandled: false)
+        }
         standIn?.hangUpAtEnd()
         return ServeResult(wasHandled: true)
     }

@@ -14,3 +14,12 @@ final class ObserverCall: @unchecked Sendable {
 
     init(body: @escaping (UVRunLoop.Observer, UVRunLoop.Activities) -> Void) { self.body = body }
 }
+
+/// A descriptor source's handler; an object for the same reason.
+final class DescriptorCall: @unchecked Sendable {
+    let body: (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorEvents) -> Void
+
+    init(body: @escaping (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorEvents) -> Void) {
+        self.body = body
+    }
+}

@@ -15,7 +15,9 @@ extension UVRunLoop.Observer: ObserverReference {}
 extension UVRunLoop.Source: SourceReference {}
 
 /// A port-based source and its link, as the engine uses them.
-struct ServedPort: PortReference {
+///
+/// An object, so that an event retains one reference.
+final class ServedPort: PortReference {
     /// The source as an object, whose type its receiver knows.
     ///
     /// Assigning an optional that contains a protocol value uses the type's metadata, which takes
@@ -42,6 +44,6 @@ struct ServedPort: PortReference {
 
     var isBeingCalled: Bool {
         get { link.isBeingCalled }
-        nonmutating set { link.isBeingCalled = newValue }
+        set { link.isBeingCalled = newValue }
     }
 }

@@ -32,7 +32,7 @@ private final class MainQueueServer: TypedPortReceiver {
 
     init(_ descriptor: CInt) { self.descriptor = descriptor }
 
-    func checkHome(is thread: ThreadIdentity) {
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
         require(thread == .main, "The main dispatch queue belongs to the main thread's run loop.")
     }
 

@@ -21,6 +21,8 @@ extension UVRunLoop {
         let state = Guarded(State())
         let handler: HomeBound<ObserverCall>
         let validity = Atomic<Bool>(true)
+        let labelSlot = LabelSlot()
+        let useMark = UseMark("an observer")
         /// Whether the handler is running.
         ///
         /// Only the loop's thread reads and writes it.
@@ -34,7 +36,7 @@ extension UVRunLoop {
 
         /// Creates an observer.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Observer,_)``.
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.Observer,_,_,_)``.
         ///
         /// > Threading: The thread whose loop is observed, because the handler is bound to it.
         ///

@@ -19,12 +19,12 @@ extension UVRunLoop {
 
         /// The link between the port and its loop.
         public let link: PortLink
-        private let inbox: PortInbox
+        let inbox: PortInbox
         let queue: PortQueue
 
         /// Creates a port.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. Messages
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. Messages
         /// that are sent before that are queued.
         ///
         /// > Threading: The thread whose loop serves the port, because the handler is bound to it.
@@ -87,6 +87,7 @@ extension UVRunLoop {
                 descriptor: nil,
                 events: [],
                 order: order,
+                warnsAs: "a port",
                 receiver: queue
             )
         }
@@ -98,15 +99,17 @@ extension UVRunLoop {
         /// batches rather than message by message, and not while a handler blocks the loop's
         /// thread.
         ///
-        /// A message that was sent is delivered, unless the port is invalidated first.
+        /// A message that was sent is delivered, unless the port is invalidated first. If the call
+        /// blocks in a task, it ends within 20 ms after the task is cancelled, and nothing is sent.
         ///
-        /// > Threading: Any thread. Blocks the thread: in a task, pass a limit of zero.
+        /// > Threading: Any thread. Blocks the thread: in a task, pass a limit of zero, or await
+        /// > ``sendWhenThereIsRoom(_:isolation:)``.
         ///
         /// - Parameters:
         ///   - message: The message.
         ///   - limit: How long to wait for room; `nil` to wait forever, zero or less not to wait.
         /// - Returns: Whether the message was queued: `false` if there was no room within the
-        ///   limit, or the port is or becomes invalid.
+        ///   limit, the port is or becomes invalid, or the task is cancelled.
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
             switch inbox.post(message, until: .zero) {
             case .announced: return true
@@ -114,15 +117,19 @@ extension UVRunLoop {
                 link.announce()
                 return true
             case .refused: return false
-            case .full: return sendWhenThereIsRoom(message, limit)
+            case .full: return waitAndSend(message, limit)
             }
         }
 
-        private func sendWhenThereIsRoom(_ message: PortMessage, _ limit: Duration?) -> Bool {
+        private func waitAndSend(_ message: PortMessage, _ limit: Duration?) -> Bool {
             if let limit, limit <= .zero { return false }
             if let loop = link.loop, loop.isOnOwnThread { return false }
-            let date = limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) }
-            let outcome = inbox.post(message, until: date ?? .max)
+            let date =
+                limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) } ?? .max
+            var outcome = PortInbox.Outcome.full
+            repeat {
+                outcome = inbox.post(message, until: CurrentTask.nextCheck(before: date))
+            } while outcome == .full && !Task.isCancelled && monotonicNow() < date
             if outcome == .first { link.announce() }
             return outcome == .first || outcome == .announced
         }

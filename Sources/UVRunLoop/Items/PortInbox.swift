@@ -20,14 +20,33 @@ final class PortInbox: Sendable {
 
     private struct State {
         var messages: [Message?] = []
+        /// Tasks that wait for room.
+        var tasks: [any RoomListener] = []
         /// The number of further messages for which there is certainly room.
         var room = 0
         var isAnnounced = false
         var isClosed = false
+
+        /// Queues a message; returns `nil` if there is no room for it.
+        mutating func queue(
+            _ message: Message,
+            _ capacity: Int,
+            _ undelivered: Counter
+        ) -> Outcome? {
+            guard !isClosed else { return .refused }
+            if room == 0 { room = capacity - messages.count - undelivered.value }
+            guard room > 0 else { return nil }
+            room -= 1
+            messages.append(message)
+            return exchange(&isAnnounced, with: true) ? .announced : .first
+        }
     }
 
     let capacity: Int
-    private let state = Monitor(State())
+    private let state = ConditionGuarded(State())
+    /// The number of tasks that wait or are about to, so that ``tellSenders()`` without them takes
+    /// no lock.
+    private let taskCount = Atomic<Int>(0)
     /// How many of the messages that the loop took are not delivered yet.
     let undelivered: Counter
 
@@ -53,15 +72,31 @@ final class PortInbox: Sendable {
     ///   - date: Until when to wait for room, in nanoseconds of the monotonic clock.
     /// - Returns: Whether it was queued.
     func post(_ message: Message, until date: Int64) -> Outcome {
-        let outcome = state.wait(until: date) { state -> Outcome? in
-            guard !state.isClosed else { return .refused }
-            if state.room == 0 { state.room = capacity - state.messages.count - undelivered.value }
-            guard state.room > 0 else { return nil }
-            state.room -= 1
-            state.messages.append(message)
-            return exchange(&state.isAnnounced, with: true) ? .announced : .first
-        }
+        let outcome = state.wait(until: date) { $0.queue(message, capacity, undelivered) }
         return outcome ?? .full
+    }
+
+    /// Queues a message, or stores a task that tries again when there may be room.
+    func post(_ message: Message, orTell task: any RoomListener) -> Outcome {
+        // As in ``ConditionGuarded``: counted before the check, so that room made after it is told.
+        taskCount.add(1, ordering: .acquiringAndReleasing)
+        let outcome = state.withLock { state -> Outcome? in
+            let outcome = state.queue(message, capacity, undelivered)
+            if outcome == nil { state.tasks.append(task) }
+            return outcome
+        }
+        if outcome != nil { taskCount.subtract(1, ordering: .relaxed) }
+        return outcome ?? .full
+    }
+
+    /// Removes a task that does not wait any longer.
+    func forget(_ task: any RoomListener) {
+        let count = state.withLock { state in
+            let count = state.tasks.count
+            state.tasks.removeAll { $0 === task }
+            return count - state.tasks.count
+        }
+        taskCount.subtract(count, ordering: .relaxed)
     }
 
     var count: Int { state.withLock { $0.messages.count + undelivered.value } }
@@ -83,7 +118,16 @@ final class PortInbox: Sendable {
     }
 
     /// Wakes blocked senders, which check for room.
-    func tellSenders() { state.wakeAll() }
+    func tellSenders() {
+        state.wakeAll()
+        if taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0 { tellTasks() }
+    }
+
+    private func tellTasks() {
+        let tasks = state.withLock { exchange(&$0.tasks, with: []) }
+        taskCount.subtract(tasks.count, ordering: .relaxed)
+        for task in tasks { task.roomMayBeThere() }
+    }
 
     /// Closes the inbox; returns the queued messages, to be released.
     func close() -> [Message?] {
@@ -91,7 +135,13 @@ final class PortInbox: Sendable {
             state.isClosed = true
             return exchange(&state.messages, with: [])
         }
-        state.wakeAll()
+        tellSenders()
         return dropped
     }
+}
+
+/// A task that waits for room in a port's queue.
+protocol RoomListener: AnyObject, Sendable {
+    /// Called while no lock is held, when the task may try again.
+    func roomMayBeThere()
 }

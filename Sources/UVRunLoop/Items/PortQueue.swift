@@ -42,7 +42,9 @@ final class PortQueue: TypedPortReceiver {
         isTakenByTask = Atomic(body == nil)
     }
 
-    func checkHome(is thread: ThreadIdentity) { handler?.checkHome(is: thread) }
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        handler?.checkHome(is: thread, caller)
+    }
 
     var isReady: Bool { inbox.count > 0 }
 

@@ -34,9 +34,11 @@ extension UVRunLoop {
         let isHosted: Bool
         let state = Guarded(State())
         let validity = Atomic<Bool>(true)
+        let labelSlot = LabelSlot()
         /// Whether the port's handler is on the stack, for a loop that the port is moved to meanwhile.
         private let callFlag = Atomic<Bool>(false)
         package let receiver: any PortReceiver
+        let useMark: UseMark
 
         package init(
             descriptor: CInt?,
@@ -44,6 +46,7 @@ extension UVRunLoop {
             order: Int,
             keepsModes: Bool = true,
             isHosted: Bool = false,
+            warnsAs kind: StaticString? = nil,
             receiver: any PortReceiver
         ) {
             self.descriptor = descriptor
@@ -51,6 +54,7 @@ extension UVRunLoop {
             self.order = order
             self.keepsModes = keepsModes
             self.isHosted = isHosted
+            useMark = UseMark(kind)
             self.receiver = receiver
         }
 
@@ -114,7 +118,11 @@ extension UVRunLoop {
 @usableFromInline
 package protocol PortReceiver: AnyObject, Sendable {
     /// Traps unless the port's handler may be called on a thread.
-    func checkHome(is thread: ThreadIdentity)
+    ///
+    /// - Parameters:
+    ///   - thread: The thread.
+    ///   - caller: Returns what the message of the trap names.
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller)
 
     /// Whether an event is pending that the kernel does not report.
     ///
@@ -148,7 +156,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 
     /// Called when another port is served, the port has no more events, the run ends, or a handler
-    /// runs the loop again.
+    /// runs the loop again; only for a port without a descriptor.
     func servingDidEnd()
 
     /// Releases the port's handler; the port is invalid.

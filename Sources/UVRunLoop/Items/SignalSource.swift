@@ -33,7 +33,7 @@ extension UVRunLoop {
 
         /// Creates a source for a signal, whose arrivals are counted from now on.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes
         /// one file descriptor, and the first source of a signal two more.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
@@ -76,10 +76,11 @@ extension UVRunLoop {
             try self.init(signal, order, HomeBound(sendable: sendableHandler))
         }
 
-        private init(
+        init(
             _ signal: CInt,
             _ order: Int,
-            _ handler: HomeBound<(SignalSource, Int) -> Void>
+            _ handler: HomeBound<(SignalSource, Int) -> Void>,
+            keepsModes: Bool = true
         ) throws(RunLoopError) {
             let listener: SignalListener
             do {
@@ -92,6 +93,8 @@ extension UVRunLoop {
                 descriptor: listener.descriptor,
                 events: .readable,
                 order: order,
+                keepsModes: keepsModes,
+                warnsAs: "a signal source",
                 receiver: SignalReceiver(listener, handler)
             )
         }
@@ -115,6 +118,13 @@ extension UVRunLoop {
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
+
+        /// Invalidates the source, and returns the number of arrivals that its handler was not
+        /// told.
+        func invalidateCounting() -> Int {
+            invalidate()
+            return (link.receiver as? SignalReceiver)?.untoldCount ?? 0
+        }
     }
 }
 
@@ -131,7 +141,11 @@ private final class SignalReceiver: TypedPortReceiver {
         handler = body
     }
 
-    func checkHome(is thread: ThreadIdentity) { handler.checkHome(is: thread) }
+    var untoldCount: Int { listener.untoldCount }
+
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        handler.checkHome(is: thread, caller)
+    }
 
     func receive(
         port source: UVRunLoop.SignalSource,

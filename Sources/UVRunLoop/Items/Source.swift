@@ -33,6 +33,8 @@ extension UVRunLoop {
         let schedule: ModeHandler?
         let cancel: ModeHandler?
         let state = Guarded(State())
+        let labelSlot = LabelSlot()
+        let useMark = UseMark("a source")
         /// Set once the loops know of a signal, and cleared before `perform` is called.
         private let signalFlag = Atomic<Bool>(false)
         /// Numbers the signals of all sources in the order of time.
@@ -43,7 +45,7 @@ extension UVRunLoop {
 
         /// Creates a source.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Source,_)``.
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.Source,_,_,_)``.
         ///
         /// > Threading: The thread whose loop performs the source, because `perform` is bound to
         /// > it.

@@ -21,19 +21,23 @@ extension UVRunLoop {
         /// in every step of a heap. ``withLockedState(_:nowhere:afterwards:)`` is the way to it.
         @exclusivity(unchecked)
         @safe nonisolated(unsafe) var core: TimerCore
+        /// Beside the state, whose last byte it fills: a timer of more than 120 bytes costs the
+        /// allocator 180 instructions more.
+        let validity = Atomic<Bool>(true)
         /// What the timer calls, guarded likewise; `nil` once it was released.
         @exclusivity(unchecked)
         @safe nonisolated(unsafe) var call: TimerCall?
-        let validity = Atomic<Bool>(true)
         let owner = TimerOwner()
+        let useMark = UseMark("a timer")
         /// The thread that the handler belongs to; `nil` when it may be called on any.
         let home: HomeThread?
         let missed = Atomic<Int>(0)
+        let labelSlot = LabelSlot()
         /// What another layer keeps with the timer.
         package let companion: (any AnyObject & Sendable)?
 
         /// Makes a timer for a date; add it to a loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.Timer,_)``.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.Timer,_,_,_)``.
         ///
         /// > Threading: The thread whose loop is to serve the timer, because the handler stays on
         /// it.
@@ -173,20 +177,23 @@ extension UVRunLoop {
         ) {
             core = TimerCore(
                 series: FireSeries(date: date, interval: interval.map(Self.period)),
-                tolerance: tolerance == .zero ? 0 : max(tolerance.nanosecondsRoundedUp, 0)
+                tolerance: tolerance.attoseconds == 0 ? 0 : max(tolerance.nanosecondsRoundedUp, 0)
             )
             call = TimerCall(body: handler)
             self.home = home
             self.companion = companion
         }
 
-        deinit { HomeThread.release(&call, at: home) }
+        deinit {
+            // A timer that was invalidated has none any more.
+            if call != nil { HomeThread.release(&call, at: home) }
+        }
 
         /// Nanoseconds between fires.
         ///
         /// None at all, or fewer, repeats every 0.1 ms, as NSTimer does.
         private static func period(_ interval: Duration) -> Int64 {
-            interval > .zero ? interval.nanosecondsRoundedUp : 100_000
+            interval.attoseconds > 0 ? interval.nanosecondsRoundedUp : 100_000
         }
 
         // MARK: What it is
@@ -204,7 +211,7 @@ extension UVRunLoop {
 
         /// How many dates beyond its own the present or latest fire stands for.
         ///
-        /// A call by ``fire()`` leaves it as it is. Set before the handler is called: fires and
+        /// A call by ``fire(file:line:)`` leaves it as it is. Set before the handler is called: fires and
         /// missed fires together are the dates that have passed.
         public var missedFires: Int { missed.load(ordering: .relaxed) }
 
@@ -227,7 +234,7 @@ extension UVRunLoop {
         package func setNextFireDate(_ date: Instant) -> Instant? {
             let set = withLockedState { loop, engine -> Int64? in
                 guard isValid else { return nil }
-                let date = loop.remote.time(notBefore: date.nanoseconds)
+                let date = loop.waker.time(notBefore: date.nanoseconds)
                 engine.setDate(date, of: self)
                 return date
             } nowhere: {
@@ -246,7 +253,8 @@ extension UVRunLoop {
         /// Negative ones become zero.
         ///
         /// The loop wakes on its own account neither before the date nor later than the tolerance
-        /// after it.
+        /// after it. A repeating timer may have a tolerance above its interval: whole dates may
+        /// then pass before it fires, which count as ``missedFires``.
         ///
         /// > Threading: Any thread.
         @_disfavoredOverload
@@ -280,10 +288,14 @@ extension UVRunLoop {
         /// Does nothing when the timer is invalid.
         ///
         /// > Threading: The loop's own thread; traps elsewhere. Any thread for a timer in no loop,
-        /// if its handler is
-        /// sendable.
-        public func fire() {
-            UVRunLoop.fire(self)
+        /// if its handler is sendable.
+        ///
+        /// - Parameters:
+        ///   - file: The caller's file, for the message of a trap.
+        ///   - line: The caller's line.
+        public func fire(file: StaticString = #fileID, line: UInt = #line) {
+            useMark.dismiss()
+            UVRunLoop.fire(self, file, line)
         }
     }
 }

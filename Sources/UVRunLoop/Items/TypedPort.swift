@@ -113,7 +113,7 @@ extension UVRunLoop {
 
     // MARK: Modes
 
-    /// Adds a typed port to a mode, as ``add(_:forMode:)-(UVRunLoop.PortSource,_)`` does.
+    /// Adds a typed port to a mode, as ``add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)`` does.
     ///
     /// > Threading: Any thread; for a port with a plain handler, the loop must be that of the thread
     /// > that created it.
@@ -121,8 +121,15 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - port: The port.
     ///   - mode: The mode, the default one if none is given.
-    public func add<Message>(_ port: TypedPort<Message>, forMode mode: Mode = .default) {
-        add(port.port, forMode: mode)
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
+    public func add<Message>(
+        _ port: TypedPort<Message>,
+        forMode mode: Mode = .default,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        add(port.port, forMode: mode, file: file, line: line)
     }
 
     /// Removes a typed port from a mode, as ``remove(_:forMode:)-(UVRunLoop.PortSource,_)`` does.

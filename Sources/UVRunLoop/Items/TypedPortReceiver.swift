@@ -25,8 +25,8 @@ extension TypedPortReceiver {
         _ port: any AnyObject & Sendable,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let port = port as? Port else { return ServeResult(wasHandled: false) }
-        return receive(port: port, events)
+        withCast(port, to: Port.self) { receive(port: $0, events) }
+            ?? ServeResult(wasHandled: false)
     }
 
     @inlinable

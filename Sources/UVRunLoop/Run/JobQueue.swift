@@ -38,7 +38,7 @@ final class JobQueue: Sendable {
         guard queue.post(entry.job, mark: entry.context.mark) else {
             return closing.withLock { _ in LateJobs.add([late(entry)]) }
         }
-        if word.markChangedUnlessMarked() { remote.wake() }
+        if word.markChangedUnlessMarked() { remote.wakeLoop() }
     }
 
     /// Whether the jobs were passed on.

@@ -30,6 +30,9 @@ final class LocalState {
     /// The job that is being performed.
     @safe @exclusivity(unchecked) var runningJob: JobQueue.Entry?
 
+    /// What the watchers know of the loop; `nil` before there were any.
+    @safe @exclusivity(unchecked) var watched: WatchedLoop?
+
     /// Whether a job is being performed; runs that are nested in it perform none.
     var isInJob: Bool { runningJob != nil }
 

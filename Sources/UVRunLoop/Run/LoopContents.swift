@@ -25,7 +25,7 @@ struct LoopContents: ~Copyable, Sendable {
     /// The body must not call user code or another loop. Values that it removes are returned, and
     /// released after the lock.
     @inline(__always)
-    borrowing func withEngine<Result>(
+    borrowing func withEngine<Result: ~Copyable>(
         _ body: (inout Engine) -> sending Result
     ) -> sending Result {
         engine.withLock { engine in

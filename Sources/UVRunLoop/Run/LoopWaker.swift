@@ -6,6 +6,8 @@ struct LoopWaker: ~Copyable, Sendable {
     let state: WakeState
     /// The part of the driver that any thread may use.
     let remote: any LoopRemote
+    /// The loop's clock is then read without the driver, which need not be retained for it.
+    private let isOnSystemClock: Bool
     /// Counts the announcements of ports: events that the kernel does not report.
     private let announcements = Atomic<UInt64>(0)
     /// Counts the changes to what the kernel is to watch.
@@ -14,19 +16,32 @@ struct LoopWaker: ~Copyable, Sendable {
     init(_ state: WakeState, _ remote: any LoopRemote) {
         self.state = state
         self.remote = remote
+        isOnSystemClock = remote.isOnSystemClock
+    }
+
+    /// Returns the later of a date and the current time of the loop's clock.
+    @inline(__always)
+    func time(notBefore date: Int64) -> Int64 {
+        isOnSystemClock ? monotonicTime(notBefore: date) : max(date, remote.now)
     }
 
     var announcementCount: UInt64 { announcements.load(ordering: .relaxed) }
     var watchRequestCount: UInt64 { watchRequests.load(ordering: .acquiring) }
 
+    /// Wakes a sleeping loop; out of line, because most calls find the loop awake.
+    @inline(never)
+    private func wake() { remote.wakeLoop() }
+
     /// Wakes a sleeping loop after a change to its contents, so that it recomputes its sleep.
+    @inline(__always)
     func contentsDidChange() {
-        if state.markChanged() { remote.wake() }
+        if state.markChanged() { wake() }
     }
 
     /// Wakes a sleeping loop after a block was queued.
+    @inline(__always)
     func blocksDidChange() {
-        if state.markChangedUnlessMarked() { remote.wake() }
+        if state.markChangedUnlessMarked() { wake() }
     }
 
     /// Wakes a sleeping loop after a port was added to a mode.
@@ -42,7 +57,8 @@ struct LoopWaker: ~Copyable, Sendable {
     }
 
     /// Ends the present sleep, or the next one.
+    @inline(__always)
     func wakeUp() {
-        if state.markWoken() { remote.wake() }
+        if state.markWoken() { wake() }
     }
 }

@@ -42,7 +42,7 @@ struct Run: ~Copyable {
     }
 
     /// Starts the run with what its mode holds; called once.
-    mutating func begin(in index: Int, _ engine: borrowing Engine) {
+    mutating func begin(in index: Int, _ engine: inout Engine) {
         modeIndex = index
         engine.show(index, in: &view)
     }
@@ -95,7 +95,7 @@ protocol Awaited: AnyObject, Sendable {
 }
 
 /// The event that a pass handles.
-enum PassEvent {
+enum PassEvent: ~Copyable {
     case port(Engine.Delivery)
     /// A batch of timers has begun; this is its first timer.
     case timers(Engine.Firing)

@@ -20,6 +20,9 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     @inline(__always)
     var isStopped: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped || isEnded }
 
+    /// Whether a run is active.
+    var isRunning: Bool { word.loadAcquiring() != RunStateValue.idle.bits }
+
     /// Whether the innermost run itself was stopped, rather than the whole loop ended.
     var isStoppedAlone: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped }
 

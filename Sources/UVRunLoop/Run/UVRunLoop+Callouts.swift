@@ -16,6 +16,7 @@ extension UVRunLoop {
     }
 
     private func callObservers(_ activity: Activities, _ view: borrowing Engine.View) {
+        if LoopWatch.isOn { return callWatchedObservers(activity, view) }
         view.observers.forEach(observing: activity) { $0.callOut(activity) }
     }
 
@@ -46,10 +47,15 @@ extension UVRunLoop {
     private func fire(_ first: Source, orNextIn mode: Int) -> Bool {
         var next = Optional(first)
         while let source = next {
-            if source.takeSignal(clearedIn: self), source.callOut() { return true }
+            if source.takeSignal(clearedIn: self), callOut(source) { return true }
             next = withEngine { $0.takeFirstSignalled(in: mode) }
         }
         return false
+    }
+
+    @inline(__always)
+    private func callOut(_ source: Source) -> Bool {
+        LoopWatch.isOn ? callWatched(source) : source.callOut()
     }
 
     /// Fires the sources that are signalled now; sources signalled meanwhile wait for the next
@@ -59,7 +65,7 @@ extension UVRunLoop {
         var batch = signalledSources(in: mode, spare)
         var handledSource = false
         for signalled in batch where signalled.source.takeSignal() {
-            if signalled.source.callOut() { handledSource = true }
+            if callOut(signalled.source) { handledSource = true }
         }
         batch.removeAll(keepingCapacity: true)
         local.spareSources = batch
@@ -79,25 +85,35 @@ extension UVRunLoop {
     // MARK: Step 9
 
     /// Fires the timers of the mode's innermost batch, soonest date first, and ends the batch.
-    func fireTimers(from first: Engine.Firing, _ run: inout Run) {
-        let mode = run.modeIndex
+    func fireTimers(from first: consuming Engine.Firing, _ run: inout Run) {
         var next = Optional(first)
-        while let firing = next {
+        while let firing = next.take() {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
-            firing.timer.callOut(firing.call)
+            if LoopWatch.isOn { callWatched(firing) } else { firing.timer.callOut(firing.call) }
             run.timeHasPassed()
-            // The end of a call and the start of the next, or the end of the batch, share one lock.
-            let (end, following, displaced) = withEngine {
-                engine -> (TimerCallEnd, Engine.Firing?, [Timer]) in
-                let now = firing.isRepeating ? run.now(by: remote) : nil
-                let end = endCall(of: firing.timer, now: now, &engine)
-                let following = takeNext(&run, &engine)
-                return (end, following, following == nil ? engine.endBatch(in: mode) : [])
-            }
-            // Releasing a handler may run user code.
-            if end.finish(firing.timer) || !displaced.isEmpty { run.timeHasPassed() }
-            next = following
+            next = endFire(firing, &run)
         }
+    }
+
+    /// Ends a timer's call.
+    ///
+    /// The end of a call and the start of the next, or the end of the batch, share one lock.
+    ///
+    /// - Returns: The next timer of the batch.
+    @inline(__always)
+    private func endFire(_ firing: borrowing Engine.Firing, _ run: inout Run) -> Engine.Firing? {
+        var displaced: [Timer]?
+        var end = TimerCallEnd.goesOn
+        let following = withEngine { engine -> Engine.Firing? in
+            let now = firing.isRepeating ? run.now(by: remote) : nil
+            end = endCall(of: firing.timer, now: now, &engine)
+            let following = takeNext(&run, &engine)
+            if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
+            return following
+        }
+        // Releasing a handler may run user code.
+        if end.finish(firing.timer) || displaced != nil { run.timeHasPassed() }
+        return following
     }
 
     /// Takes the next timer of the innermost batch of the run's mode.
@@ -122,44 +138,72 @@ extension UVRunLoop {
     }
 
     /// Calls a timer's handler at once, whether it is in a loop or not.
-    static func fire(_ timer: Timer) {
+    static func fire(_ timer: Timer, _ file: StaticString, _ line: UInt) {
         guard timer.isValid else { return }
-        HomeThread.check(timer.home?.identity, is: .current)
+        HomeThread.check(timer.home?.identity, is: .current) {
+            Caller(file, line, "timer", label: timer.label)
+        }
         let (loop, call) = timer.withLockedState { loop, engine -> (UVRunLoop?, TimerCall?) in
-            loop.checkThread()
+            loop.checkThread(file: file, line: line)
             engine.beginCall(timer)
             return (loop, timer.call)
         } nowhere: {
             timer.core.callWillBegin(forDate: false)
             return (nil, timer.call)
         }
-        timer.callOut(call)
-        guard let loop else { return timer.endCallElsewhere() }
+        guard let loop else {
+            timer.callOut(call)
+            return timer.endCallElsewhere()
+        }
+        loop.callingWithinAHandler(.timer, timer) { timer.callOut(call) }
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
     }
 
     /// Delivers one event of one port.
     ///
     /// - Returns: Whether the port handled it.
-    func serve(_ delivery: Engine.Delivery, _ run: inout Run) -> Bool {
+    func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
         if delivery.isFinal { Self.takeOut(delivery.port.link) }
         // Only in-process ports have senders that wait for room.
         let isInProcess = delivery.port.link.descriptor == nil
-        let outerReceiver = run.local.servedReceiver
-        if isInProcess { run.local.servedReceiver = delivery.port.link.receiver }
-        let result = callOut(delivery, &run)
+        let result =
+            LoopWatch.isOn
+            ? callWatched(delivery, isInProcess: isInProcess, &run)
+            : callOut(delivery, isInProcess: isInProcess, &run)
         run.timeHasPassed()
-        if isInProcess { run.local.servedReceiver = outerReceiver }
         if delivery.isFinal { delivery.port.link.receiver.releaseHandler(in: self) }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
-        endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
+        if isInProcess || run.busyReceiver != nil {
+            endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
+        }
         return result.wasHandled
     }
 
+    @inline(__always)
+    func callOut(
+        _ delivery: borrowing Engine.Delivery,
+        isInProcess: Bool,
+        _ run: inout Run
+    ) -> ServeResult {
+        isInProcess ? callOutInProcess(delivery, &run) : callOut(delivery, &run)
+    }
+
+    /// Calls a port whose senders wait for room; a run nested in the call lets them go on.
+    private func callOutInProcess(
+        _ delivery: borrowing Engine.Delivery,
+        _ run: inout Run
+    ) -> ServeResult {
+        let local = run.local
+        let outerReceiver = local.servedReceiver
+        local.servedReceiver = delivery.port.link.receiver
+        defer { local.servedReceiver = outerReceiver }
+        return callOut(delivery, &run)
+    }
+
     /// Calls a port, and again while it has more events and a full pass would serve nothing else.
-    private func callOut(_ delivery: Engine.Delivery, _ run: inout Run) -> ServeResult {
+    private func callOut(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
         let result = delivery.port.link.callOut(delivery.port.object, delivery.events)
         guard result.hasMore, var direct = directDelivery(&run) else { return result }
         let further = delivery.port.link.callOutForMore(delivery.port.object) {
@@ -209,7 +253,7 @@ extension UVRunLoop.Timer {
     ///
     /// Never inlined, so that backtraces and profiles show the callout.
     @inline(never)
-    fileprivate func callOut(_ call: TimerCall?) { call?.body(self) }
+    func callOut(_ call: TimerCall?) { call?.body(self) }
 
     /// Ends a call during which the timer left its loop.
     ///

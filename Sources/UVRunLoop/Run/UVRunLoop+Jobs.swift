@@ -21,14 +21,16 @@ extension UVRunLoop {
             guard let entry = jobs.takeNext(&local.jobs) else { break }
             local.runningJob = entry
             local.jobCount = local.jobCount &+ 1
-            perform(entry)
+            if LoopWatch.isOn { callWatched(entry) } else { perform(entry) }
             count += 1
         }
         local.runningJob = nil
+        if LoopWatch.isOn { watchedJobsWerePerformed(count) }
         run.timeHasPassed()
     }
 
-    private func perform(_ entry: JobQueue.Entry) {
+    @inline(__always)
+    func perform(_ entry: JobQueue.Entry) {
         switch entry.context {
         case .actor: entry.job.run(isolatedTo: self)
         case .task: entry.job.run(preferring: taskExecutorObject)

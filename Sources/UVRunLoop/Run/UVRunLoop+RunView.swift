@@ -7,6 +7,7 @@ extension UVRunLoop {
         if summary.version != run.view.version { updateView(&run) }
     }
 
+    @inline(never)
     private func updateView(_ run: inout Run) {
         let mode = run.modeIndex
         withEngine { $0.show(mode, in: &run.view) }

@@ -6,13 +6,17 @@ extension UVRunLoop {
     /// See *Starting the Run Loop* in Apple's guide.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
+    ///
+    /// - Parameters:
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
     @available(
         *,
         noasync,
         message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
     )
-    public func run() {
-        run(mode: .default, for: nil)
+    public func run(file: StaticString = #fileID, line: UInt = #line) {
+        run(mode: .default, for: nil, file: file, line: line)
     }
 
     /// Runs in a mode for a limited time.
@@ -30,6 +34,8 @@ extension UVRunLoop {
     ///     and ends a sleep at most 2 ms late.
     ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
     ///     port-based source.
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
     /// - Returns: Why the run ended.
     @available(
         *,
@@ -40,9 +46,11 @@ extension UVRunLoop {
     public func run(
         mode: Mode = .default,
         for limit: Duration?,
-        returnAfterSourceHandled: Bool = false
+        returnAfterSourceHandled: Bool = false,
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) -> RunResult {
-        checkThread()
+        checkThread(file: file, line: line)
         var date: Int64?
         if let limit {
             date = limit > .zero ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
@@ -59,7 +67,7 @@ extension UVRunLoop {
 
     /// Runs in a mode until a date of the loop's clock.
     ///
-    /// Otherwise the same as ``run(mode:for:returnAfterSourceHandled:)``.
+    /// Otherwise the same as ``run(mode:for:returnAfterSourceHandled:file:line:)``.
     ///
     /// > Threading: The loop's own thread, also from within a handler; traps elsewhere.
     ///
@@ -69,6 +77,8 @@ extension UVRunLoop {
     ///     not wait.
     ///   - returnAfterSourceHandled: Whether to return after a pass that handled a custom or
     ///     port-based source.
+    ///   - file: The caller's file, for the message of a trap.
+    ///   - line: The caller's line.
     /// - Returns: Why the run ended.
     @available(
         *,
@@ -79,9 +89,11 @@ extension UVRunLoop {
     public func run(
         mode: Mode = .default,
         until limit: Instant?,
-        returnAfterSourceHandled: Bool = false
+        returnAfterSourceHandled: Bool = false,
+        file: StaticString = #fileID,
+        line: UInt = #line
     ) -> RunResult {
-        checkThread()
+        checkThread(file: file, line: line)
         let date = limit?.nanoseconds
         return run(
             mode,
@@ -151,44 +163,6 @@ extension UVRunLoop {
         return Instant(nanoseconds: remote.now)
     }
 
-    // MARK: Stopping and waking
-
-    /// Ends the innermost run at the end of its current pass.
-    ///
-    /// Has no effect if the loop is not running. A stop counts until the run ends, and does not
-    /// affect the outer run or a later one.
-    ///
-    /// Not async-signal-safe: do not call it in a signal handler.
-    ///
-    /// > Threading: Any thread.
-    public func stop() {
-        checkProcess()
-        guard innermostRun.stop() else { return }
-        waker.contentsDidChange()
-    }
-
-    /// Ends the loop's current sleep, or the next one.
-    ///
-    /// The loop then makes another pass, which finds signalled sources. A wake-up that is pending
-    /// when a pass begins is cleared; that pass checks everything anyway.
-    ///
-    /// Makes no system call while the loop is awake. Not async-signal-safe: do not call it in a
-    /// signal handler.
-    ///
-    /// > Threading: Any thread.
-    public func wakeUp() {
-        checkProcess()
-        waker.wakeUp()
-    }
-
-    /// Whether the loop is asleep, waiting for an event.
-    ///
-    /// > Threading: Any thread.
-    public var isWaiting: Bool {
-        checkProcess()
-        return word.isAsleep
-    }
-
     // MARK: A run
 
     func run(_ mode: Mode, _ terms: consuming Run.Terms) -> RunResult {
@@ -199,7 +173,10 @@ extension UVRunLoop {
         // The rule applies even if there is nothing to run for.
         checkDriver(driver)
         var run = Run(mode, driver, local, terms)
-        guard begin(&run, in: mode) else { return .finished }
+        guard begin(&run, in: mode) else {
+            if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
+            return .finished
+        }
         let outerMode = local.mode
         local.mode = mode
         local.nestingLevel = local.nestingLevel + 1
@@ -208,7 +185,7 @@ extension UVRunLoop {
         local.servedReceiver?.servingDidEnd()
         let outerRun = innermostRun.begin(isNested: isNested)
 
-        var result = makePasses(&run)
+        var result = LoopWatch.isOn ? watchedPasses(&run, in: mode) : makePasses(&run)
         run.busyReceiver?.servingDidEnd()
         let wasStopped = innermostRun.end(restoring: outerRun)
         if wasStopped || innermostRun.isEnded { result = .stopped }
@@ -223,7 +200,7 @@ extension UVRunLoop {
     /// Makes the passes of a run, between `entry` and `exit`.
     ///
     /// - Returns: Why they ended.
-    private func makePasses(_ run: inout Run) -> RunResult {
+    func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
         defer { notify(.exit, &run) }
         while run.terms.isLast || !innermostRun.isStopped {
@@ -240,7 +217,7 @@ extension UVRunLoop {
         let local = local.withValue(\.self)
         registerMainQueue()
         return innermostRun.isEnded
-            || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), $0, local) }
+            || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), &$0, local) }
     }
 
     /// Whether the loop's thread was told to stop, by ``Thread/stop(afterQueuedWork:)``.
@@ -276,14 +253,14 @@ extension UVRunLoop {
             let isRunnable = mayRun(
                 in: mode,
                 at: index,
-                engine,
+                &engine,
                 run.local,
                 evenIfEmpty: run.terms.staysWhenEmpty
             )
             guard isRunnable else {
                 return false
             }
-            run.begin(in: index ?? engine.modes.makeIndex(of: mode), engine)
+            run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine)
             return true
         }
     }
@@ -292,7 +269,7 @@ extension UVRunLoop {
     private func mayRun(
         in mode: Mode,
         at index: Int?,
-        _ engine: borrowing Engine,
+        _ engine: inout Engine,
         _ local: LocalState,
         evenIfEmpty: Bool = false
     ) -> Bool {
@@ -311,6 +288,7 @@ extension UVRunLoop {
     /// - Returns: Why the run ends, if it does.
     private func runOnePass(_ run: inout Run) -> RunResult? {
         run.local.passCount = run.local.passCount &+ 1
+        if LoopWatch.isOn { watchedPassBegins() }
         if home.doReleases() { run.timeHasPassed() }
         if word.clearWoken() { run.clearedWakeUp = true }
         notify(.beforeTimers, &run)
@@ -359,15 +337,16 @@ extension UVRunLoop {
                 }
                 return .timers(first)
             }
-            return engine.takeReadyPort(in: mode).map(PassEvent.port) ?? .nothing
+            guard let delivery = engine.takeReadyPort(in: mode) else { return .nothing }
+            return .port(delivery)
         }
     }
 
     /// Handles the event of step 9.
     ///
     /// - Returns: Whether a port-based source was handled.
-    private func process(_ event: PassEvent, _ run: inout Run) -> Bool {
-        switch event {
+    private func process(_ event: consuming PassEvent, _ run: inout Run) -> Bool {
+        switch consume event {
         case .port(let delivery):
             run.local.servedPort = true
             return serve(delivery, &run)

@@ -62,7 +62,9 @@ extension UVRunLoop {
                 if !hasPolled { poll(&run) }
                 return
             case .sleep(let sleep):
+                let began = LoopWatch.isOn ? watchedSleepBegins() : nil
                 run.driver.wait(until: sleep.moment, now: sleep.now)
+                if let began { watchedSleepEnded(since: began) }
                 run.timeHasPassed()
                 if recordReadyPorts(&run) || word.isWoken || isOver(sleep, &run) { return }
                 hasPolled = true
@@ -161,11 +163,14 @@ extension UVRunLoop {
 
     private func watch(_ orders: [WatchOrder], _ run: inout Run) {
         let mode = run.modeIndex
+        var refused: [CInt] = []
         run.driver.watch(orders) { order in
             withEngine { $0.isCurrent(order) }
         } refused: { order in
             withEngine { $0.refuse(order, in: mode) }
+            refused.append(order.descriptor)
         }
+        if LoopWatch.isOn { watchedDescriptorsWereRefused(refused) }
     }
 
     /// Records the ready ports, and masks those this run cannot serve.
@@ -208,28 +213,25 @@ extension UVRunLoop {
         _ run: inout Run
     ) -> (count: Int, isForRun: Bool) {
         let mode = run.modeIndex
-        let driver = run.driver
         // Another thread may have added an observer while the loop slept.
         refresh(&run)
         // An observer called before the port is served may change what there is to serve.
         let mayTake = mayTake && !run.view.isSleepObserved
         let now = mayTake && run.view.holdsTimers ? run.now(by: remote) : 0
         var (count, isForRun) = (0, false)
-        driver.forEachReady { report in
+        while let report = run.driver.takeReport() {
             count += 1
-            let outcome = withEngine { engine in
+            let outcome = withEngine { engine -> Engine.ReportOutcome in
                 if engine.pollNumber != poll { engine.pollNumber = poll }
-                if mayTake, let delivery = engine.takeSoleReadyPort(report, in: mode, now: now) {
-                    run.delivery = delivery
-                    return Engine.ReportOutcome.isForRun
-                }
-                return engine.record(report, in: mode)
+                guard mayTake else { return engine.record(report, in: mode) }
+                run.delivery = engine.takeSoleReadyPort(report, in: mode, now: now)
+                return run.delivery == nil ? engine.record(report, in: mode) : .isForRun
             }
             switch outcome {
             case .isForRun: isForRun = true
             case .isForNobody: break
             case .rearm(let order):
-                let isCarriedOut = driver.rearm(order)
+                let isCarriedOut = run.driver.rearm(order)
                 if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
             }
         }

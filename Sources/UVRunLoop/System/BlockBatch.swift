@@ -10,6 +10,8 @@ struct BlockBatch: ~Copyable {
 
     init() {}
 
+    var count: Int { end - first }
+
     @inline(__always)
     mutating func append(_ block: consuming Element) {
         if end == capacity { grow() }

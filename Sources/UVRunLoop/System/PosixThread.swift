@@ -38,6 +38,18 @@ package struct PosixThread: Sendable {
     /// Waits until the thread has ended, its exit handlers included.
     package func join() { pthread_join(handle, nil) }
 
+    /// Waits until the thread has ended or a date of the monotonic clock has passed.
+    ///
+    /// - Parameter date: The date in nanoseconds; `.max` for none.
+    /// - Returns: Whether the thread has ended; if not, it is still to be joined or detached.
+    func join(until date: Int64) -> Bool {
+        guard date < .max else {
+            join()
+            return true
+        }
+        return cuv_join_thread(handle, date) == 0
+    }
+
     /// Lets the system free the thread when it ends.
     func detach() { pthread_detach(handle) }
 

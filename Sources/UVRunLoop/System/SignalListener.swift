@@ -49,6 +49,13 @@ final class SignalListener: Sendable {
         }
     }
 
+    /// The number of arrivals since the last call of ``take()``, also after ``end()``; without
+    /// pending ones.
+    var untoldCount: Int { state.withLock { Int(clamping: watch.count &- $0.known) } }
+
+    /// Sends a signal to this process.
+    static func raise(_ signal: CInt) { kill(getpid(), signal) }
+
     /// Gives the signal back, once.
     func end() {
         let isFirst = state.withLock { state in

@@ -49,6 +49,8 @@ extension UVRunLoop {
         public static let noSuchProcess = UVError(rawValue: UV_ESRCH.rawValue)
         /// The process has no such child (`ECHILD`).
         public static let noChild = UVError(rawValue: -ECHILD)
+        /// Another process or thread has what is wanted (`EAGAIN`, `EWOULDBLOCK`).
+        static let tryAgain = UVError(rawValue: UV_EAGAIN.rawValue)
         /// The system does not permit it (`EPERM`); for a descriptor, files of its kind cannot be
         /// watched.
         public static let notPermitted = UVError(rawValue: UV_EPERM.rawValue)

@@ -9,3 +9,27 @@ extension Array where Element: AnyObject {
         }
     }
 }
+
+/// A reference that does not retain its object, which somebody else keeps meanwhile.
+@safe
+struct Unretained<Object: AnyObject> {
+    private unowned(unsafe) let reference: Object
+
+    init(_ object: Object) { unsafe reference = object }
+
+    var object: Object { unsafe reference }
+
+    func refers(to object: Object) -> Bool { unsafe reference === object }
+}
+
+/// Lends an object as one of a class, if it is of that class; `as?` would retain it.
+@inlinable
+@inline(__always)
+package func withCast<Object: AnyObject, Result>(
+    _ object: any AnyObject & Sendable,
+    to type: Object.Type,
+    _ body: (Object) -> Result
+) -> Result? {
+    guard object is Object else { return nil }
+    return body(unsafe unsafeDowncast(object, to: type))
+}

@@ -7,12 +7,19 @@ extension UVRunLoop {
         case threadEnded
         /// The request was cancelled before it began.
         case cancelled
+        /// The limit of the wait has passed.
+        ///
+        /// A block that had not begun is withdrawn and never runs. One that had begun goes on, and
+        /// its result is dropped.
+        case timedOut(hasBegun: Bool)
 
         /// The error in one line.
         public var description: String {
             switch self {
             case .threadEnded: "the thread of the loop has ended"
             case .cancelled: "the request was cancelled"
+            case .timedOut(false): "the time limit has passed, and the block has not begun"
+            case .timedOut(true): "the time limit has passed while the block runs"
             }
         }
     }

@@ -73,9 +73,9 @@ struct PerformQueue: ~Copyable {
         var live = 0
 
         /// Removes finished entries if they are the majority.
-        mutating func compact(_ isLive: (Entry) -> Bool) {
+        mutating func compact(_ requests: borrowing SlotMap<Request>) {
             guard entries.count > 2 * live + 16 else { return }
-            entries.removeAll { !isLive($0) }
+            entries.removeAll { !requests.holds($0.ticket) }
             first = 0
         }
     }
@@ -207,7 +207,7 @@ struct PerformQueue: ~Copyable {
             let line = line(of: mode)
             lines[line].live -= 1
             if lines[line].live == 0 { taken.left.append(mode) }
-            lines[line].compact { [requests] in requests.holds($0.ticket) }
+            lines[line].compact(requests)
         }
         return taken
     }

@@ -11,7 +11,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public final class Thread: Sendable {
-        private enum Joining { case notYet, underWay }
+        private enum Joining: Sendable { case notYet, underWay, done }
 
         /// The name that the thread was started with.
         public let name: String?
@@ -20,8 +20,7 @@ extension UVRunLoop {
         /// It exists until the thread ends; calls to it have no effect afterwards.
         public let runLoop: UVRunLoop
         private let system: PosixThread
-        private let joining = Guarded(Joining.notYet)
-        private let isGone = Latch()
+        private let joining = ConditionGuarded(Joining.notYet)
 
         /// Starts a thread, and returns when it has its loop.
         ///
@@ -97,8 +96,8 @@ extension UVRunLoop {
         /// (`SocketPort.endSending()`, `SocketPort.invalidateWhenDrained()`) are queued work, too.
         /// After the last pass the thread runs its loop in the default mode, timers and other
         /// sources included, until they have sent everything or failed. Only their peers limit how
-        /// long that takes. To limit it, call this again with `false`, for example from a timer on
-        /// this thread.
+        /// long that takes. ``stop(limit:)`` limits it, and so does another call of this with
+        /// `false`.
         ///
         /// A second call has no effect, unless only the second discards the queued work.
         ///
@@ -107,6 +106,20 @@ extension UVRunLoop {
         /// - Parameter afterQueuedWork: Whether the work that is queued now is performed first.
         public func stop(afterQueuedWork: Bool = true) {
             runLoop.end(afterQueuedWork ? .afterQueuedWork : .atOnce)
+        }
+
+        /// Ends the thread after its queued work, and drops what sockets have not sent by then.
+        ///
+        /// It is ``stop(afterQueuedWork:)`` with `true` and, when the limit has passed, with
+        /// `false`. The limit is a date of the loop's clock in the default mode. It interrupts no
+        /// handler.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter limit: How long the thread may go on from now.
+        public func stop(limit: Duration) {
+            runLoop.requestPerform(after: limit) { [runLoop] in runLoop.end(.atOnce) }
+            stop()
         }
 
         /// Whether the thread was told to stop.
@@ -126,21 +139,41 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread but this one itself, where it traps.
         @available(*, noasync, message: "A wait keeps its thread. Await UVRunLoop.withThread(_:).")
-        public func join() {
+        public func join() { _ = join(until: .max) }
+
+        /// Waits until the thread and its loop have ended, or a limit has passed.
+        ///
+        /// Otherwise the same as ``join()``.
+        ///
+        /// > Threading: Any thread but this one itself, where it traps.
+        ///
+        /// - Parameter limit: How long to wait, in real time; zero or less not to wait.
+        /// - Returns: Whether the thread has ended.
+        @available(*, noasync, message: "A wait keeps its thread. Await UVRunLoop.withThread(_:).")
+        public func join(limit: Duration) -> Bool {
+            join(until: monotonicNow().addingSaturating(limit.nanosecondsRoundedUp))
+        }
+
+        /// The system allows one thread at a time to wait: if that one gives up, another takes
+        /// over.
+        private func join(until date: Int64) -> Bool {
             runLoop.checkProcess()
             require(
                 !runLoop.isOnOwnThread,
                 "A thread cannot wait for its own end. Call join() on another thread."
             )
-            guard beginJoining() else { return isGone.wait() }
-            system.join()
-            isGone.open()
-        }
-
-        /// Returns whether the caller is the first to join or detach the thread, which the system
-        /// allows once.
-        private func beginJoining() -> Bool {
-            joining.withLock { exchange(&$0, with: .underWay) == .notYet }
+            let found = joining.wait(until: date) { state -> Joining? in
+                if state == .notYet {
+                    state = .underWay
+                    return .notYet
+                }
+                return state == .done ? .done : nil
+            }
+            guard found == .notYet else { return found == .done }
+            let hasEnded = system.join(until: date)
+            joining.withLock { $0 = hasEnded ? .done : .notYet }
+            joining.wakeAll()
+            return hasEnded
         }
 
         /// Whether the thread was started by this process, not by one that has forked it.
@@ -149,7 +182,7 @@ extension UVRunLoop {
         deinit {
             // A forked child has a copy of this object, but not the thread.
             guard isOfThisProcess else { return }
-            if beginJoining() { system.detach() }
+            if joining.withLock({ $0 }) == .notYet { system.detach() }
         }
     }
 }
@@ -195,6 +228,7 @@ private final class Start: Sendable {
         let result = Result { () throws(RunLoopError) in
             try UVRunLoop.prepareCurrent(on: makeDriver)
         }
+        if let name, case .success(let loop) = result { loop.identity.label.setFallback(name) }
         loop.withLock { $0 = result }
         hasLoop.open()
         guard case .success(let loop) = result else { return }

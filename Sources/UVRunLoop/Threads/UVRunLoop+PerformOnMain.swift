@@ -27,7 +27,7 @@ extension UVRunLoop {
     /// Performs a block on the main thread, and waits until it has returned.
     ///
     /// The block belongs to the main actor; on the main thread it runs at once. Otherwise the same
-    /// as ``performAndWait(inModes:target:key:_:)``.
+    /// as ``performAndWait(inModes:target:key:limit:_:)``.
     ///
     /// > Threading: Any thread.
     ///
@@ -35,18 +35,21 @@ extension UVRunLoop {
     ///   - modes: The modes in which the block may run; traps if there is none.
     ///   - target: An object to cancel the request by, retained until then.
     ///   - key: Distinguishes requests of one target.
+    ///   - limit: How long to wait, in real time; `nil` to wait forever.
     ///   - block: The work.
     /// - Returns: The block's result.
-    /// - Throws: The block's error; ``PerformError`` if the request was cancelled.
+    /// - Throws: The block's error; ``PerformError`` if the request was cancelled, or the limit has
+    ///   passed.
     @available(*, noasync, message: "A wait keeps its thread. Await MainActor.run(_:).")
     @discardableResult
     public static func performOnMainAndWait<Value: Sendable>(
         inModes modes: [Mode] = commonModes,
         target: (any AnyObject & Sendable)? = nil,
         key: (any Hashable & Sendable)? = nil,
+        limit: Duration? = nil,
         _ block: @escaping @MainActor @Sendable () throws -> Value
     ) throws -> Value {
-        try main.performAndWait(inModes: modes, target: target, key: key) {
+        try main.performAndWait(inModes: modes, target: target, key: key, limit: limit) {
             try MainActor.assumeIsolated(block)
         }
     }

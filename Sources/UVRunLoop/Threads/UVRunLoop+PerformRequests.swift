@@ -7,7 +7,7 @@ extension UVRunLoop {
     /// which they were made; requests made meanwhile wait for the next pass. All requests together
     /// are one source of the loop, of order 0: while one waits, its modes are not empty, and
     /// performing requests ends a run that returns after a source was handled. In that they differ
-    /// from the blocks of ``perform(inModes:_:)``. The source removes itself when it has performed
+    /// from the blocks of ``perform(inModes:_:file:line:)``. The source removes itself when it has performed
     /// all requests.
     ///
     /// Called from another thread, this wakes the loop. A request may be made before the loop first
@@ -44,8 +44,14 @@ extension UVRunLoop {
     ///
     /// On the loop's own thread the block runs at once. On another it is a request like those of
     /// ``requestPerform(inModes:target:key:_:)``, and the calling thread sleeps until it is done;
-    /// its own loop does not run meanwhile. Two threads that wait for each other wait forever, and
-    /// so does a call for a thread that neither ends nor runs its loop in one of the modes.
+    /// its own loop does not run meanwhile. Without a limit, two threads that wait for each other
+    /// wait forever, and so does a call for a thread that neither ends nor runs its loop in one of
+    /// the modes.
+    ///
+    /// If the limit passes before the block has begun, the request is withdrawn, and the block
+    /// never runs. A block that has begun is not interrupted; its result is dropped. The error says
+    /// which it was: ``PerformError/timedOut(hasBegun:)``. On the loop's own thread there is no
+    /// wait, and so no limit.
     ///
     /// > Threading: Any thread.
     ///
@@ -53,10 +59,11 @@ extension UVRunLoop {
     ///   - modes: The modes in which the block may run; traps if there is none.
     ///   - target: An object to cancel the request by, retained until then.
     ///   - key: Distinguishes requests of one target.
+    ///   - limit: How long to wait, in real time; `nil` to wait forever.
     ///   - block: The work.
     /// - Returns: The block's result.
-    /// - Throws: The block's error; ``PerformError`` if the loop's thread ended first, or the
-    ///   request was cancelled.
+    /// - Throws: The block's error; ``PerformError`` if the loop's thread ended first, the request
+    ///   was cancelled, or the limit has passed.
     @available(
         *,
         noasync,
@@ -67,6 +74,7 @@ extension UVRunLoop {
         inModes modes: [Mode] = commonModes,
         target: (any AnyObject & Sendable)? = nil,
         key: (any Hashable & Sendable)? = nil,
+        limit: Duration? = nil,
         _ block: @escaping @Sendable () throws -> Value
     ) throws -> Value {
         checkProcess()
@@ -78,8 +86,10 @@ extension UVRunLoop {
             target: target.map { PerformQueue.Target(object: $0, key: key) },
             waiter: reply
         ) { reply.perform() }
-        guard enqueue(content) != nil else { throw PerformError.threadEnded }
-        return try reply.wait()
+        // Taken first, so that the limit includes the time in which the request is queued.
+        let date = limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) }
+        guard let ticket = enqueue(content) else { throw PerformError.threadEnded }
+        return try reply.wait(until: date ?? .max) { withdrawRequest(ticket) }
     }
 
     // MARK: After a delay

@@ -37,7 +37,10 @@ extension UVRunLoop {
 
     private func makeRequestSource() -> Source {
         // Only the loop itself calls it. A weak reference would make every use of the loop slower.
-        Source(sendablePerform: { [unowned self] _ in performRequests() })
+        let source = Source(sendablePerform: { [unowned self] _ in performRequests() })
+        // It joins its modes without being added.
+        source.useMark.dismiss()
+        return source
     }
 
     // MARK: Out
@@ -74,7 +77,7 @@ extension UVRunLoop {
         while !innermostRun.isEndedAtOnce,
             let content = takeRequest(for: mode, isCommon: isCommon, upTo: limit)
         {
-            callOutToRequest(content.body)
+            callingBlock { callOutToRequest(content.body) }
             if let waiter = content.waiter { performs.withLock { $0.didPerform(waiter) } }
         }
         performs.withLock { if $0.count > 0 { $0.source?.signal() } }
@@ -103,17 +106,26 @@ extension UVRunLoop {
 
     /// Cancels requests that are still waiting; returns how many there were.
     func cancelRequests(_ tickets: [Ticket]) -> Int {
+        let cancelled = takeRequests(tickets)
+        for taken in cancelled { drop(taken, .cancelled) }
+        return cancelled.count
+    }
+
+    /// Removes a request for which nobody waits any longer, if it has not begun.
+    func withdrawRequest(_ ticket: Ticket) { _ = takeRequests([ticket]) }
+
+    /// Takes requests that are still waiting out of the queue.
+    private func takeRequests(_ tickets: [Ticket]) -> [PerformQueue.Taken] {
         checkProcess()
-        let cancelled = performs.withLock { queue -> [PerformQueue.Taken] in
+        let requests = performs.withLock { queue -> [PerformQueue.Taken] in
             tickets.compactMap { ticket in
                 guard let taken = queue.remove(ticket) else { return nil }
                 leave(taken.left, &queue)
                 return taken
             }
         }
-        for taken in cancelled { drop(taken, .cancelled) }
-        if cancelled.contains(where: { !$0.left.isEmpty }) { contentsDidChange() }
-        return cancelled.count
+        if requests.contains(where: { !$0.left.isEmpty }) { contentsDidChange() }
+        return requests
     }
 
     private func drop(_ taken: PerformQueue.Taken, _ reason: PerformError) {
@@ -172,7 +184,7 @@ extension UVRunLoop {
             return (request.content, timer)
         }
         guard let content else { return }
-        guard let postponed else { return callOutToRequest(content.body) }
+        guard let postponed else { return callingBlock { callOutToRequest(content.body) } }
         for mode in content.modes { add(postponed, forMode: mode) }
     }
 }

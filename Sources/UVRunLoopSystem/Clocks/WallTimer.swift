@@ -35,7 +35,7 @@ extension UVRunLoop {
 
         /// Creates a timer.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes
         /// one file descriptor.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
@@ -95,6 +95,7 @@ extension UVRunLoop {
                 descriptor: alarm.descriptor,
                 events: .readable,
                 order: order,
+                warnsAs: "a wall timer",
                 receiver: receiver
             )
         }

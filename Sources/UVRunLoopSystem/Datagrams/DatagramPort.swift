@@ -72,7 +72,7 @@ extension UVRunLoop {
         /// Opens a socket for the calling thread's loop.
         ///
         /// Add the port to the loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes one file descriptor.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file descriptor.
         ///
         /// > Threading: The thread whose loop serves the port. Traps if the loop runs in virtual
         /// > time.
@@ -114,6 +114,7 @@ extension UVRunLoop {
                 events: [],
                 order: order,
                 isHosted: true,
+                warnsAs: "a datagram port",
                 receiver: receiver
             )
             socket.link = link

@@ -100,13 +100,16 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
 extension LoopHandle {
     /// Traps unless a source may be added to the loop of a thread.
-    final func checkHome(is thread: ThreadIdentity) {
-        require(
-            thread == loop.threadIdentity,
+    final func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        if thread == loop.threadIdentity { return }
+        let caller = caller()
+        fail(
             """
-            This source was created in another run loop, which has its libuv handle. Create it on \
-            the thread of the loop that serves it.
-            """
+            \(caller.subject) was created in another run loop, which has its libuv handle. Create \
+            it on the thread of the loop that serves it.
+            """,
+            file: caller.file,
+            line: caller.line
         )
     }
 }

@@ -38,9 +38,9 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     }
 
     /// The source is bound to the loop in which its handles are, whose thread has created it.
-    func checkHome(is thread: ThreadIdentity) {
-        handles.first?.checkHome(is: thread)
-        handler?.checkHome(is: thread)
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        handles.first?.checkHome(is: thread, caller)
+        handler?.checkHome(is: thread, caller)
     }
 
     var isReady: Bool { inbox.canBeServed }

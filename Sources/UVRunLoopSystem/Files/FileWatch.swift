@@ -59,7 +59,7 @@ extension UVRunLoop {
         /// Starts to watch a file or directory for the calling thread's loop.
         ///
         /// Add the source to the loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. Changes from now on are reported.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. Changes from now on are reported.
         /// The first watch of a loop takes a file descriptor.
         ///
         /// > Threading: The thread whose loop serves the source. Traps if the loop runs in virtual
@@ -96,6 +96,7 @@ extension UVRunLoop {
                 events: [],
                 order: order,
                 isHosted: true,
+                warnsAs: "a file watch",
                 receiver: receiver
             )
             events.link = link

@@ -54,7 +54,7 @@ extension UVRunLoop {
         /// Starts a program for the calling thread's loop.
         ///
         /// Add the source to the loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. It takes one file descriptor, and
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file descriptor, and
         /// one for each pipe.
         ///
         /// > Threading: The thread whose loop serves the source. It waits until the program was
@@ -103,6 +103,7 @@ extension UVRunLoop {
                 events: .readable,
                 order: order,
                 isHosted: true,
+                warnsAs: "a child process",
                 receiver: receiver
             )
             for handle in running.handles { handle.link = link }

@@ -22,7 +22,7 @@ extension UVRunLoop {
         /// Queues work for the calling thread's loop.
         ///
         /// Add the source to the loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
         ///
         /// > Threading: The thread whose loop serves the source. Traps if the loop runs in virtual
         /// > time.
@@ -60,6 +60,7 @@ extension UVRunLoop {
                 events: [],
                 order: order,
                 isHosted: true,
+                warnsAs: "an offload",
                 receiver: EventReceiver<Offload, Result<Value, any Error>>(
                     inbox,
                     [request],

@@ -39,7 +39,7 @@ extension UVRunLoop {
         /// Begins a lookup for the calling thread's loop.
         ///
         /// Add the source to the loop with
-        /// ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
         ///
         /// > Threading: The thread whose loop serves the source. Traps if the loop runs in virtual
         /// > time.
@@ -84,6 +84,7 @@ extension UVRunLoop {
                 events: [],
                 order: order,
                 isHosted: true,
+                warnsAs: "a resolver",
                 receiver: EventReceiver<Resolver, Outcome>(
                     inbox,
                     [request],

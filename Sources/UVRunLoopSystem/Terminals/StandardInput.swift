@@ -30,7 +30,7 @@ extension UVRunLoop {
 
         /// Creates a source for the standard input.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``.
+        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
         /// > it.
@@ -89,6 +89,7 @@ extension UVRunLoop {
                 descriptor: reader.watched,
                 events: .readable,
                 order: order,
+                warnsAs: "a standard input",
                 receiver: receiver
             )
             reader.attach(link)

@@ -39,10 +39,8 @@ package final class VirtualDriver: LoopDriver {
 
     package var readyCount: Int { ready.count }
 
-    package func forEachReady(_ body: (ReadyReport) -> Void) {
-        let found = ready
-        ready = []
-        for report in found { body(report) }
+    package func takeReport() -> ReadyReport? {
+        ready.isEmpty ? nil : ready.removeFirst()
     }
 
     package func watch(

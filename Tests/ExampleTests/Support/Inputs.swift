@@ -24,27 +24,41 @@ final class Terminal {
     }
 }
 
-/// A named pipe, so that no process of another test can inherit a descriptor of it.
+/// A pipe that a process of its own writes to, so that no process that another test forks has a copy
+/// of the write end: the pipe would not end before that process does.
 final class NamedPipe {
     let readEnd: CInt
-    private var writeEnd: CInt
+    private let writer: ChildProgram
+    private let words: CInt
     private let folder = TemporaryFolder()
+
+    /// Writes the lines that it reads, and says after each that it has.
+    private static let script =
+        #"exec 3>"$0"; while read -r text; do printf "$text" >&3; echo; done"#
 
     init() throws {
         let path = folder.path + "/name"
         guard mkfifo(path, 0o600) == 0 else { throw Trouble("no pipe") }
         readEnd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        writeEnd = open(path, O_WRONLY | O_CLOEXEC)
-        guard readEnd >= 0, writeEnd >= 0, fcntl(readEnd, F_SETFL, 0) == 0 else {
-            throw Trouble("no pipe")
-        }
+        guard readEnd >= 0, fcntl(readEnd, F_SETFL, 0) == 0 else { throw Trouble("no pipe") }
+        let (parents, childs) = socketPair()
+        defer { close(childs) }
+        words = parents
+        let command = ["/bin/sh", "-c", Self.script, path]
+        writer = try ChildProgram(command: command, input: .descriptor(childs))
     }
 
-    func write(_ text: String) { TestSupport.write(text, to: writeEnd) }
+    /// Returns when the pipe has the text.
+    func write(_ text: String) {
+        let line = text.split(separator: "\n", omittingEmptySubsequences: false)
+            .joined(separator: #"\n"#)
+        TestSupport.write(line + "\n", to: words)
+        _ = writer.nextLine()
+    }
 
     func end() {
-        close(writeEnd)
-        writeEnd = -1
+        shutdown(words, CInt(SHUT_WR))
+        _ = writer.wait()
     }
 
     /// Waits until everything written has been read.
@@ -57,7 +71,7 @@ final class NamedPipe {
 
     deinit {
         close(readEnd)
-        if writeEnd >= 0 { close(writeEnd) }
+        close(words)
     }
 }
 

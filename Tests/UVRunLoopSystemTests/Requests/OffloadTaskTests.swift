@@ -39,17 +39,22 @@ private struct Refusal: Error {}
         try await UVRunLoop.withThread { loop in
             let gate = Signal()
             let begun = Signal()
-            // On the pool of tasks, it could wait for minutes for its turn.
-            let task = Task(executorPreference: loop.taskExecutor) {
-                try await loop.offload {
-                    begun.send()
-                    gate.wait()
+            // On the pool of tasks, both could wait for minutes for their turns.
+            let observer = Task(executorPreference: loop.taskExecutor) {
+                let task = Task(executorPreference: loop.taskExecutor) {
+                    try await loop.offload {
+                        begun.send()
+                        gate.wait()
+                    }
                 }
+                while !begun.hasCome { await Task.yield() }
+                task.cancel()
+                let result = await task.result
+                gate.send()
+                return result
             }
-            while !begun.hasCome { await Task.yield() }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
-            gate.send()
+            let result = await observer.value
+            #expect(throws: CancellationError.self) { try result.get() }
         }
     }
 }

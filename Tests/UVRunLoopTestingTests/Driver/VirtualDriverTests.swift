@@ -31,7 +31,7 @@ import Testing
     private var reports: [UInt64] {
         driver.poll()
         var found: [UInt64] = []
-        driver.forEachReady { found.append($0.registration) }
+        while let report = driver.takeReport() { found.append(report.registration) }
         return found
     }
 

@@ -43,6 +43,29 @@ import UVRunLoop
     }
 
     @Test(arguments: [DriverKind.manual])
+    func aToleranceAboveTheIntervalFoldsWholeDatesIntoOneFire(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            var dates = 0
+            let timer = UVRunLoop.Timer(
+                at: start + .milliseconds(10),
+                interval: .milliseconds(10),
+                tolerance: .milliseconds(45)
+            ) { timer in
+                let late = loop.now - timer.nextFireDate
+                dates += 1 + timer.missedFires
+                log.note(late <= .milliseconds(45) ? "in time" : "late")
+            }
+            loop.add(timer, forMode: .default)
+            loop.run(mode: .default, for: .seconds(1))
+            #expect(log.entries.allSatisfy { $0 == "in time" })
+            #expect((20...40).contains(log.count))
+            // No date is counted twice, and none is lost but those that are not told yet.
+            #expect((95...100).contains(dates))
+        }
+    }
+
+    @Test(arguments: [DriverKind.manual])
     func noTimerWaitsForTheEndOfAnothersWindowBeyondItsOwn(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let start = loop.now

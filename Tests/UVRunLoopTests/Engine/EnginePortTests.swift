@@ -82,7 +82,7 @@ import Testing
         let orders = engine.takeWatchOrders(for: index)
         #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
         let rest = engine.record(pipe.readEnd, .readable, in: index)
-        let delivery = engine.takeReadyPort(in: index)
+        let delivery = engine.takePort(in: index)
         #expect(rest == nil && delivery?.ticket == reader && delivery?.events == .readable)
     }
 
@@ -108,13 +108,13 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
-        let delivery = engine.takeReadyPort(in: 0)
+        let delivery = engine.takePort(in: 0)
         #expect(delivery?.ticket == ticket)
 
         engine.pollNumber += 1
         let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order != nil && order?.events == nil)
-        let nested = engine.takeReadyPort(in: 0)
+        let nested = engine.takePort(in: 0)
         #expect(nested == nil)
         let none = engine.takeWatchOrders(for: 0)
         #expect(none.isEmpty)
@@ -131,13 +131,13 @@ import Testing
         ]
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
-        let first = engine.takeReadyPort(in: 0)
+        let first = engine.takePort(in: 0)
         engine.pollNumber += 1
         let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order == nil)
-        let second = engine.takeReadyPort(in: 0)
+        let second = engine.takePort(in: 0)
         #expect([first?.ticket, second?.ticket] == tickets)
-        let third = engine.takeReadyPort(in: 0)
+        let third = engine.takePort(in: 0)
         #expect(third == nil)
     }
 
@@ -146,7 +146,7 @@ import Testing
         let ticket = try engine.addPort(pipe, [.readable, .writable])
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.record(pipe.readEnd, .hangUp, in: 0)
-        let delivery = engine.takeReadyPort(in: 0)
+        let delivery = engine.takePort(in: 0)
         #expect(delivery?.events == [.readable, .writable, .hangUp])
         #expect(delivery?.isFinal == false)
         engine.finishServing(ticket)
@@ -178,13 +178,13 @@ import Testing
         _ = try engine.addPort(pipe, [.readable, .writable])
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         _ = engine.record(pipe.readEnd, .writable, in: 0)
-        let gathered = engine.takeReadyPort(in: 0)
+        let gathered = engine.takePort(in: 0)
         #expect(gathered?.events == [.readable, .writable])
         if let gathered { engine.finishServing(gathered.ticket) }
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         engine.pollNumber += 1
         _ = engine.record(pipe.readEnd, .writable, in: 0)
-        let later = engine.takeReadyPort(in: 0)
+        let later = engine.takePort(in: 0)
         #expect(later?.events == .writable)
     }
 
@@ -198,14 +198,14 @@ import Testing
         let orders = engine.takeWatchOrders(for: 0)
         for order in orders { engine.refuse(order, in: 0) }
         engine.pollNumber += 1
-        let deliveries = [engine.takeReadyPort(in: 0), engine.takeReadyPort(in: 0)]
+        let deliveries = [engine.takePort(in: 0), engine.takePort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == tickets)
         #expect(deliveries.allSatisfy { $0?.isFinal == true && $0?.events == .hangUp })
         // The other mode finds out for itself.
         let rest = engine.takeWatchOrders(for: index)
         #expect(rest.map(\.events) == [[.readable, .hangUp]])
         for order in rest { engine.refuse(order, in: index) }
-        let last = engine.takeReadyPort(in: index)
+        let last = engine.takePort(in: index)
         #expect(last?.ticket == elsewhere && last?.isFinal == true)
     }
 }

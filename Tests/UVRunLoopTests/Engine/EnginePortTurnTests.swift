@@ -33,7 +33,7 @@ import Testing
         for _ in 0..<9 {
             engine.pollNumber += 1
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
-            guard let delivery = engine.takeReadyPort(in: 0) else { break }
+            guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
             engine.finishServing(delivery.ticket)
         }
@@ -49,7 +49,7 @@ import Testing
         for _ in 0..<4 {
             engine.pollNumber += 1
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
-            guard let delivery = engine.takeReadyPort(in: 0) else { break }
+            guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
             engine.finishServing(delivery.ticket)
         }
@@ -88,10 +88,10 @@ import Testing
         // A nested run in the other mode looks too, and serves it.
         engine.pollNumber += 1
         _ = engine.record(pipe.readEnd, .readable, in: index)
-        let inner = engine.takeReadyPort(in: index)
+        let inner = engine.takePort(in: index)
         #expect(inner?.ticket == ticket)
         engine.finishServing(ticket)
-        let outer = engine.takeReadyPort(in: 0)
+        let outer = engine.takePort(in: 0)
         #expect(outer == nil)
     }
 
@@ -101,7 +101,7 @@ import Testing
         let reader = try engine.addPort(pipe, .readable)
         let writer = try engine.addPort(pipe, .writable)
         _ = engine.record(pipe.readEnd, [.readable, .writable], in: 0)
-        let deliveries = [engine.takeReadyPort(in: 0), engine.takeReadyPort(in: 0)]
+        let deliveries = [engine.takePort(in: 0), engine.takePort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == [reader, writer])
         #expect(deliveries.map { $0?.events } == [.readable, .writable])
     }
@@ -117,7 +117,7 @@ import Testing
         let after = engine.takeWatchOrders(for: index)
         #expect(after.map(\.descriptor) == [pipe.readEnd])
         let isReady = engine.record(pipe.readEnd, .readable, in: index) == nil
-        let delivery = engine.takeReadyPort(in: index)
+        let delivery = engine.takePort(in: index)
         #expect(isReady && delivery != nil)
     }
 
@@ -138,7 +138,7 @@ extension Engine {
         pollNumber += 1
         for pipe in pipes { _ = record(pipe.readEnd, .readable, in: 0) }
         var served: [Ticket] = []
-        while let delivery = takeReadyPort(in: 0) {
+        while let delivery = takePort(in: 0) {
             served.append(delivery.ticket)
             finishServing(delivery.ticket)
         }

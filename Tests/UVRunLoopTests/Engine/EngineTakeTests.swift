@@ -37,7 +37,7 @@ import Testing
         _ = engine.record(waiting.readEnd, .readable, in: 0)
         let delivery = engine.take(pipe.readEnd)
         #expect(delivery == nil)
-        let first = engine.takeReadyPort(in: 0)
+        let first = engine.takePort(in: 0)
         #expect(first?.ticket == ticket)
     }
 
@@ -97,12 +97,13 @@ extension Engine {
         _ events: UVRunLoop.DescriptorSource.Events = .readable,
         registration: UInt64? = nil,
         now: Int64 = 0
-    ) -> Engine.Delivery? {
+    ) -> Delivered? {
         let registration = registration ?? descriptors[descriptor]?.registration ?? 0
-        return takeSoleReadyPort(
+        let delivery = takeSoleReadyPort(
             ReadyReport(descriptor: descriptor, registration: registration, events: events),
             in: 0,
             now: now
         )
+        return Delivered(delivery)
     }
 }

@@ -29,7 +29,7 @@ final class CountingDriver: LoopDriver {
 
     var readyCount: Int { driver.readyCount }
 
-    func forEachReady(_ body: (ReadyReport) -> Void) { driver.forEachReady(body) }
+    func takeReport() -> ReadyReport? { driver.takeReport() }
 
     func watch(
         _ orders: [WatchOrder],

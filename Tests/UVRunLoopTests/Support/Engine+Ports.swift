@@ -35,8 +35,26 @@ extension Engine {
         return order
     }
 
+    /// Takes the next port to be served.
+    mutating func takePort(in mode: Int) -> Delivered? { Delivered(takeReadyPort(in: mode)) }
+
     /// Does what a loop does after a port's handler has returned.
     mutating func finishServing(_ ticket: Ticket) {
         _ = endCall(of: ticket)
+    }
+}
+
+/// A delivery, which tests can keep in arrays.
+struct Delivered {
+    let ticket: Ticket
+    let events: UVRunLoop.DescriptorSource.Events
+    let isFinal: Bool
+
+    init?(_ delivery: consuming Engine.Delivery?) {
+        switch consume delivery {
+        case .none: return nil
+        case .some(let delivery):
+            (ticket, events, isFinal) = (delivery.ticket, delivery.events, delivery.isFinal)
+        }
     }
 }

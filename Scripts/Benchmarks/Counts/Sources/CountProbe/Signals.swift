@@ -72,7 +72,7 @@ extension Operation {
 }
 
 /// How much was done, for another thread to see.
-private final class Progress: Sendable {
+final class Progress: Sendable {
     private let count = Atomic<Int>(0)
 
     var number: Int { count.load(ordering: .acquiring) }
@@ -81,7 +81,7 @@ private final class Progress: Sendable {
 }
 
 /// A loop, and the thread that sleeps in it.
-private struct Sleeper: Sendable {
+struct Sleeper: Sendable {
     private let loop: UVRunLoop
     private let thread = count_thread_number()
 

@@ -12,6 +12,7 @@ extension Operation {
             let crowd = Crowd(loop)
             return { count, round in
                 for _ in 0..<count / Crowd.size {
+                    crowd.prepare()
                     round.loop { crowd.insert() }
                     crowd.expect(isScheduled: true)
                     crowd.cancel()
@@ -22,6 +23,7 @@ extension Operation {
             let crowd = Crowd(loop)
             return { count, round in
                 for _ in 0..<count / Crowd.size {
+                    crowd.prepare()
                     crowd.insert()
                     crowd.letGo()
                     count_advance_clocks(Int(Crowd.span.components.seconds) * 1_000_000_000)
@@ -38,6 +40,7 @@ extension Operation {
             let crowd = Crowd(loop)
             return { count, round in
                 for _ in 0..<count / Crowd.size {
+                    crowd.prepare()
                     crowd.insert()
                     round.loop { crowd.cancel() }
                     crowd.expect(isScheduled: false)
@@ -53,6 +56,7 @@ extension Operation {
             let crowd = Crowd(loop)
             return { count, round in
                 for _ in 0..<count / Crowd.size {
+                    crowd.prepare()
                     crowd.insert()
                     round.loop { crowd.redate() }
                     crowd.cancel()
@@ -63,7 +67,10 @@ extension Operation {
             let crowd = Crowd(loop)
             let before = count_bytes_held()
             return { count, round in
-                for _ in 0..<count / Crowd.size { crowd.insert() }
+                for _ in 0..<count / Crowd.size {
+                    crowd.prepare()
+                    crowd.insert()
+                }
                 round.note("bytes", count_bytes_held() - before)
                 crowd.cancel()
             }
@@ -82,6 +89,8 @@ private final class Crowd {
     private let otherDates: [Duration]
     private let order: [Int]
     private var timers: [UVRunLoop.Timer] = []
+    /// The dates of the next timers.
+    private var instants: [UVRunLoop.Instant]
     private var fired = 0
 
     init(_ loop: UVRunLoop) {
@@ -93,16 +102,26 @@ private final class Crowd {
         otherDates = dates.shuffled(using: &numbers)
         order = (0..<Self.size).shuffled(using: &numbers)
         timers.reserveCapacity(2 * Self.size)
+        instants = dates.map { _ in loop.now }
         loop.keep()
     }
 
-    func insert() {
+    func prepare() {
         let now = loop.now
-        for date in dates {
-            let timer = UVRunLoop.Timer(at: now + date, handler: { _ in self.fired += 1 })
+        for index in dates.indices { instants[index] = now + dates[index] }
+    }
+
+    /// Makes the timers; the counts are to hold as little as possible of what is not the library's.
+    func insert() {
+        let loop = loop
+        var timers = timers
+        self.timers = []
+        for date in instants {
+            let timer = UVRunLoop.Timer(at: date, handler: { _ in self.fired += 1 })
             loop.add(timer, forMode: .default)
             timers.append(timer)
         }
+        self.timers = timers
     }
 
     func redate() {

@@ -17,6 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_TOGGLE_COLLECT
+#endif
+
 // MARK: The allocator
 
 extern void *__libc_malloc(size_t size);
@@ -136,6 +142,24 @@ void count_stop_clocks(void) { catchUp(); }
 
 void count_advance_clocks(long nanoseconds) { atomic_fetch_add(&stoppedAt, nanoseconds); }
 
+// MARK: From the kernel's return to a handler
+
+static _Thread_local enum { LATE_NOT, LATE_EXPECTED, LATE_COUNTED } late;
+
+void count_late_expect(void) { late = LATE_EXPECTED; }
+
+static void kernelHasReturned(int found) {
+    if (late != LATE_EXPECTED || found <= 0) return;
+    late = LATE_COUNTED;
+    CALLGRIND_TOGGLE_COLLECT;
+}
+
+void count_late_end(void) {
+    if (late != LATE_COUNTED) return;
+    CALLGRIND_TOGGLE_COLLECT;
+    late = LATE_NOT;
+}
+
 // MARK: Sleeps
 
 void count_stop_clocks_but_in_sleeps(void) {
@@ -148,6 +172,7 @@ int epoll_pwait(
 ) {
     int found = (int)syscall(SYS_epoll_pwait, epoll, events, most, milliseconds, mask, _NSIG / 8);
     if (milliseconds && atomic_load_explicit(&sleepsTakeTime, memory_order_relaxed)) catchUp();
+    kernelHasReturned(found);
     return found;
 }
 

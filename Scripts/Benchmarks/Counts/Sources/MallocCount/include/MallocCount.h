@@ -58,6 +58,12 @@ void count_stop_clocks_but_in_sleeps(void);
 /// Lets time pass on clocks that stand still.
 void count_advance_clocks(long nanoseconds);
 
+/// Has callgrind, if it is told to collect nothing by itself, count the instructions of the calling
+/// thread from when a wait for events next returns with one.
+void count_late_expect(void);
+/// Ends that count.
+void count_late_end(void);
+
 /// The calling thread's number in /proc/self/task.
 int count_thread_number(void);
 /// Whether the kernel says that a thread of this process sleeps.

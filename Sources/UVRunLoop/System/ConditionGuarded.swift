@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Unchecked: its parts are behind pointers, and the value is only reachable under the lock.
 @safe
-final class Monitor<Value>: @unchecked Sendable {
+final class ConditionGuarded<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private let value: UnsafeMutablePointer<Value>

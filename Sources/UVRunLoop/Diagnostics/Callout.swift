@@ -1,0 +1,33 @@
+/// The call of a handler, as watchers are told of it.
+package struct Callout: Sendable {
+    package let kind: UVRunLoop.HandlerKind
+    package let label: String?
+    /// What is called when it has no label, such as `DescriptorSource: descriptor 5, readable`.
+    package var detail: String?
+    /// For a timer, how many nanoseconds after its date it was called, by the loop's clock.
+    package var lateness: Int64?
+    /// For a timer, how many dates more than its own the call stands for.
+    package var missed = 0
+
+    /// Describes a call that is about to begin, on the loop's thread.
+    init(_ kind: UVRunLoop.HandlerKind, _ item: AnyObject?, _ code: UInt, in loop: UVRunLoop) {
+        self.kind = kind
+        switch item {
+        case let timer as UVRunLoop.Timer:
+            label = timer.label
+            lateness = max(0, loop.remote.now - timer.nextFireDate.nanoseconds)
+            missed = timer.missedFires
+        case let source as UVRunLoop.Source: label = source.label
+        case let observer as UVRunLoop.Observer:
+            label = observer.label
+            detail = "\(UVRunLoop.Activities(rawValue: code))"
+        case let port as any UVRunLoop.PortSource:
+            label = port.label
+            detail = UVRunLoop.PortLink.kind(of: port)
+        default: label = nil
+        }
+    }
+
+    /// The label, or what it is: `timer`, `observer beforeWaiting`.
+    package var name: String { label ?? detail.map { "\(kind) \($0)" } ?? "\(kind)" }
+}

@@ -1,0 +1,43 @@
+extension UVRunLoop {
+    /// A handler that has been running for too long, as a ``Monitor`` reports it.
+    ///
+    /// > Threading: Any thread.
+    public struct Hang: Sendable {
+        /// The loop that called the handler.
+        public let loop: UVRunLoop
+        /// The kind of the handler.
+        public let kind: HandlerKind
+        /// The label of the item whose handler it is; `nil` if it has none, and for blocks and jobs.
+        public let label: String?
+        /// The item in one line; `nil` for blocks and jobs.
+        public let item: String?
+        /// How long the handler has been running, to the system's tick: so far, or, at the end of
+        /// the hang, in all.
+        public let duration: Duration
+        /// Where the handler was when the hang was found: the program counter, then the return
+        /// addresses.
+        ///
+        /// Empty if the thread could not be interrupted. `UVRunLoopBacktraces` gives the names of
+        /// the functions.
+        public let stack: [UInt]
+
+        func lasting(_ duration: Duration) -> Hang {
+            Hang(
+                loop: loop,
+                kind: kind,
+                label: label,
+                item: item,
+                duration: duration,
+                stack: stack
+            )
+        }
+    }
+}
+
+extension UVRunLoop.Hang: CustomStringConvertible {
+    /// The handler, its loop and the time in one line.
+    public var description: String {
+        let loop = ObjectLine(kind: "UVRunLoop", label: loop.label).text
+        return "\(loop) has been in the handler of \(item ?? "a \(kind)") for \(duration.words)"
+    }
+}

@@ -1,0 +1,177 @@
+// Items print as one line: their kind, their label, and what they wait for. The debug description
+// has their address, too.
+
+extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The timer in one line: its label, next date and interval.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { line.text }
+
+    /// The ``description`` with the timer's address.
+    ///
+    /// > Threading: Any thread.
+    public var debugDescription: String { line.text(with: self) }
+
+    private var line: ObjectLine {
+        let now = loopTime
+        return line(withLockedState { core }, now: now)
+    }
+
+    /// The line of a timer whose state was copied under its lock.
+    func line(_ core: TimerCore, now: Int64) -> ObjectLine {
+        var line = ObjectLine(kind: "Timer", label: label)
+        guard isValid else {
+            line.facts = ["invalid"]
+            return line
+        }
+        if core.isBeingCalled { line.facts.append("firing") }
+        line.facts.append(Self.words(for: core.series.date, now: now))
+        if let interval = core.series.interval {
+            line.facts.append("every \(Duration.nanoseconds(interval).words)")
+        }
+        if core.tolerance > 0 {
+            line.facts.append("tolerance \(Duration.nanoseconds(core.tolerance).words)")
+        }
+        if missedFires > 0 { line.facts.append("missed \(missedFires)") }
+        return line
+    }
+
+    private static func words(for date: Int64, now: Int64) -> String {
+        let distance = Duration.nanoseconds(date) - .nanoseconds(now)
+        return distance > .zero ? "in \(distance.words)" : "due \((.zero - distance).words) ago"
+    }
+
+    /// The time of the loop that the timer is in, or else of the calling thread's.
+    private var loopTime: Int64 {
+        owner.location.loop?.remote.now ?? UVRunLoop.currentInstant.nanoseconds
+    }
+}
+
+extension UVRunLoop.Source: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The source in one line: its label, and whether it is signalled.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { line.text }
+
+    /// The ``description`` with the source's address.
+    ///
+    /// > Threading: Any thread.
+    public var debugDescription: String { line.text(with: self) }
+
+    private var line: ObjectLine {
+        var line = ObjectLine(kind: "Source", label: label)
+        if !isValid { line.facts.append("invalid") }
+        if isSignalled { line.facts.append("signalled") }
+        if order != 0 { line.facts.append("order \(order)") }
+        return line
+    }
+}
+
+extension UVRunLoop.Observer: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The observer in one line: its label and activities.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { line.text }
+
+    /// The ``description`` with the observer's address.
+    ///
+    /// > Threading: Any thread.
+    public var debugDescription: String { line.text(with: self) }
+
+    private var line: ObjectLine {
+        var line = ObjectLine(kind: "Observer", label: label)
+        if !isValid { line.facts.append("invalid") }
+        line.facts.append("\(activities)")
+        if !repeats { line.facts.append("once") }
+        if order != 0 { line.facts.append("order \(order)") }
+        return line
+    }
+}
+
+extension UVRunLoop.PortLink {
+    /// The line of the source that has this link.
+    func line(of source: any AnyObject & Sendable) -> ObjectLine {
+        var line = ObjectLine(kind: Self.kind(of: source), label: labelSlot.text)
+        if !isValid { line.facts.append("invalid") }
+        if isBeingCalled { line.facts.append("being served") }
+        if let descriptor {
+            line.facts += ["descriptor \(descriptor)", "\(state.withLock(\.events) ?? events)"]
+        }
+        if order != 0 { line.facts.append("order \(order)") }
+        return line
+    }
+
+    /// The name of a class without its module, such as `MessagePort.Local`.
+    static func kind(of source: any AnyObject & Sendable) -> String {
+        // For example `(extension in UVRunLoopPorts):UVRunLoop.UVRunLoop.MessagePort.Local`.
+        let parts = String(reflecting: type(of: source)).split(separator: ".")
+        let library = parts.lastIndex { $0.hasSuffix("UVRunLoop") }
+        return parts.dropFirst(library.map { $0 + 1 } ?? 0).joined(separator: ".")
+    }
+}
+
+extension UVRunLoop.DescriptorSource: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The source in one line: its label, descriptor and events.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { link.line(of: self).text }
+
+    /// The ``description`` with the source's address.
+    ///
+    /// > Threading: Any thread.
+    public var debugDescription: String { link.line(of: self).text(with: self) }
+}
+
+extension UVRunLoop.Port: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The port in one line: its label, and how many messages are queued.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { line.text }
+
+    /// The ``description`` with the port's address.
+    ///
+    /// > Threading: Any thread.
+    public var debugDescription: String { line.text(with: self) }
+
+    private var line: ObjectLine {
+        var line = link.line(of: self)
+        line.facts.append("\(count) of \(capacity) messages")
+        return line
+    }
+}
+
+extension UVRunLoop.SignalSource: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The source in one line: its label and signal.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { line.text }
+
+    /// The ``description`` with the source's address.
+    ///
+    /// > Threading: Any thread.
+    public var debugDescription: String { line.text(with: self) }
+
+    private var line: ObjectLine {
+        var line = link.line(of: self)
+        line.facts.append("signal \(signal)")
+        return line
+    }
+}
+
+extension UVRunLoop.ChildSource: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The source in one line: its label and process.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { line.text }
+
+    /// The ``description`` with the source's address.
+    ///
+    /// > Threading: Any thread.
+    public var debugDescription: String { line.text(with: self) }
+
+    private var line: ObjectLine {
+        var line = link.line(of: self)
+        line.facts.append("process \(process)")
+        return line
+    }
+}

@@ -1,0 +1,90 @@
+extension UVRunLoop {
+    /// Records what all loops of the process do, as a timeline for Perfetto or Chrome.
+    ///
+    /// The file shows, for each loop's thread, its runs, passes and sleeps, the calls of handlers
+    /// with the labels of their items, how late timers were called, and which thread woke a
+    /// sleeping loop. Open it at <https://ui.perfetto.dev> or in `chrome://tracing`.
+    ///
+    /// Loops never wait for the disk: a thread of the recorder writes the events 20 times a second.
+    /// A loop that has 131,072 events waiting drops further ones; the file says how many. The file
+    /// is complete when ``stop()`` has returned or the program has exited. If the program is killed,
+    /// the events of the last moments are missing, and the rest can be opened.
+    ///
+    /// A program records itself from its first loop on when the environment variable
+    /// `UVRUNLOOP_TRACE` has the path of a file. See <doc:Observing>.
+    ///
+    /// > Threading: Any thread.
+    public final class Recorder: Sendable {
+        private let recording: Recording
+
+        /// Begins to record.
+        ///
+        /// Loops that are running are recorded from their next pass on, or earlier.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameter path: The file, which is created, or emptied if it exists.
+        /// - Throws: ``RunLoopError`` if the file cannot be opened, or another process is recording
+        ///   to it, or no thread can be started.
+        public init(path: String) throws(RunLoopError) {
+            do {
+                recording = try Recording.begin(path: path)
+            } catch {
+                throw RunLoopError(error)
+            }
+        }
+
+        /// Ends the recording, and returns when the file is complete.
+        ///
+        /// Has no effect the second time. The end of the last reference to the recorder has the
+        /// same effect.
+        ///
+        /// > Threading: Any thread.
+        public func stop() { recording.end() }
+
+        deinit { recording.end() }
+    }
+}
+
+/// The recorder that the environment asks for.
+enum EnvironmentRecorder {
+    private final class Current: Sendable {
+        let recording = Guarded<Recording?>(nil)
+    }
+
+    private static let current = PerProcess { Current() }
+
+    /// Begins to record, once in this program, if the environment asks for it.
+    static func begin() { _ = isBegun }
+
+    private static let isBegun: Bool = {
+        guard let path = ThisProcess.environment("UVRUNLOOP_TRACE"), !path.isEmpty else {
+            return false
+        }
+        do {
+            let recording = try open(path)
+            current.current.recording.withLock { $0 = recording }
+            // A forked child has no recording: its parent writes the file.
+            ThisProcess.atExit { EnvironmentRecorder.end() }
+            return true
+        } catch {
+            ThisProcess.complain("UVRUNLOOP_TRACE: \(path) cannot be written: \(error)")
+            return false
+        }
+    }()
+
+    /// Opens the file, or one beside it if a process that started this one is writing it.
+    private static func open(_ path: String) throws(UVError) -> Recording {
+        do {
+            return try Recording.begin(path: path)
+        } catch .tryAgain {
+            return try Recording.begin(path: "\(path).\(ThisProcess.number)")
+        } catch {
+            throw error
+        }
+    }
+
+    private static func end() {
+        current.current.recording.withLock { $0.take() }?.end()
+    }
+}

@@ -1,0 +1,149 @@
+/// Collects what the loops of the process do, and has a thread of its own write it.
+final class Recording: LoopWatcher {
+    private struct State {
+        var tracks: [ObjectIdentifier: TraceTrack] = [:]
+        /// Wake-ups, which any thread may send.
+        var wakes: [(wake: TraceWake, target: String, span: TraceSpan)] = []
+        var wakeCount = 0
+        var names: [Int32: String] = [:]
+    }
+
+    private let file: TraceFile
+    private let generation = ForkCount.current
+    private let state = Guarded(State())
+    /// Whether to end.
+    private let ending = ConditionGuarded(false)
+    private let thread = Guarded<PosixThread?>(nil)
+
+    private init(_ file: consuming TraceFile) { self.file = file }
+
+    /// How long events wait to be written, in nanoseconds.
+    private static let period: Int64 = 50_000_000
+
+    /// Begins to record.
+    static func begin(path: String) throws(UVError) -> Recording {
+        let recording = Recording(try TraceFile(path: path))
+        let thread = try PosixThread(stackSize: nil) {
+            PosixThread.nameCurrent("recorder")
+            recording.writeAll()
+        }
+        recording.thread.withLock { $0 = thread }
+        LoopWatch.add(recording)
+        return recording
+    }
+
+    /// Ends, and returns when everything is written.
+    func end() {
+        // A forked child does not have the thread.
+        guard generation == ForkCount.current else { return }
+        LoopWatch.remove(self)
+        ending.withLock { $0 = true }
+        ending.wakeAll()
+        thread.withLock { $0.take() }?.join()
+    }
+
+    // MARK: The loops
+
+    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
+        let track = TraceTrack(loop)
+        return state.withLock { state in
+            // The loop's driver stands for it, because it is what a thread wakes.
+            state.tracks[ObjectIdentifier(loop.remote)] = track
+            return track
+        }
+    }
+
+    func loopDidEnd(_ loop: UVRunLoop) {
+        state.withLock { $0.tracks[ObjectIdentifier(loop.remote)] }?.end()
+    }
+
+    func willWake(_ remote: any LoopRemote, at time: Int64) {
+        let (thread, name) = (ThisProcess.currentThread, Self.currentName)
+        let (track, wake) = state.withLock { state -> (TraceTrack?, TraceWake) in
+            state.wakeCount += 1
+            let wake = TraceWake(number: state.wakeCount, sender: thread, senderName: name)
+            return (state.tracks[ObjectIdentifier(remote)], wake)
+        }
+        guard let track else { return }
+        track.willBeWoken(wake)
+        let target = track.name
+        state.withLock { $0.wakes.append((wake, target, TraceSpan(began: time, ended: time))) }
+    }
+
+    func didWake(_ remote: any LoopRemote, from began: Int64, until ended: Int64) {
+        let thread = ThisProcess.currentThread
+        state.withLock { state in
+            let last = state.wakes.lastIndex {
+                $0.wake.sender == thread && $0.span.began == began
+            }
+            if let last { state.wakes[last].span = TraceSpan(began: began, ended: ended) }
+        }
+    }
+
+    /// The calling thread's name in the timeline.
+    private static var currentName: String {
+        ThreadRecord.withCurrentLoop { $0.map(TraceTrack.name(of:)) }
+            ?? ThisProcess.currentThreadName
+    }
+
+    // MARK: The recorder's thread
+
+    private func writeAll() {
+        var format = TraceFormat(process: ThisProcess.number)
+        format.name(ofProcess: Self.processName)
+        file.write(TraceFormat.opening + format.takeText())
+        var isEnding = false
+        while !isEnding {
+            isEnding = ending.wait(until: monotonicNow() + Self.period) { $0 ? true : nil } ?? false
+            if isEnding { closeRuns() }
+            write(&format)
+        }
+        file.write(format.takeClosing(processName: Self.processName))
+    }
+
+    private static var processName: String {
+        let path = CommandLine.arguments.first ?? ""
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    private func closeRuns() {
+        let now = monotonicNow()
+        for track in state.withLock({ Array($0.tracks.values) }) { track.closeRuns(at: now) }
+    }
+
+    private func write(_ format: inout TraceFormat) {
+        let (tracks, wakes) = state.withLock { state in
+            (Array(state.tracks.values), exchange(&state.wakes, with: []))
+        }
+        for track in tracks {
+            write(track, &format)
+        }
+        for (wake, target, span) in wakes {
+            name(wake.sender, wake.senderName, &format)
+            format.append(.wake(wake, target: target, span), on: wake.sender)
+        }
+        let text = format.takeText()
+        if !text.isEmpty { file.write(text) }
+        forgetEndedLoops()
+    }
+
+    private func write(_ track: TraceTrack, _ format: inout TraceFormat) {
+        name(track.thread, track.name, &format)
+        for entry in track.take() { format.append(entry, on: track.thread) }
+    }
+
+    /// Writes the name of a thread, unless it is written already.
+    private func name(_ thread: Int32, _ name: String, _ format: inout TraceFormat) {
+        let isKnown = state.withLock { exchange(&$0.names[thread], with: name) == name }
+        if !isKnown { format.name(of: thread, name) }
+    }
+
+    private func forgetEndedLoops() {
+        let ended = state.withLock { state in
+            let ended = state.tracks.filter { $0.value.hasEnded }
+            for key in ended.keys { state.tracks[key] = nil }
+            return ended
+        }
+        withExtendedLifetime(ended) {}
+    }
+}

@@ -1,0 +1,136 @@
+/// The events of one loop, until they are written.
+final class TraceTrack: LoopTrack {
+    private struct OpenRun {
+        let mode: UVRunLoop.Mode
+        let began: Int64
+        var passBegan: Int64?
+    }
+
+    private struct State {
+        var entries: [TraceEntry] = []
+        /// Entries for which there was no room.
+        var dropped = 0
+        var runs: [OpenRun] = []
+        var passCount = 0
+        /// The wake-up that the loop's next sleep ends with.
+        var wake: TraceWake?
+        /// `nil` once the loop has ended.
+        var loop: UVRunLoop?
+        var name: String
+    }
+
+    /// How many entries may wait to be written; a loop never waits for the disk.
+    static let capacity = 1 << 17
+
+    let thread: Int32
+    private let state: Guarded<State>
+
+    /// Begins the track, on the loop's thread.
+    init(_ loop: UVRunLoop) {
+        thread = ThisProcess.currentThread
+        state = Guarded(State(loop: loop, name: Self.name(of: loop)))
+    }
+
+    /// The name of the loop's thread in the timeline.
+    static func name(of loop: UVRunLoop) -> String {
+        loop.label ?? (loop.isMain ? "main" : "loop")
+    }
+
+    // MARK: The loop's thread
+
+    func note(_ event: LoopEvent) {
+        state.withLock { state in
+            switch event {
+            case .runBegan(let mode, let time):
+                state.runs.append(OpenRun(mode: mode, began: time))
+            case .runEnded(let result, let time): Self.endRun(&state, result, at: time)
+            case .passBegan(let time, _): Self.beginPass(&state, at: time)
+            case .slept(let began, let ended):
+                let wake = state.wake.take()
+                Self.append(.sleep(TraceSpan(began: began, ended: ended), wake), &state)
+            case .called(let call, let began, let ended):
+                Self.append(.call(call, TraceSpan(began: began, ended: ended)), &state)
+            case .refused(let descriptor, let time):
+                Self.append(.moment("descriptor \(descriptor) was refused", at: time), &state)
+            case .modeIsUnknown(let mode, let time):
+                let name = mode.debugDescription
+                Self.append(.moment("run in the unknown mode \(name)", at: time), &state)
+            case .tookBlocks, .performedJobs: break
+            }
+        }
+    }
+
+    private static func append(_ entry: TraceEntry, _ state: inout State) {
+        if state.entries.count < capacity {
+            state.entries.append(entry)
+        } else {
+            state.dropped += 1
+        }
+    }
+
+    private static func beginPass(_ state: inout State, at time: Int64) {
+        endPass(&state, at: time)
+        guard let last = state.runs.indices.last else { return }
+        state.runs[last].passBegan = time
+        state.passCount += 1
+    }
+
+    private static func endPass(_ state: inout State, at time: Int64) {
+        guard let began = state.runs.last?.passBegan else { return }
+        append(.pass(number: state.passCount, TraceSpan(began: began, ended: time)), &state)
+    }
+
+    /// Ends a run; one that had begun before the recorder is not in the timeline.
+    private static func endRun(
+        _ state: inout State,
+        _ result: UVRunLoop.RunResult?,
+        at time: Int64
+    ) {
+        endPass(&state, at: time)
+        guard let run = state.runs.popLast() else { return }
+        append(.run(run.mode, result, TraceSpan(began: run.began, ended: time)), &state)
+    }
+
+    /// Notes that the loop has ended, and releases it.
+    func end() {
+        let loop = state.withLock { state in
+            if let loop = state.loop { state.name = Self.name(of: loop) }
+            return state.loop.take()
+        }
+        withExtendedLifetime(loop) {}
+    }
+
+    // MARK: Other threads
+
+    /// Notes that a thread is about to wake the loop.
+    func willBeWoken(_ wake: TraceWake) { state.withLock { $0.wake = wake } }
+
+    func append(_ entry: TraceEntry) { state.withLock { Self.append(entry, &$0) } }
+
+    var name: String {
+        let (loop, name) = state.withLock { ($0.loop, $0.name) }
+        return loop.map(Self.name(of:)) ?? name
+    }
+
+    /// Takes what is to be written.
+    func take() -> [TraceEntry] {
+        state.withLock { state in
+            var entries = exchange(&state.entries, with: [])
+            let dropped = exchange(&state.dropped, with: 0)
+            if dropped > 0 {
+                entries.append(.moment("\(dropped) events were dropped", at: monotonicNow()))
+            }
+            return entries
+        }
+    }
+
+    /// Ends the runs that go on when the recorder ends.
+    func closeRuns(at time: Int64) {
+        state.withLock { state in
+            while !state.runs.isEmpty { Self.endRun(&state, nil, at: time) }
+        }
+    }
+
+    /// Whether the loop has ended.
+    var hasEnded: Bool { state.withLock { $0.loop == nil } }
+}

@@ -1,0 +1,33 @@
+extension GenericEngine {
+    /// What one mode holds, copied under the lock for a description.
+    struct Listing {
+        let mode: UVRunLoop.Mode
+        let isCommon: Bool
+        var timers: [(timer: Items.Timer, core: TimerCore)] = []
+        var sources: [Items.Source] = []
+        var ports: [(port: Items.Port, isReady: Bool)] = []
+        var observers: [Items.Observer] = []
+    }
+
+    /// The modes and their items; timers in the order of their dates.
+    ///
+    /// - Complexity: O(number of items × number of modes).
+    var listings: [Listing] { (0..<modes.count).map { listing(of: $0) } }
+
+    private func listing(of mode: Int) -> Listing {
+        var listing = Listing(mode: modes[mode].mode, isCommon: modes[mode].isCommon)
+        listing.timers = modes[mode].timers.members.owners.map { ($0, $0.core) }
+            .sorted { $0.1.series.date < $1.1.series.date }
+        listing.sources = sources.records(in: mode).map(\.source)
+        listing.ports = ports.records(in: mode).map { ($0.port, $0.isWaiting) }
+        listing.observers = observers.records(in: mode).map(\.observer)
+        return listing
+    }
+}
+
+extension ItemTable {
+    /// The records of the items in a mode.
+    fileprivate func records(in mode: Int) -> [Record] {
+        tickets.compactMap { self[$0] }.filter { $0.attachment.place(in: mode) != nil }
+    }
+}

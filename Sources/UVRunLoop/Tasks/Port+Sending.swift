@@ -1,0 +1,61 @@
+extension UVRunLoop.Port {
+    /// Sends a message from a task, which is suspended while the queue is full.
+    ///
+    /// A waiting task is resumed when there may be room, with all others that wait, and the first
+    /// to get there queues its message. Nothing is queued before that: a task that is cancelled
+    /// while it waits has not sent its message.
+    ///
+    /// > Threading: Any task, also on the thread of the port's own loop; there it resumes on it.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - isolation: The caller's actor.
+    /// - Returns: Whether the message was queued: `false` if the port is or becomes invalid.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    public func sendWhenThereIsRoom(
+        _ message: UVRunLoop.PortMessage,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Bool {
+        while true {
+            try Task.checkCancellation()
+            let wait = TaskWait<Void>()
+            switch inbox.post(message, orTell: wait) {
+            case .announced: return true
+            case .first:
+                link.announce()
+                return true
+            case .refused: return false
+            case .full: try await room(wait, isolation)
+            }
+        }
+    }
+
+    private func room(_ wait: TaskWait<Void>, _ isolation: isolated (any Actor)?) async throws {
+        try await UVRunLoop.outcome(of: wait, on: link.loop, isolation: isolation) { [inbox] in
+            inbox.forget(wait)
+        }
+    }
+}
+
+extension TaskWait: RoomListener where Value == Void {
+    func roomMayBeThere() { settle(.success(())) }
+}
+
+extension UVRunLoop.TypedPort {
+    /// Sends a message from a task, as ``UVRunLoop/Port/sendWhenThereIsRoom(_:isolation:)`` does.
+    ///
+    /// > Threading: Any task, also on the thread of the port's own loop.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - isolation: The caller's actor.
+    /// - Returns: Whether the message was queued: `false` if the port is or becomes invalid.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    public func sendWhenThereIsRoom(
+        _ message: Message,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Bool {
+        let message = UVRunLoop.PortMessage(components: [.value(message)])
+        return try await port.sendWhenThereIsRoom(message, isolation: isolation)
+    }
+}

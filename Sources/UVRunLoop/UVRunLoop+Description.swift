@@ -1,0 +1,102 @@
+extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The loop in one line: its label, and what it is doing.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { "\(name): \(activityWords)" }
+
+    /// The loop, what it is doing, and its modes with their items and next dates.
+    ///
+    /// Calls no handler, and waits for none: print it in a debugger, or when a program seems to
+    /// hang. What only the loop's own thread knows, as the mode of the run, other threads are not
+    /// told.
+    ///
+    /// > Threading: Any thread, and also after the loop has ended.
+    ///
+    /// - Complexity: O(number of items × number of modes).
+    public var debugDescription: String {
+        guard identity.isThisProcess else { return description }
+        let now = remote.now
+        let listings = contents.withEngine { $0.listings }
+        let modes = listings.flatMap { Self.lines(of: $0, now: now) }
+        return (["\(name) \(address): \(activityWords)"] + modes + workLines)
+            .joined(separator: "\n")
+    }
+
+    private var name: String {
+        ObjectLine(kind: "UVRunLoop", label: label ?? (isMain ? "main" : nil)).text
+    }
+
+    private var address: String {
+        "0x" + String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
+    }
+
+    // MARK: What it is doing
+
+    private var activityWords: String {
+        guard identity.isThisProcess else { return "of the process that forked this one" }
+        if contents.withEngine({ $0.isClosed }) { return "ended" }
+        return ([stateWords] + runWords + calledWords + watchedWords).joined(separator: ", ")
+    }
+
+    private var stateWords: String {
+        if word.isAsleep { return "asleep" }
+        if innermostRun.isEnded { return "stopping" }
+        return innermostRun.isRunning ? "running" : "not running"
+    }
+
+    /// What only the loop's own thread knows.
+    private var runWords: [String] {
+        guard let local = local.withValueIfHere({ $0 }), let mode = local.mode else { return [] }
+        let nesting = local.nestingLevel > 1 ? ["nesting level \(local.nestingLevel)"] : []
+        return ["in mode \(mode.debugDescription)"] + nesting + ["pass \(local.passCount)"]
+    }
+
+    /// The timers whose handlers are running, innermost last.
+    private var calledWords: [String] {
+        let firing = contents.withEngine { $0.firing.timers }
+        return firing.map { "in the handler of \(ObjectLine(kind: "Timer", label: $0.label).text)" }
+    }
+
+    /// What the loop is doing and for how long, while something watches it.
+    private var watchedWords: [String] {
+        guard LoopWatch.isOn, let word = identity.activity.load()?.word else { return [] }
+        let time = Duration.milliseconds(max(0, LoopActivity.coarseTime - word.began)).words
+        switch word.code {
+        case WatchedLoop.sleeping: return ["sleeping for \(time)"]
+        case WatchedLoop.passing: return ["between handlers for \(time)"]
+        default:
+            return HandlerKind(rawValue: word.code).map { ["in a handler (\($0)) for \(time)"] }
+                ?? []
+        }
+    }
+
+    private var workLines: [String] {
+        let requests = performs.withLock { $0.count }
+        let blocks = local.withValueIfHere { mayHoldBlocks($0) } == true
+        return (requests > 0 ? ["  perform requests: \(requests)"] : [])
+            + (blocks ? ["  blocks are queued"] : [])
+    }
+
+    // MARK: The modes
+
+    private static func lines(of listing: Engine.Listing, now: Int64) -> [String] {
+        let title = "  \(listing.mode.debugDescription)\(listing.isCommon ? " (common)" : "")"
+        let timers = listing.timers.map { $0.timer.line($0.core, now: now).text(with: $0.timer) }
+        let sources = listing.sources.map(\.debugDescription)
+        let ports = listing.ports.map { port, isReady in
+            var line = port.link.line(of: port.object)
+            if isReady { line.facts.append("ready") }
+            return line.text(with: port.object)
+        }
+        let observers = listing.observers.map(\.debugDescription)
+        let items = timers + sources + ports + observers
+        return [title] + (items.isEmpty ? ["    empty"] : items.map { "    \($0)" })
+    }
+}
+
+extension UVRunLoop.Thread: CustomStringConvertible {
+    /// The thread in one line: its label.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { ObjectLine(kind: "Thread", label: label).text }
+}

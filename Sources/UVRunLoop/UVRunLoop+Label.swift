@@ -1,0 +1,24 @@
+extension UVRunLoop {
+    /// A name for the loop, in descriptions, traps, hang reports and timelines.
+    ///
+    /// A loop that was given none has the name of the ``Thread`` that it belongs to, if that was
+    /// started with one.
+    ///
+    /// > Threading: Any thread.
+    public var label: String? {
+        get { identity.label.text }
+        set { identity.label.text = newValue }
+    }
+}
+
+extension UVRunLoop.Thread {
+    /// A name for the thread and its loop, in descriptions, traps, hang reports and timelines.
+    ///
+    /// At first ``name``. It does not change the name that debuggers show.
+    ///
+    /// > Threading: Any thread.
+    public var label: String? {
+        get { runLoop.label }
+        set { runLoop.label = newValue }
+    }
+}

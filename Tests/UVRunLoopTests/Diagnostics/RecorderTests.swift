@@ -1,0 +1,200 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// The timeline that a recorder writes.
+@Suite(.timeLimit(.minutes(15))) struct RecorderTests {
+    @Test func theTimelineHasTheCallsOfEveryKindWithTheirLabels() throws {
+        let events = try record("all kinds") { loop in
+            addOneOfEach(to: loop)
+            loop.perform {}
+            Task(executorPreference: loop.taskExecutor) { loop.perform {} }
+            loop.run()
+        }
+        #expect(events.named("poll").of("timer").count == 1)
+        #expect(events.named("work").of("source").count == 1)
+        #expect(events.named("requests").of("port").count == 1)
+        #expect(!events.named("watch").of("observer").isEmpty)
+        #expect(events.of("block").count == 2)
+        #expect(!events.of("job").isEmpty)
+        #expect(events.named("poll").first?.arguments["late µs"] != nil)
+        #expect(events.named("watch").first?.arguments["detail"] == "beforeTimers")
+    }
+
+    @Test func slicesAreNestedAsRunsPassesAndCallsAre() throws {
+        let events = try record("nesting") { loop in
+            let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
+                loop.perform(inModes: [UVRunLoop.Mode("inner")]) {}
+                loop.run(mode: UVRunLoop.Mode("inner"), for: .seconds(60))
+                loop.stop()
+            }
+            timer.label = "outer"
+            loop.add(timer)
+            loop.run()
+        }
+        #expect(events.areNested)
+        let runs = events.of("run")
+        #expect(runs.count == 2)
+        let inner = try #require(runs.first { $0.arguments["mode"] == "inner" })
+        let call = try #require(events.named("outer").first)
+        #expect(call.time <= inner.time && inner.end <= call.end)
+        #expect(!events.of("pass").isEmpty)
+    }
+
+    @Test func aWakeUpLeadsFromItsSenderToTheSleepThatItEnds() throws {
+        let path = TemporaryFolder()
+        let recorder = try UVRunLoop.Recorder(path: path.path + "/trace")
+        let woken = try UVRunLoop.Thread(name: "woken one")
+        let sender = try UVRunLoop.Thread(name: "sender")
+        let isDone = Signal()
+        woken.runLoop.perform {}
+        awaitSleep(of: woken.runLoop)
+        sender.runLoop.perform { woken.runLoop.perform { isDone.send() } }
+        isDone.wait()
+        for thread in [woken, sender] {
+            thread.stop()
+            thread.join()
+        }
+        recorder.stop()
+        let trace = try Trace(path: path.path + "/trace")
+        let wakes = trace.events(ofThread: "sender").named("wake woken one")
+        #expect(wakes.count == 1)
+        let starts = trace.events(ofThread: "sender").filter { $0.phase == "s" }
+        let start = try #require(starts.first { $0.time == wakes.first?.time })
+        let loop = trace.events(ofThread: "woken one")
+        let end = try #require(loop.first { $0.phase == "f" && $0.number == start.number })
+        let sleep = try #require(
+            loop.of("sleep").first { $0.time <= end.time && end.time <= $0.end }
+        )
+        #expect(sleep.arguments["woken by"] == "sender")
+        #expect(start.time <= end.time)
+    }
+
+    @Test func aRunThatGoesOnWhenTheRecorderEndsIsInTheTimeline() throws {
+        let folder = TemporaryFolder()
+        let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
+        let thread = try UVRunLoop.Thread(name: "goes on")
+        thread.runLoop.perform {}
+        awaitSleep(of: thread.runLoop)
+        recorder.stop()
+        thread.stop()
+        thread.join()
+        let events = try Trace(path: folder.path + "/trace").events(ofThread: "goes on")
+        #expect(events.of("run").count == 1)
+        #expect(events.areNested)
+    }
+
+    @Test func aLabelMayHaveAnyCharacters() throws {
+        let label = "a \"label\"\\\n\u{1} ü"
+        let events = try record("any characters") { loop in
+            let timer = UVRunLoop.Timer(after: .zero) { _ in }
+            timer.label = label
+            loop.add(timer)
+            loop.run()
+        }
+        #expect(events.named(label).count == 1)
+    }
+
+    @Test func aRunInAnUnknownModeIsNoted() throws {
+        let events = try record("unknown mode") { loop in
+            loop.perform {}
+            loop.run()
+            loop.run(mode: UVRunLoop.Mode("no such mode"), for: .zero)
+        }
+        #expect(events.named("run in the unknown mode no such mode").count == 1)
+    }
+
+    @Test func aFileThatCannotBeOpenedThrows() {
+        #expect(throws: RunLoopError.self) {
+            try UVRunLoop.Recorder(path: "/no such folder/trace")
+        }
+    }
+
+    @Test func aRecorderCanBeStoppedTwice() throws {
+        let folder = TemporaryFolder()
+        let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
+        recorder.stop()
+        recorder.stop()
+        #expect(try Trace(path: folder.path + "/trace").events.contains { $0.phase == "M" })
+    }
+
+    // MARK: By the environment
+
+    @Test func aProgramThatExitsHasACompleteFile() async throws {
+        let path = tracePath("exit", of: getpid())
+        defer { unlink(path) }
+        await #expect(processExitsWith: .exitCode(3)) {
+            runWithTrace("exit")
+            exit(3)
+        }
+        let events = try Trace(path: path).events(ofThread: "traced")
+        #expect(events.named("poll").count == 3)
+        #expect(events.areNested)
+    }
+
+    @Test func theFileOfAProgramThatWasKilledCanBeOpened() async throws {
+        let path = tracePath("kill", of: getpid())
+        defer { unlink(path) }
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            runWithTrace("kill")
+            letTimePass(.milliseconds(200))
+            kill(getpid(), SIGKILL)
+        }
+        let events = try Trace(path: path, isComplete: false).events(ofThread: "traced")
+        #expect(events.named("poll").count == 3)
+    }
+}
+
+/// Records what a body does with the loop of a new thread, and returns the events of that thread.
+private func record(
+    _ name: String,
+    _ body: @escaping @Sendable (UVRunLoop) -> Void
+) throws -> [Trace.Event] {
+    let folder = TemporaryFolder()
+    let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
+    onAnotherThread {
+        UVRunLoop.current.label = name
+        body(UVRunLoop.current)
+    }
+    recorder.stop()
+    return try Trace(path: folder.path + "/trace").events(ofThread: name)
+}
+
+private func addOneOfEach(to loop: UVRunLoop) {
+    let timer = UVRunLoop.Timer(after: .milliseconds(20)) { _ in UVRunLoop.current.stop() }
+    timer.label = "poll"
+    loop.add(timer)
+    let source = UVRunLoop.Source { _ in }
+    source.label = "work"
+    loop.add(source)
+    source.signal()
+    let port = UVRunLoop.Port { _, _ in }
+    port.label = "requests"
+    loop.add(port)
+    _ = port.send(UVRunLoop.PortMessage(components: [.value(1)]), limit: .zero)
+    let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in }
+    observer.label = "watch"
+    loop.add(observer)
+}
+
+/// Where the process of an exit test writes, which this one has started.
+private func tracePath(_ name: String, of starter: pid_t) -> String {
+    "/tmp/uvrunloop-trace-\(starter)-\(name)"
+}
+
+private func runWithTrace(_ name: String) {
+    setenv("UVRUNLOOP_TRACE", tracePath(name, of: getppid()), 1)
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        loop.label = "traced"
+        let left = Box(3)
+        let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { timer in
+            left.value -= 1
+            if left.value == 0 { timer.invalidate() }
+        }
+        timer.label = "poll"
+        loop.add(timer)
+        loop.run()
+    }
+}

@@ -1,0 +1,138 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// The signals that ask a process to end or to read its configuration again, in one line each.
+@Suite(.timeLimit(.minutes(15))) struct TerminationTests {
+    @Test(arguments: [SIGTERM, SIGINT])
+    func theFirstSignalCallsTheHandlerOnce(signal: CInt) {
+        let status = inChild { handleFirst(signal) }
+        #expect(status == 0)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func theSecondSignalEndsTheProcess(signal: CInt) {
+        let status = inChild {
+            letSignalsThrough()
+            let loop = keptLoop()
+            _ = try? loop.onTermination { kill(getpid(), signal) }
+            kill(getpid(), SIGTERM)
+            loop.run(mode: .default, for: .seconds(60))
+            return 1
+        }
+        #expect(status == -signal)
+    }
+
+    @Test(
+        .disabled(
+            if: isUnderThreadSanitizer,
+            "The sanitizer delivers the second signal after the first has been served."
+        )
+    )
+    func twoSignalsThatArriveTogetherEndTheProcess() {
+        let status = inChild {
+            letSignalsThrough()
+            let loop = keptLoop()
+            _ = try? loop.onTermination {}
+            kill(getpid(), SIGTERM)
+            kill(getpid(), SIGINT)
+            loop.run(mode: .default, for: .seconds(60))
+            return 1
+        }
+        #expect(status == -SIGTERM || status == -SIGINT)
+    }
+
+    @Test func anIgnoredSignalIsIgnoredAgainAfterTheFirst() {
+        let status = inChild {
+            letSignalsThrough()
+            signal(SIGTERM, SIG_IGN)
+            let (loop, count) = (UVRunLoop.current, Box(0))
+            _ = try? loop.onTermination { count.value += 1 }
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            for _ in 0..<2 {
+                kill(getpid(), SIGTERM)
+                loop.run(for: .milliseconds(50), returnAfterSourceHandled: true)
+            }
+            return count.value == 1 ? 0 : 1
+        }
+        #expect(status == 0)
+    }
+
+    @Test func theSignalsDoNotKeepARunFromFinishing() {
+        let status = inChild {
+            let loop = UVRunLoop.current
+            _ = try? loop.onTermination {}
+            _ = try? loop.onHangUp {}
+            loop.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in }, forMode: .default)
+            return loop.run(mode: .default, for: .seconds(60)) == .finished ? 0 : 1
+        }
+        #expect(status == 0)
+    }
+
+    @Test func everyHandlerIsCalledBeforeASecondSignalCounts() {
+        let status = inChild {
+            letSignalsThrough()
+            let (loop, log) = (UVRunLoop.current, EventLog())
+            _ = try? loop.onTermination { log.note("one") }
+            _ = try? loop.onTermination(sendableHandler: { log.note("two") })
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            kill(getpid(), SIGTERM)
+            while log.count < 2 { loop.run(for: .seconds(60), returnAfterSourceHandled: true) }
+            return log.entries == ["one", "two"] ? 0 : 1
+        }
+        #expect(status == 0)
+    }
+
+    @Test func hangUpsAreToldEachTime() {
+        let status = inChild {
+            letSignalsThrough()
+            let (loop, count) = (UVRunLoop.current, Box(0))
+            let source = try? loop.onHangUp { count.value += 1 }
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            for number in 1...3 {
+                kill(getpid(), SIGHUP)
+                loop.run(for: .seconds(60), returnAfterSourceHandled: true)
+                if count.value != number { return 1 }
+            }
+            source?.invalidate()
+            return 0
+        }
+        #expect(status == 0)
+    }
+
+    @Test func aPlainHandlerOfAnotherThreadsLoopTraps() async {
+        await #expect(processExitsWith: .failure) {
+            try watchOnAnotherThread()
+        }
+    }
+}
+
+private func watchOnAnotherThread() throws {
+    try UVRunLoop.Thread().runLoop.onTermination {}
+}
+
+/// The thread's loop, whose default mode is not empty.
+private func keptLoop() -> UVRunLoop {
+    UVRunLoop.current.add(UVRunLoop.Source { _ in }, forMode: .default)
+    return UVRunLoop.current
+}
+
+private func handleFirst(_ signal: CInt) -> CInt {
+    letSignalsThrough()
+    let (loop, count) = (UVRunLoop.current, Box(0))
+    _ = try? loop.onTermination {
+        count.value += 1
+        loop.stop()
+    }
+    loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+    kill(getpid(), signal)
+    return loop.run(mode: .default, for: .seconds(60)) == .stopped && count.value == 1 ? 0 : 1
+}
+
+/// Threads that run tests block signals, and a forked child inherits that.
+private func letSignalsThrough() {
+    var none = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, nil)
+    for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, SIG_DFL) }
+}
