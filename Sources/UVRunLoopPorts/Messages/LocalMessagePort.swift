@@ -98,6 +98,7 @@ extension UVRunLoop.MessagePort {
                 descriptor: descriptor,
                 events: .readable,
                 order: order,
+                warnsAs: "a local message port",
                 receiver: receiver
             )
         }

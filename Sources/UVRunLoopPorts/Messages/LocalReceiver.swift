@@ -46,7 +46,9 @@ final class LocalReceiver: TypedPortReceiver {
 
     // MARK: Serving
 
-    func checkHome(is thread: ThreadIdentity) { handler?.checkHome(is: thread) }
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        handler?.checkHome(is: thread, caller)
+    }
 
     func receive(
         port: MessagePort.Local,

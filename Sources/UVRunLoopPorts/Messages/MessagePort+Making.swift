@@ -3,7 +3,7 @@ import UVRunLoop
 extension UVRunLoop.MessagePort {
     /// Returns this process's local port with a name, made if there is none.
     ///
-    /// Add it to a loop with ``UVRunLoop/add(_:forMode:)-(UVRunLoop.PortSource,_)``. An existing
+    /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. An existing
     /// port of this process is returned unchanged, with its own handler, limits and policy.
     ///
     /// Names are per user. They may contain any character except U+0000, and are compared by their

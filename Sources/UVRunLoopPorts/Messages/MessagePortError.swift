@@ -58,6 +58,8 @@ extension UVRunLoop {
             /// The thread was told to stop at once, with ``UVRunLoop/Thread/stop(afterQueuedWork:)``,
             /// before the reply arrived.
             public static let threadStopped = Code(text: "the thread was told to stop")
+            /// The task in which a thread waited was cancelled.
+            public static let cancelled = Code(text: "the task was cancelled")
             /// The process or the system has no file descriptors left.
             public static let noDescriptorsLeft = Code(text: "no file descriptors are left")
             /// The other side violated the wire format.
@@ -111,6 +113,8 @@ extension UVRunLoop {
         /// The thread was told to stop at once, with ``UVRunLoop/Thread/stop(afterQueuedWork:)``,
         /// before the reply arrived.
         public static let threadStopped = Self(.threadStopped)
+        /// The task in which a thread waited was cancelled.
+        public static let cancelled = Self(.cancelled)
         /// The process or the system has no file descriptors left.
         public static let noDescriptorsLeft = Self(.noDescriptorsLeft)
         /// The other side violated the wire format.

@@ -184,10 +184,16 @@ final class RemoteConnection: Sendable {
     /// If a part of it was sent, the other side waits for the rest and nothing else can be sent, so
     /// the connection ends.
     func withdraw(_ id: FrameQueue.ID) {
-        let isCut = state.withLock { state in
-            state.sendQueue.contains(id) && !state.sendQueue.withdraw(id)
+        if !withdrawIfUnsent(id) { end(.becameInvalid) }
+    }
+
+    /// Withdraws a message unless a part of it was sent.
+    ///
+    /// - Returns: Whether nothing of it is queued any longer.
+    func withdrawIfUnsent(_ id: FrameQueue.ID) -> Bool {
+        state.withLock { state in
+            !state.sendQueue.contains(id) || state.sendQueue.withdraw(id)
         }
-        if isCut { end(.becameInvalid) }
     }
 
     /// - Returns: Whether the other side still receives.

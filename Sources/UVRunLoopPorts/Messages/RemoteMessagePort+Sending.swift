@@ -17,6 +17,10 @@ extension UVRunLoop.MessagePort.Remote {
     /// wait with ``UVRunLoop/MessagePortError/threadStopped``. With `true` the call counts as
     /// queued work: it goes on without serving the mode, up to its limits.
     ///
+    /// In a task, the call ends within 20 ms after the task is cancelled, with
+    /// ``UVRunLoop/MessagePortError/cancelled``. A message of which nothing was sent is withdrawn;
+    /// the rest of another is still sent, up to the send limit, and the port stays usable.
+    ///
     /// If the send limit passes after a part of the message was sent, the port becomes invalid,
     /// because no other message could follow; the other side drops the part. A message that is too
     /// large for the other side also makes the port invalid, for all senders that wait for a reply.
@@ -75,15 +79,17 @@ extension UVRunLoop.MessagePort.Remote {
     ) throws(UVRunLoop.MessagePortError) {
         do throws(UVRunLoop.MessagePortError) {
             while try !connection.trySending(queued) {
-                let isReady = try translating { () throws(UVError) in
-                    try connection.socket.descriptor.wait(forWriting: true, until: date)
+                if Task.isCancelled { throw .cancelled }
+                _ = try translating { () throws(UVError) in
+                    let check = CurrentTask.nextCheck(before: date)
+                    return try connection.socket.descriptor.wait(forWriting: true, until: check)
                 }
                 // A peer that sends constantly makes the socket ready for reading, without room to
                 // write.
-                if !isReady || monotonicNow() >= date { throw .sendTimedOut }
+                if monotonicNow() >= date { throw .sendTimedOut }
             }
         } catch {
-            connection.withdraw(queued)
+            connection.giveUp(queued, until: date, error)
             throw error
         }
     }
@@ -121,13 +127,14 @@ struct ReplyWait {
         if let queued { try finishSending(queued, until: sendLimit.fromNow, &stops) }
         let date = receiveLimit.fromNow
         while true {
-            runOnce(until: date, &stops, forWriting: false)
+            runOnce(until: CurrentTask.nextCheck(before: date), &stops, forWriting: false)
             let (data, isThere) = try connection.takeOutcome(of: number)
             if isThere {
                 isOver = true
                 return data
             }
             if loop.isEndedAtOnce { throw .threadStopped }
+            if Task.isCancelled { throw .cancelled }
             if monotonicNow() >= date { throw .receiveTimedOut }
         }
     }
@@ -144,11 +151,12 @@ struct ReplyWait {
         do throws(MessagePortError) {
             while try !connection.trySending(queued) {
                 if loop.isEndedAtOnce { throw .threadStopped }
+                if Task.isCancelled { throw .cancelled }
                 if monotonicNow() >= date { throw .sendTimedOut }
-                runOnce(until: date, &stops, forWriting: true)
+                runOnce(until: CurrentTask.nextCheck(before: date), &stops, forWriting: true)
             }
         } catch {
-            connection.withdraw(queued)
+            connection.giveUp(queued, until: date, error)
             throw error
         }
     }
@@ -192,7 +200,7 @@ private final class WritableSource: UVRunLoop.PortSource {
 
         init(_ connection: RemoteConnection) { self.connection = connection }
 
-        func checkHome(is thread: ThreadIdentity) {}
+        func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
 
         func receive(
             port: WritableSource,

@@ -95,7 +95,7 @@ final class RemoteReceiver: TypedPortReceiver {
         self.port.withLock { $0 = port }
     }
 
-    func checkHome(is thread: ThreadIdentity) {}
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
 
     func receive(
         port: MessagePort.Remote,

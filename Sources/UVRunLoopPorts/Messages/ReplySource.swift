@@ -90,7 +90,7 @@ extension ReplySource {
             self.loop = loop
         }
 
-        func checkHome(is thread: ThreadIdentity) {}
+        func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
 
         func receive(
             port source: ReplySource,

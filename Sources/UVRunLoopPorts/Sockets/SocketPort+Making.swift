@@ -104,7 +104,13 @@ extension UVRunLoop.SocketPort {
             let receiver = try ListenerReceiver(at: address, raw, options)
             let number = receiver.withDescriptor { $0.number } ?? -1
             if let handler { _ = receiver.setHandler(handler) } else { receiver.beginTaking() }
-            self.init(.listener(receiver), number, events: .readable, order: order)
+            self.init(
+                .listener(receiver),
+                number,
+                events: .readable,
+                order: order,
+                warnsAs: "a listener"
+            )
             receiver.limiter.setListener(link)
         } catch {
             throw UVRunLoop.SocketError(system: error)
@@ -225,7 +231,13 @@ extension UVRunLoop.SocketPort {
         _ order: Int
     ) {
         if let handler { _ = receiver.setHandler(handler) } else { receiver.beginTaking() }
-        self.init(.stream(receiver), number, events: receiver.interest, order: order)
+        self.init(
+            .stream(receiver),
+            number,
+            events: receiver.interest,
+            order: order,
+            warnsAs: "a connection"
+        )
     }
 
     /// Makes the port of an accepted connection.

@@ -56,8 +56,10 @@ extension UVRunLoop.SocketPort {
     /// Closes the connection once the queue is sent; until then nothing more is read.
     ///
     /// If the queue is empty, the port is invalid when this returns. Called before the connection
-    /// is established, it takes effect afterwards. The connection is closed without a further
-    /// event, unless it fails before.
+    /// is established, it takes effect afterwards. Until it is closed, the handler may still get
+    /// ``Event/connected``, ``Event/drained`` and, as the last event, ``Event/failed(_:)``, but
+    /// neither ``Event/received(_:)`` nor ``Event/ended``. That the connection is closed is no
+    /// event.
     ///
     /// A ``UVRunLoop/Thread`` that is told to stop after its queued work sends the queue first, if
     /// the port is in its loop's default mode. There is no limit on how long the peer may take to

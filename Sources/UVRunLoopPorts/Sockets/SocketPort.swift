@@ -65,13 +65,15 @@ extension UVRunLoop {
             _ role: Role,
             _ number: CInt,
             events: DescriptorSource.Events,
-            order: Int = 0
+            order: Int = 0,
+            warnsAs kind: StaticString? = nil
         ) {
             self.role = role
             link = PortLink(
                 descriptor: number,
                 events: events,
                 order: order,
+                warnsAs: kind,
                 receiver: role.receiver
             )
         }

@@ -50,7 +50,9 @@ struct SocketResources: ~Copyable, Sendable {
 }
 
 extension SocketReceiver {
-    func checkHome(is thread: ThreadIdentity) { withResources { $0.home }.check(thread) }
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        withResources { $0.home }.check(thread, caller)
+    }
 
     /// Stores a handler.
     ///
@@ -106,7 +108,7 @@ private enum HandlerHome: Sendable {
         self = handler.home.map { .only($0.identity) } ?? .any
     }
 
-    func check(_ thread: ThreadIdentity) {
+    func check(_ thread: ThreadIdentity, _ caller: () -> Caller) {
         switch self {
         case .any: break
         case .missing:
@@ -114,7 +116,7 @@ private enum HandlerHome: Sendable {
                 "This connection has no handler. Set one with setHandler(_:) before adding it to a loop."
             )
         case .only(let home):
-            HomeThread.check(home, is: thread)
+            HomeThread.check(home, is: thread, caller)
         }
     }
 }

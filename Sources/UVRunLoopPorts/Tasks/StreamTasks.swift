@@ -38,6 +38,11 @@ struct StreamTasks: Sendable {
     var waits: [Wait] = []
     /// The error that ends the bytes, when the port has become invalid for it.
     var failure: SocketError?
+    /// Called when the port has become invalid.
+    var closeListener: CloseListener?
+
+    /// Gets the error with which the connection has failed, if it has.
+    typealias CloseListener = @Sendable (SocketError?) -> Void
 }
 
 extension StreamState {
@@ -163,6 +168,18 @@ extension StreamState {
         guard resources.isTaken else { return nil }
         tasks[0].failure = error
         return StreamTasks.Resumptions(waits: takeWaits(failing: error))
+    }
+
+    /// Stores a function to be called when the port has become invalid; `false` if it is already.
+    mutating func setCloseListener(_ listener: @escaping StreamTasks.CloseListener) -> Bool {
+        guard resources.descriptor != nil else { return false }
+        makeRoomForTasks()
+        tasks[0].closeListener = listener
+        return true
+    }
+
+    mutating func takeCloseListener() -> StreamTasks.CloseListener? {
+        tasks.isEmpty ? nil : exchange(&tasks[0].closeListener, with: nil)
     }
 
     /// Ends the waits for a port that is invalid.

@@ -40,6 +40,24 @@ import Testing
         }
     }
 
+    @Test func whileAPortDrainsOnlyItsQueueIsTold() throws {
+        let log = EventLog()
+        try withConnection { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            port.send(sampleBytes(8 << 20))
+            port.invalidateWhenDrained()
+            peer.write("not read")
+            let reader = startUncheckedThread {
+                _ = peer.readToTheEnd()
+                peer.close()
+            }
+            loop.run { !port.isValid }
+            reader.join()
+            #expect(log.entries == ["drained"])
+        }
+    }
+
     @Test func ourEndFollowsTheQueueAndReadingGoesOn() throws {
         let log = StreamLog()
         try withConnection { _, event in

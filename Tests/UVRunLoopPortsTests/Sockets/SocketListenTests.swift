@@ -114,6 +114,16 @@ import Testing
         #expect(refusal(at: .unix("")) == .invalidAddress)
     }
 
+    @Test func aLoopPrintsListenersByTheirKind() throws {
+        try withLoop { loop in
+            let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in }
+            listener.label = "clients"
+            loop.add(listener)
+            #expect(loop.debugDescription.contains("    SocketPort \"clients\" 0x"))
+            listener.invalidate()
+        }
+    }
+
     @Test func oneOfManyTakesAStaleSocketOver() throws {
         let place = Place()
         let path = place.path + "/socket"

@@ -96,9 +96,19 @@ import Testing
         #expect(sending.peer.readAll().end == .reset)
     }
 
+    @Test func aStopWithALimitEndsAWaitForAPeerThatNeverReads() throws {
+        let sending = try Sending()
+        sending.port.invalidateWhenDrained()
+        sending.thread.stop(limit: .milliseconds(50))
+        sending.thread.join()
+        sending.port.invalidate()
+        #expect(sending.peer.readAll().end == .reset)
+    }
+
     @Test func invalidatingThePortEndsTheWaitForIt() throws {
         let sending = try Sending()
         sending.port.invalidateWhenDrained()
+        while sending.log.entries.isEmpty { usleep(100) }
         sending.thread.stop()
         while !(sending.thread.isStopping && sending.thread.runLoop.isWaiting) { usleep(100) }
         sending.port.invalidate()

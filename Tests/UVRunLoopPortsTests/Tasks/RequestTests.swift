@@ -130,7 +130,7 @@ private let longLimit = Duration.seconds(900)
             let wait = Task { await next(of: port)?.reply([2]) }
             #expect(try await other.request(data: [], limit: longLimit) == [2])
             await wait.value
-            while port.connectionCount > 1 { await Task.yield() }
+            try await yield(until: { port.connectionCount <= 1 })
         }
     }
 

@@ -109,11 +109,11 @@ import Testing
             let pair = try await SocketPair(loop)
             pair.client.send(sampleBytes(32 << 20))
             let cancelled = Task { try await pair.client.drained() }
-            while waitCount(of: pair.client) == 0 { await Task.yield() }
+            try await yield(until: { waitCount(of: pair.client) > 0 })
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }
             let invalidated = Task { try await pair.client.drained() }
-            while waitCount(of: pair.client) == 0 { await Task.yield() }
+            try await yield(until: { waitCount(of: pair.client) > 0 })
             pair.client.invalidate()
             await #expect {
                 try await invalidated.value
@@ -124,7 +124,7 @@ import Testing
             let other = try await SocketPair(loop)
             other.client.send(sampleBytes(32 << 20))
             let last = Task { try await other.client.drained() }
-            while waitCount(of: other.client) == 0 { await Task.yield() }
+            try await yield(until: { waitCount(of: other.client) > 0 })
             return last
         }
         await #expect(throws: UVRunLoop.PerformError.threadEnded) { try await last.value }

@@ -1,0 +1,153 @@
+import UVRunLoop
+
+extension UVRunLoop.ConnectionGroup {
+    /// Ends the group: its listeners at once, its connections when they have finished.
+    ///
+    /// In this order, before the call returns:
+    ///
+    /// 1. the listeners become invalid, and clients that were not accepted are reset;
+    /// 2. each connection is told by the group's goodbye.
+    ///
+    /// Then, in passes of the loop:
+    ///
+    /// 3. the connections finish, and each is released when it is invalid;
+    /// 4. when the limit has passed, those that are left are invalidated; TCP connections of which
+    ///    queued bytes are dropped are reset;
+    /// 5. the completion is called.
+    ///
+    /// The group's ports keep its mode from being empty until then; afterwards nothing of the group
+    /// does. Another call shortens the limit, and a limit of zero closes all at once. Its
+    /// completion is called, too.
+    ///
+    /// > Threading: The loop's own thread; traps elsewhere.
+    ///
+    /// - Parameters:
+    ///   - limit: How long the connections may take, by the loop's clock, in the group's mode; zero
+    ///     or less to close them after the goodbye; `nil` for no limit.
+    ///   - completion: Called on the loop's thread when no connection is left, never before this
+    ///     returns; not called if the loop's thread ends before.
+    @available(*, noasync, message: "A task may go on on another thread. Await end(limit:).")
+    public func end(limit: Duration?, completion: ((Outcome) -> Void)? = nil) {
+        require(
+            loop.isOnOwnThread,
+            "A group is ended on its loop's thread. Use perform(_:), or await end(limit:)."
+        )
+        begin(limit, completion.map { HomeBound($0) })
+    }
+
+    /// Ends the group as ``end(limit:completion:)`` does, and waits for that.
+    ///
+    /// If the task is cancelled, the connections that are left are closed at once.
+    ///
+    /// > Threading: Any task; on the loop's thread it resumes there.
+    ///
+    /// - Parameters:
+    ///   - limit: How long the connections may take; `nil` for no limit.
+    ///   - isolation: The caller's actor.
+    /// - Returns: How the connections have ended.
+    /// - Throws: `CancellationError` if the task is cancelled;
+    ///   ``UVRunLoop/PerformError/threadEnded`` if the loop's thread ends before the connections
+    ///   do.
+    @discardableResult
+    public func end(
+        limit: Duration?,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Outcome {
+        let wait = TaskWait<Outcome>()
+        begin(limit, tell: wait)
+        return try await UVRunLoop.outcome(of: wait, on: loop, isolation: isolation) { [self] in
+            loop.perform(inModes: [mode]) { self.cut() }
+        }
+    }
+
+    private func begin(_ limit: Duration?, tell wait: TaskWait<Outcome>) {
+        let end = TaskEnd(wait)
+        loop.perform(inModes: [mode]) { [self] in
+            // Only the loop keeps it, and releases it when it ends.
+            let keeper = UVRunLoop.Timer(
+                after: .nanoseconds(Int64.max),
+                sendableHandler: { _ in withExtendedLifetime(end) {} }
+            )
+            loop.add(keeper, forMode: mode)
+            begin(
+                limit,
+                HomeBound(sendable: { [weak keeper] outcome in
+                    wait.settle(.success(outcome))
+                    keeper?.invalidate()
+                })
+            )
+        }
+    }
+
+    // MARK: On the loop's thread
+
+    private func begin(_ limit: Duration?, _ completion: ConnectionGroupState.Completion?) {
+        if let (listeners, connections) = state.withLock({ $0.begin() }) {
+            for listener in listeners { listener.invalidate() }
+            for connection in connections { sayGoodbye(to: connection) }
+            state.withLock { $0.ending?.hasBegun = true }
+        }
+        if let completion { state.withLock { $0.ending?.completions.append(completion) } }
+        setDeadline(after: limit)
+        if state.withLock(\.isDone) { tellLater() }
+    }
+
+    /// Begins the end of a connection.
+    func sayGoodbye(to connection: UVRunLoop.SocketPort) {
+        if connection.isValid { goodbye.current?(connection) }
+    }
+
+    private func setDeadline(after limit: Duration?) {
+        guard let limit, !state.withLock(\.isDone) else { return }
+        guard limit > .zero else { return cut() }
+        let timer = UVRunLoop.Timer(
+            after: limit,
+            sendableHandler: { [weak self] _ in self?.cut() }
+        )
+        let date = timer.nextFireDate
+        state.withLock { $0.set(timer, at: date) }?.invalidate()
+        if timer.isValid { loop.add(timer, forMode: mode) }
+    }
+
+    /// Closes the connections that are left.
+    private func cut() {
+        let rest = state.withLock { $0.cut() }
+        for connection in rest { connection.invalidate() }
+        tellLater()
+    }
+
+    // MARK: On any thread
+
+    /// A connection has become invalid.
+    func connectionDidClose(_ serial: UInt64, _ failure: UVRunLoop.SocketError?) {
+        let (connection, isLast) = state.withLock { $0.remove(serial, failed: failure != nil) }
+        withExtendedLifetime(connection) {}
+        if isLast { tellLater() }
+    }
+
+    /// Tells who waits, once the handler that is being called has returned.
+    private func tellLater() {
+        loop.perform(inModes: [mode]) { self.tell() }
+    }
+
+    private func tell() {
+        guard let (outcome, completions, timer) = state.withLock({ $0.finish() }) else { return }
+        timer?.invalidate()
+        goodbye.release()
+        for completion in completions {
+            completion.current?(outcome)
+            completion.release()
+        }
+    }
+}
+
+/// The outcome of an end that a task waits for.
+///
+/// Only a timer of the loop holds it: if that is released before, the loop has ended.
+private final class TaskEnd: Sendable {
+    private let wait: TaskWait<UVRunLoop.ConnectionGroup.Outcome>
+
+    init(_ wait: TaskWait<UVRunLoop.ConnectionGroup.Outcome>) { self.wait = wait }
+
+    deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
+}

@@ -1,0 +1,127 @@
+import UVRunLoop
+
+/// The ports of a group, and how far its end is.
+///
+/// A value behind the group's lock.
+struct ConnectionGroupState: Sendable {
+    typealias SocketPort = UVRunLoop.SocketPort
+    typealias Outcome = UVRunLoop.ConnectionGroup.Outcome
+    typealias Completion = HomeBound<(Outcome) -> Void>
+
+    /// The connections, in the order in which they were added.
+    struct Connections: Sendable {
+        private var bySerial: [UInt64: SocketPort] = [:]
+        private var lastSerial: UInt64 = 0
+
+        var count: Int { bySerial.count }
+
+        var values: [SocketPort] {
+            bySerial.sorted { $0.key < $1.key }.map(\.value)
+        }
+
+        mutating func insert(_ port: SocketPort) -> UInt64 {
+            lastSerial += 1
+            bySerial[lastSerial] = port
+            return lastSerial
+        }
+
+        mutating func remove(_ serial: UInt64) -> SocketPort? {
+            bySerial.removeValue(forKey: serial)
+        }
+
+        mutating func removeAll() -> [SocketPort] {
+            defer { bySerial = [:] }
+            return values
+        }
+    }
+
+    struct Ending: Sendable {
+        var outcome = Outcome()
+        var completions: [Completion] = []
+        /// Cuts the connections at the deadline.
+        var timer: UVRunLoop.Timer?
+        var deadline: UVRunLoop.Instant?
+        /// Whether goodbye was said to all connections that were there.
+        var hasBegun = false
+        var isOver = false
+    }
+
+    private var listeners: [SocketPort] = []
+    var connections = Connections()
+    /// `nil` until the end begins.
+    var ending: Ending?
+
+    // MARK: In
+
+    /// Returns whether the listener was stored: not after the end has begun.
+    mutating func insert(listener: SocketPort) -> Bool {
+        guard ending == nil else { return false }
+        listeners.removeAll { !$0.isValid }
+        listeners.append(listener)
+        return true
+    }
+
+    /// Stores a connection, unless the end is over.
+    ///
+    /// - Returns: Its number, and whether it has to be told that the end has begun.
+    mutating func insert(_ connection: SocketPort) -> (serial: UInt64?, isLate: Bool) {
+        guard ending?.isOver != true else { return (nil, false) }
+        return (connections.insert(connection), ending != nil)
+    }
+
+    // MARK: Out
+
+    /// Removes a connection that has become invalid.
+    ///
+    /// - Returns: The connection, to be released without the lock, and whether it was the last one
+    ///   of a group that ends.
+    mutating func remove(
+        _ serial: UInt64,
+        failed: Bool
+    ) -> (connection: SocketPort?, isLast: Bool) {
+        // One that was cut is not there.
+        guard let connection = connections.remove(serial) else { return (nil, false) }
+        if failed { ending?.outcome.failed += 1 } else { ending?.outcome.finished += 1 }
+        return (connection, isDone)
+    }
+
+    /// Begins the end; returns the ports if it had not begun.
+    mutating func begin() -> (listeners: [SocketPort], connections: [SocketPort])? {
+        guard ending == nil else { return nil }
+        ending = Ending()
+        return (exchange(&listeners, with: []), connections.values)
+    }
+
+    /// Whether the end has begun and all connections have ended.
+    var isDone: Bool { ending?.hasBegun == true && connections.count == 0 }
+
+    /// Stores a timer, if it is the soonest.
+    ///
+    /// - Returns: The timer to invalidate: the one before, or this one.
+    mutating func set(_ timer: UVRunLoop.Timer, at date: UVRunLoop.Instant) -> UVRunLoop.Timer? {
+        if let deadline = ending?.deadline, deadline <= date { return timer }
+        let earlier = ending?.timer
+        ending?.deadline = date
+        ending?.timer = timer
+        return earlier
+    }
+
+    /// Removes all connections, which are to be closed.
+    mutating func cut() -> [SocketPort] {
+        let rest = connections.removeAll()
+        ending?.outcome.cut += rest.count
+        return rest
+    }
+
+    /// Makes the end over, if it is done.
+    ///
+    /// - Returns: What is to be told to whom, and the timer to invalidate.
+    mutating func finish() -> (Outcome, [Completion], UVRunLoop.Timer?)? {
+        guard isDone, var ending else { return nil }
+        ending.isOver = true
+        let (completions, timer) = (ending.completions, ending.timer)
+        (ending.completions, ending.timer) = ([], nil)
+        self.ending = ending
+        return (ending.outcome, completions, timer)
+    }
+}

@@ -1,0 +1,206 @@
+import Synchronization
+import UVRunLoop
+
+/// A request or a message of a task, from sending it to its outcome, as a source of the loop that
+/// sends it and receives the reply.
+final class TaskRequest: UVRunLoop.PortSource {
+    let link: UVRunLoop.PortLink
+    private let wait: TaskWait<[UInt8]?>
+    private let receiver: Receiver
+    /// The number of the request; `nil` for a message without a reply.
+    private let number: UInt64?
+    private let timer = Guarded<UVRunLoop.Timer?>(nil)
+    private let stage = Atomic(Stage.awaited)
+
+    /// Who ends the request. Only an awaited one changes its stage, once.
+    private enum Stage: UInt8, AtomicRepresentable {
+        /// Its task, when the wait is over.
+        case awaited
+        /// The loop: its task was cancelled, and only the rest of the frame is to be sent.
+        case abandoned
+        /// Its task, at once: the limit has passed, or the loop has ended.
+        case expired
+    }
+
+    /// Sends a request, or queues what the socket does not accept.
+    convenience init(
+        _ frame: consuming Frame,
+        on connection: RemoteConnection
+    ) throws(MessagePortError) {
+        let wait = TaskWait<[UInt8]?>()
+        let (queued, number) = try connection.beginRequest(frame, from: .task(wait))
+        self.init(connection, wait, queued, number)
+    }
+
+    /// Waits until a message is sent, without a reply.
+    convenience init(_ queued: FrameQueue.ID, on connection: RemoteConnection) {
+        self.init(connection, TaskWait<[UInt8]?>(), queued, nil)
+    }
+
+    private init(
+        _ connection: RemoteConnection,
+        _ wait: TaskWait<[UInt8]?>,
+        _ queued: FrameQueue.ID?,
+        _ number: UInt64?
+    ) {
+        self.wait = wait
+        self.number = number
+        receiver = Receiver(connection, wait, queued, isRequest: number != nil)
+        link = UVRunLoop.PortLink(
+            descriptor: connection.socket.descriptor.number,
+            events: receiver.interest,
+            order: 0,
+            receiver: receiver
+        )
+    }
+
+    /// Waits for the outcome.
+    func outcome(
+        _ limit: Duration,
+        _ isolation: isolated (any Actor)?
+    ) async throws -> [UInt8]? {
+        let own = UVRunLoop.performingJob
+        do {
+            begin(in: try own ?? ReplyThread.loop(), limit: limit)
+            let reply = try await UVRunLoop.outcome(of: wait, on: own, isolation: isolation) {}
+            end(isCancelled: false)
+            return reply
+        } catch {
+            end(isCancelled: error is CancellationError)
+            throw error
+        }
+    }
+
+    /// Sends the rest on the thread for replies, although nobody waits for that.
+    fileprivate func sendRest(until date: Int64) {
+        do throws(MessagePortError) {
+            begin(in: try ReplyThread.loop(), limit: .nanoseconds(date - monotonicNow()))
+        } catch {
+            return leave()
+        }
+        end(isCancelled: true)
+    }
+
+    private func begin(in loop: UVRunLoop, limit: Duration) {
+        let timer = UVRunLoop.Timer(
+            at: .now + limit,
+            sendableHandler: { [weak self] _ in self?.limitDidPass() }
+        )
+        self.timer.withLock { $0 = timer }
+        loop.add(timer, forMode: .common)
+        loop.add(self, forMode: .common)
+        // The loop has ended.
+        if link.loop == nil { wait.settle(.failure(MessagePortError.threadStopped)) }
+    }
+
+    /// Ends the request, for which nobody waits any longer.
+    ///
+    /// One that was cancelled when a part of it was sent stays in its loop until the rest is, so
+    /// that the port remains usable.
+    private func end(isCancelled: Bool) {
+        if let number { receiver.connection.removeRequest(number) }
+        guard isCancelled, let queued = receiver.queued, link.loop != nil,
+            !receiver.connection.withdrawIfUnsent(queued),
+            change(to: .abandoned) == .awaited
+        else { return leave() }
+        // The loop may have sent the rest before it could see that.
+        if !receiver.connection.isQueued(queued) { leave() }
+    }
+
+    private func limitDidPass() {
+        expire(receiver.isQueued ? .sendTimedOut : .receiveTimedOut)
+    }
+
+    /// Nothing in the loop will end the request after this.
+    private func expire(_ error: MessagePortError) {
+        wait.settle(.failure(error))
+        if change(to: .expired) == .abandoned { leave() }
+    }
+
+    /// Changes the stage of an awaited request; returns the stage before.
+    private func change(to next: Stage) -> Stage {
+        stage.compareExchange(expected: .awaited, desired: next, ordering: .sequentiallyConsistent)
+            .original
+    }
+
+    /// Leaves the loop if nobody waits for the request.
+    private func leaveIfAbandoned() {
+        if stage.load(ordering: .sequentiallyConsistent) == .abandoned { leave() }
+    }
+
+    /// Leaves the loop, and withdraws what is still queued.
+    private func leave() {
+        timer.withLock { exchange(&$0, with: nil) }?.invalidate()
+        UVRunLoop.invalidate(self)
+        if let queued = receiver.queued { receiver.connection.withdraw(queued) }
+    }
+
+    final class Receiver: TypedPortReceiver {
+        // Keeps the socket open while a loop watches it.
+        let connection: RemoteConnection
+        private let wait: TaskWait<[UInt8]?>
+        let queued: FrameQueue.ID?
+        private let isRequest: Bool
+
+        init(
+            _ connection: RemoteConnection,
+            _ wait: TaskWait<[UInt8]?>,
+            _ queued: FrameQueue.ID?,
+            isRequest: Bool
+        ) {
+            self.connection = connection
+            self.wait = wait
+            self.queued = queued
+            self.isRequest = isRequest
+        }
+
+        var isQueued: Bool { queued.map { connection.isQueued($0) } ?? false }
+
+        var interest: UVRunLoop.DescriptorSource.Events {
+            isQueued ? [.readable, .writable] : .readable
+        }
+
+        func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
+
+        func receive(
+            port: TaskRequest,
+            _ events: UVRunLoop.DescriptorSource.Events
+        ) -> ServeResult {
+            guard let queued, isQueued || !isRequest else {
+                connection.receive()
+                // Another sender may have sent the rest of the request.
+                if events.contains(.writable) { didSend(port) }
+                return ServeResult(wasHandled: true)
+            }
+            do throws(MessagePortError) {
+                if try connection.trySending(queued) { didSend(port) }
+            } catch {
+                wait.settle(.failure(error))
+                didSend(port)
+            }
+            return ServeResult(wasHandled: true)
+        }
+
+        /// All of the frame is sent, or nothing more can be.
+        private func didSend(_ port: TaskRequest) {
+            port.link.setEvents { .readable }
+            if !isRequest { wait.settle(.success(nil)) }
+            port.leaveIfAbandoned()
+        }
+
+        func releaseHandler(in loop: UVRunLoop?) {}
+
+        func loopDidEnd(port: TaskRequest) { port.expire(.threadStopped) }
+    }
+}
+
+extension RemoteConnection {
+    /// Withdraws a frame for which a thread no longer waits.
+    ///
+    /// If a part of it was sent, the rest of one that was cancelled is still sent, up to a date; for
+    /// another reason the connection ends.
+    func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) {
+        guard reason == .cancelled else { return withdraw(queued) }
+        if !withdrawIfUnsent(queued) { TaskRequest(queued, on: self).sendRest(until: date) }
+    }
+}
