@@ -20,6 +20,9 @@ let package = Package(
         .library(name: "UVRunLoopFoundation", targets: ["UVRunLoopFoundation"]),
         .library(name: "UVRunLoopService", targets: ["UVRunLoopService"]),
         .library(name: "UVRunLoopTesting", targets: ["UVRunLoopTesting"]),
+        .library(name: "UVRunLoopBacktraces", targets: ["UVRunLoopBacktraces"]),
+        .library(name: "UVRunLoopMetrics", targets: ["UVRunLoopMetrics"]),
+        .library(name: "UVRunLoopLogs", targets: ["UVRunLoopLogs"]),
     ],
     traits: [
         .trait(
@@ -27,11 +30,21 @@ let package = Package(
             description:
                 "UVRunLoopService: a loop's thread as a service of swift-service-lifecycle."
         ),
+        .trait(
+            name: "Metrics",
+            description: "UVRunLoopMetrics: what loops do, for swift-metrics."
+        ),
+        .trait(
+            name: "Logs",
+            description: "UVRunLoopLogs: hangs and likely mistakes, for swift-log."
+        ),
         .default(enabledTraits: []),
     ],
     dependencies: [
-        // Only used, and only fetched, with the trait.
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0")
+        // Only used, and only fetched, with the traits.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
         .systemLibrary(
@@ -69,6 +82,35 @@ let package = Package(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",
                     condition: .when(traits: ["Service"])
+                ),
+            ],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "UVRunLoopBacktraces",
+            dependencies: ["UVRunLoop"],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "UVRunLoopMetrics",
+            dependencies: [
+                "UVRunLoop",
+                .product(
+                    name: "Metrics",
+                    package: "swift-metrics",
+                    condition: .when(traits: ["Metrics"])
+                ),
+            ],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "UVRunLoopLogs",
+            dependencies: [
+                "UVRunLoop",
+                .product(
+                    name: "Logging",
+                    package: "swift-log",
+                    condition: .when(traits: ["Logs"])
                 ),
             ],
             swiftSettings: safe
@@ -182,3 +224,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
         .target(name: "QuietItems", path: "Tests/Support/QuietItems"),
 )
+        .testTarget(
+            name: "UVRunLoopBacktracesTests",
+            dependencies: ["UVRunLoop", "UVRunLoopBacktraces", "TestSupport"],
+            swiftSettings: unoptimised
+        ),

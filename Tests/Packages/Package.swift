@@ -5,9 +5,10 @@ import PackageDescription
 let package = Package(
     name: "Packages",
     dependencies: [
-        .package(name: "UVRunLoop", path: "../..", traits: ["Service"]),
+        .package(name: "UVRunLoop", path: "../..", traits: ["Service", "Metrics", "Logs"]),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -36,6 +37,9 @@ let package = Package(
                 "ServedProgram",
                 .product(name: "UVRunLoop", package: "UVRunLoop"),
                 .product(name: "UVRunLoopService", package: "UVRunLoop"),
+                .product(name: "UVRunLoopMetrics", package: "UVRunLoop"),
+                .product(name: "UVRunLoopLogs", package: "UVRunLoop"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),

@@ -12,6 +12,19 @@ func keepUntilStopped(_ loop: UVRunLoop) {
     loop.perform { while !loop.isStopping { usleep(1_000) } }
 }
 
+/// Counts what happens on other threads.
+final class Count: Sendable {
+    private let number = Atomic(0)
+
+    var value: Int { number.load(ordering: .acquiring) }
+
+    /// Adds one; returns the new count.
+    @discardableResult
+    func add() -> Int { number.add(1, ordering: .acquiringAndReleasing).newValue }
+
+    func wait(for least: Int = 1) { while value < least { usleep(1_000) } }
+}
+
 /// What threads wait for until it is opened.
 final class Gate: Sendable {
     private let isOpen = Atomic(false)

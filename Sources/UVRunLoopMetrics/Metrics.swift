@@ -1,0 +1,73 @@
+#if Metrics
+import Metrics
+import UVRunLoop
+
+extension UVRunLoop {
+    /// Reports what all loops of the process do to swift-metrics.
+    ///
+    /// Each metric has the dimension `loop`, with the loop's label, or else `main` or `loop`. Loops
+    /// of the same label share their metrics.
+    ///
+    /// | Metric | Kind | Meaning |
+    /// | --- | --- | --- |
+    /// | `uvrunloop.passes` | counter | passes begun |
+    /// | `uvrunloop.sleep` | timer | each sleep; its count is the number of sleeps |
+    /// | `uvrunloop.handler` | timer | each call of a handler, by the dimension `kind` |
+    /// | `uvrunloop.timer.lateness` | timer | from a timer's date to its call |
+    /// | `uvrunloop.timer.misses` | counter | dates of timers that were folded into a later call |
+    /// | `uvrunloop.queue.blocks` | recorder | blocks that were waiting when the loop took them |
+    /// | `uvrunloop.queue.jobs` | recorder | jobs that the loop performed in a row |
+    /// | `uvrunloop.queue.requests` | recorder | perform requests that wait when a pass begins |
+    ///
+    /// The loop's own thread calls the backend of swift-metrics, which has to be quick. Bootstrap
+    /// it before you create this object. The time of a handler includes the runs that are nested in
+    /// it.
+    ///
+    /// > Threading: Any thread.
+    public final class Metrics: Sendable {
+        private let watcher: MetricsWatcher
+
+        /// Begins to report.
+        ///
+        /// > Threading: Any thread.
+        ///
+        /// - Parameters:
+        ///   - prefix: The first part of the metrics' names.
+        ///   - factory: Makes the metrics; `nil` for the one that the program has bootstrapped.
+        public init(prefix: String = "uvrunloop", factory: (any MetricsFactory)? = nil) {
+            watcher = MetricsWatcher(prefix, factory ?? MetricsSystem.factory)
+            LoopWatch.add(watcher)
+        }
+
+        /// Ends the reports; a handler that is running may still be reported.
+        ///
+        /// The end of the last reference to this object has the same effect.
+        ///
+        /// > Threading: Any thread.
+        public func stop() { LoopWatch.remove(watcher) }
+
+        deinit { LoopWatch.remove(watcher) }
+    }
+}
+
+/// Gives each loop its metrics.
+private final class MetricsWatcher: LoopWatcher {
+    private let prefix: String
+    private let factory: any MetricsFactory
+
+    init(_ prefix: String, _ factory: any MetricsFactory) {
+        self.prefix = prefix
+        self.factory = factory
+    }
+
+    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
+        MetricsTrack(
+            prefix,
+            loop: loop.label ?? (loop === UVRunLoop.main ? "main" : "loop"),
+            factory
+        )
+    }
+
+    func loopDidEnd(_ loop: UVRunLoop) {}
+}
+#endif
