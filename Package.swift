@@ -141,6 +141,31 @@ let package = Package(
             path: "Sources/Examples/FirstLine"
         ),
         .executableTarget(
+            name: "Rerun",
+            dependencies: ["UVRunLoop", "UVRunLoopSystem"],
+            path: "Sources/Examples/Rerun"
+        ),
+        .executableTarget(
+            name: "Schedule",
+            dependencies: ["UVRunLoop", "UVRunLoopSystem"],
+            path: "Sources/Examples/Schedule"
+        ),
+        .executableTarget(
+            name: "Chat",
+            dependencies: ["UVRunLoop", "UVRunLoopPorts"],
+            path: "Sources/Examples/Chat"
+        ),
+        .executableTarget(
+            name: "Lookup",
+            dependencies: ["UVRunLoop", "UVRunLoopPorts"],
+            path: "Sources/Examples/Lookup"
+        ),
+        .executableTarget(
+            name: "Follow",
+            dependencies: ["UVRunLoop", "UVRunLoopSystem"],
+            path: "Sources/Examples/Follow"
+        ),
+        .executableTarget(
             name: "DispatchProbe",
             dependencies: ["TestSupport", "UVRunLoop"],
             path: "Tests/Support/DispatchProbe"
@@ -155,6 +180,7 @@ let package = Package(
             dependencies: ["TestSupport", "UVRunLoop"],
             path: "Tests/Support/AsyncMainProbe"
         ),
+        .target(name: "QuietItems", path: "Tests/Support/QuietItems"),
         .target(
             name: "TestSupport",
             dependencies: ["QuietItems", "UVRunLoop", "UVRunLoopTesting"],
@@ -218,14 +244,21 @@ let package = Package(
             dependencies: ["Tally", "UVRunLoop", "UVRunLoopPorts", "TestSupport"],
             swiftSettings: unoptimised
         ),
-        .testTarget(name: "GuideTests", dependencies: ["Guide", "TestSupport"]),
-        .testTarget(name: "ExampleTests", dependencies: ["FirstLine", "TestSupport"]),
-    ],
-    swiftLanguageModes: [.v6]
-        .target(name: "QuietItems", path: "Tests/Support/QuietItems"),
-)
         .testTarget(
             name: "UVRunLoopBacktracesTests",
             dependencies: ["UVRunLoop", "UVRunLoopBacktraces", "TestSupport"],
             swiftSettings: unoptimised
         ),
+        .testTarget(name: "GuideTests", dependencies: ["Guide", "TestSupport"]),
+        .testTarget(name: "ExampleTests", dependencies: ["FirstLine", "TestSupport"]),
+        .testTarget(
+            name: "CookbookTests",
+            dependencies: [
+                "Chat", "Follow", "Lookup", "Rerun", "Schedule", "TestSupport", "UVRunLoop",
+                "UVRunLoopTesting",
+            ],
+            swiftSettings: unoptimised
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

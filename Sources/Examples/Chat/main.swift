@@ -1,0 +1,27 @@
+// A chat server for lines of text.
+//
+// Shows a listener and its connections as a group, back-pressure, and a clean end: on SIGTERM
+// everybody is told, and gets five seconds to leave.
+
+import Glibc
+import UVRunLoop
+import UVRunLoopPorts
+
+guard CommandLine.arguments.count == 2, let number = UInt16(CommandLine.arguments[1]) else {
+    say("Usage: Chat PORT")
+    exit(2)
+}
+do {
+    let chat = Chat(on: .current)
+    let address = try chat.listen(at: .ipv4Loopback(port: number))
+    try UVRunLoop.current.onTermination {
+        chat.end(limit: .seconds(5)) { outcome in
+            say("Chat: \(outcome.finished) left, \(outcome.failed + outcome.cut) were cut off")
+        }
+    }
+    say("Chat listens at \(address)")
+    UVRunLoop.current.run()  // Returns when everybody has left.
+} catch {
+    say("Chat: \(error)")
+    exit(1)
+}

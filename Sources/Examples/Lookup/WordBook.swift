@@ -1,0 +1,78 @@
+import Glibc
+import UVRunLoop
+import UVRunLoopPorts
+
+/// What the id of a message means.
+enum MessageKind: Int32 {
+    /// The data is a word; the reply is its meaning.
+    case ask = 1
+    /// The data is a word, a zero byte, and its meaning; there is no reply.
+    case teach = 2
+}
+
+/// The words that a process keeps, and the port through which others ask.
+final class WordBook {
+    private var meanings: [String: String] = [:]
+    private var port: UVRunLoop.MessagePort.Local?
+
+    init(named name: String, on loop: UVRunLoop) throws {
+        var limits = UVRunLoop.MessagePort.Limits()
+        limits.maximumMessageSize = 64 << 10
+        let port = try UVRunLoop.MessagePort.local(named: name, limits: limits) {
+            [unowned self] _, message in
+            reply(to: message)
+        }
+        loop.add(port, forMode: .default)
+        self.port = port
+    }
+
+    var count: Int { meanings.count }
+
+    private func reply(to message: UVRunLoop.MessagePort.Message) -> [UInt8]? {
+        switch MessageKind(rawValue: message.id) {
+        case .ask:
+            return meanings[String(decoding: message.data, as: UTF8.self)].map { Array($0.utf8) }
+        case .teach:
+            let parts = message.data.split(separator: 0, maxSplits: 1)
+                .map { String(decoding: $0, as: UTF8.self) }
+            if parts.count == 2 { meanings[parts[0]] = parts[1] }
+            return nil
+        case nil: return nil
+        }
+    }
+
+    /// Releases the name; clients that wait get an error.
+    func end() { port?.invalidate() }
+}
+
+/// Asks the process that serves a name.
+struct Client {
+    private static let limit = Duration.seconds(5)
+    private let port: UVRunLoop.MessagePort.Remote
+
+    init(named name: String) throws(UVRunLoop.MessagePortError) {
+        port = try UVRunLoop.MessagePort.remote(named: name)
+    }
+
+    /// Asks for a meaning; the calling thread's loop runs until the reply is there.
+    func meaning(of word: String) throws(UVRunLoop.MessagePortError) -> String? {
+        let reply = try port.send(
+            id: MessageKind.ask.rawValue,
+            data: Array(word.utf8),
+            receiveLimit: Self.limit,
+            replyMode: .connectionReply
+        )
+        return reply.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func teach(_ word: String, _ meaning: String) throws(UVRunLoop.MessagePortError) {
+        let data = Array(word.utf8) + [0] + Array(meaning.utf8)
+        try port.send(id: MessageKind.teach.rawValue, data: data, sendLimit: Self.limit)
+    }
+}
+
+/// Writes a line at once, also to a pipe.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(STDOUT_FILENO, bytes, bytes.count)
+}

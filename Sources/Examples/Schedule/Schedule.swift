@@ -1,0 +1,90 @@
+import Glibc
+import UVRunLoop
+import UVRunLoopSystem
+
+/// The commands of a file, each run at the dates of its line.
+///
+/// All of it happens on the thread of one loop, so it needs no lock.
+final class Schedule {
+    private let loop: UVRunLoop
+    private let path: String
+    private var timers: [UVRunLoop.WallTimer] = []
+
+    init(_ path: String, on loop: UVRunLoop) {
+        self.path = path
+        self.loop = loop
+    }
+
+    /// Reads the file; keeps the present commands if that fails.
+    func load() {
+        do {
+            let timers = try lines(of: path).map { try timer(for: $0) }
+            for timer in self.timers { timer.invalidate() }
+            self.timers = timers
+            for timer in timers { loop.add(timer, forMode: .default) }
+            say("Schedule: \(timers.count) commands from \(path)")
+        } catch {
+            say("Schedule: \(path): \(error)")
+        }
+    }
+
+    var isEmpty: Bool { timers.isEmpty }
+
+    private func lines(of path: String) throws -> [String] {
+        guard let file = fopen(path, "re") else {
+            throw CronExpression.Misuse(description: String(cString: strerror(errno)))
+        }
+        defer { fclose(file) }
+        var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 {
+            text += buffer[..<count]
+        }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+            .filter { !$0.hasPrefix("#") }
+    }
+
+    /// The timer of a line: six fields and a command for the shell.
+    private func timer(for line: String) throws -> UVRunLoop.WallTimer {
+        let words = line.split(separator: " ", maxSplits: 6)
+        let expression = try CronExpression(words.prefix(6))
+        guard words.count == 7, let date = Self.next(expression) else {
+            throw CronExpression.Misuse(description: "\(line) has no command, or no date")
+        }
+        let command = String(words[6])
+        return try UVRunLoop.WallTimer(at: date) { [unowned self] timer, event in
+            // A clock that was set has other dates; the one that was set before may be far away.
+            if event == .reached { run(command) }
+            if let date = Self.next(expression) { timer.date = date }
+        }
+    }
+
+    private static func next(_ expression: CronExpression) -> UVRunLoop.WallDate? {
+        let now = UVRunLoop.WallDate.now.sinceEpoch.components.seconds
+        return expression.next(after: time_t(now))
+            .map { UVRunLoop.WallDate(sinceEpoch: .seconds(Int64($0))) }
+    }
+
+    private func run(_ command: String) {
+        do {
+            let child = try UVRunLoop.ChildProcess(
+                .init("/bin/sh", ["-c", command], output: .inherited)
+            ) { _, event in
+                if case .exited(let status) = event { say("Schedule: \(command): \(status)") }
+            }
+            loop.add(child, forMode: .default)
+        } catch {
+            say("Schedule: \(command): \(error)")
+        }
+    }
+
+    /// Starts nothing more; what runs keeps the loop running until it ends.
+    func end() {
+        for timer in timers { timer.invalidate() }
+    }
+}
+
+/// Writes a line at once, also to a pipe.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(STDOUT_FILENO, bytes, bytes.count)
+}
