@@ -12,7 +12,9 @@ final class TaskRequest: UVRunLoop.PortSource {
     private let timer = Guarded<UVRunLoop.Timer?>(nil)
     private let stage = Atomic(Stage.awaited)
 
-    /// Who ends the request. Only an awaited one changes its stage, once.
+    /// Who ends the request.
+    ///
+    /// Only an awaited one changes its stage, once.
     private enum Stage: UInt8, AtomicRepresentable {
         /// Its task, when the wait is over.
         case awaited
