@@ -46,13 +46,7 @@ final class InputReader: Sendable {
         guard !state.withLock(\.isOver) else { return nil }
         let condition = cuv_condition(descriptor)
         guard condition < 0 || condition & Self.readable != 0 else { return nil }
-        var length = 0
-        let descriptor = descriptor
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
-            guard let start = buffer.baseAddress else { return }
-            length = unsafe cuv_read(descriptor, start, buffer.count)
-            count = max(0, length)
-        }
+        let (bytes, length) = readBytes(of: descriptor, upTo: Self.chunkSize)
         standIn?.hangUpAtEnd()
         if length > 0 { return .bytes(bytes) }
         guard length != -Int(EAGAIN) else { return nil }
@@ -62,7 +56,13 @@ final class InputReader: Sendable {
     }
 
     /// Stops to watch the descriptor until an event was taken.
-    func pause() { setPaused(true) }
+    ///
+    /// - Parameter isWaiting: Whether the event still waits for somebody. One that is taken at the
+    ///   same time may be missed by the pause or by this question, not by both.
+    func pause(while isWaiting: () -> Bool) {
+        setPaused(true)
+        if !isWaiting() { resume() }
+    }
 
     func resume() { setPaused(false) }
 
@@ -72,6 +72,7 @@ final class InputReader: Sendable {
             state.isPaused = isPaused
             return state.link
         }
-        link?.setEvents { isPaused ? [] : .readable }
+        // The last of two threads that are here at once sets what holds then.
+        link?.setEvents { state.withLock(\.isPaused) ? [] : .readable }
     }
 }

@@ -1,5 +1,4 @@
 import CUV
-import CUVSupport
 import Glibc
 import UVRunLoop
 
@@ -44,13 +43,7 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
     }
 
     override func isReady() {
-        var length = 0
-        let descriptor = descriptor
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
-            guard let start = buffer.baseAddress else { return }
-            length = unsafe cuv_read(descriptor, start, buffer.count)
-            count = max(0, length)
-        }
+        let (bytes, length) = readBytes(of: descriptor, upTo: Self.chunkSize)
         guard length != -Int(EAGAIN) else { return }
         guard length > 0 else {
             finish()

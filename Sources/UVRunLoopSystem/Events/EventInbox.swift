@@ -56,6 +56,11 @@ final class EventInbox<Event: Sendable>: Sendable {
         state.withLock { !$0.events.isEmpty && (!$0.isTakenByTask || $0.waiter != nil) }
     }
 
+    /// Whether an event is left for a task, and none waits for it.
+    var holdsUntaken: Bool {
+        state.withLock { !$0.events.isEmpty && $0.isTakenByTask && $0.waiter == nil }
+    }
+
     /// Ends the sequence and takes no more events.
     ///
     /// - Parameter keepsEvents: Whether a task still gets the events that wait.

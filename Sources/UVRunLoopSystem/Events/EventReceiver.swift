@@ -37,6 +37,30 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         if handler == nil { inbox.beginTaking() }
     }
 
+    /// Makes the link of the source, and gives it to the handles; called once.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A descriptor that the loop watches besides the handles.
+    ///   - order: The source's order.
+    ///   - kind: What the source is, with an article, for the warning of unused items.
+    /// - Returns: The link.
+    func makeLink(
+        watching descriptor: CInt? = nil,
+        order: Int,
+        warnsAs kind: StaticString
+    ) -> UVRunLoop.PortLink {
+        let link = UVRunLoop.PortLink(
+            descriptor: descriptor,
+            events: descriptor == nil ? [] : .readable,
+            order: order,
+            isHosted: !handles.isEmpty,
+            warnsAs: kind,
+            receiver: self
+        )
+        for handle in handles { handle.link = link }
+        return link
+    }
+
     /// The source is bound to the loop in which its handles are, whose thread has created it.
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
         handles.first?.checkHome(is: thread, caller)

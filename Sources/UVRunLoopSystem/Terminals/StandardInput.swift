@@ -78,19 +78,17 @@ extension UVRunLoop {
                 handler,
                 descriptorIsReady: { _ in
                     if inbox.count == 0, let event = reader.take() { inbox.append(event) }
-                    if inbox.isTakenByTask, !inbox.canBeServed { reader.pause() }
+                    if inbox.holdsUntaken { reader.pause { inbox.holdsUntaken } }
                 },
                 didTake: { reader.resume() },
                 isLast: { event in
                     if case .bytes = event { false } else { true }
                 }
             )
-            link = PortLink(
-                descriptor: reader.watched,
-                events: .readable,
+            link = receiver.makeLink(
+                watching: reader.watched,
                 order: order,
-                warnsAs: "a standard input",
-                receiver: receiver
+                warnsAs: "a standard input"
             )
             reader.attach(link)
         }

@@ -115,6 +115,27 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    @Test func bytesReachATaskThatTakesThemWhileTheLoopReads() async throws {
+        try await UVRunLoop.withThread { other in
+            try await UVRunLoop.withThread { loop in
+                let pipe = Pipe()
+                let input = try StandardInput(descriptor: pipe.readEnd)
+                loop.add(input, forMode: .common)
+                // On a thread of its own, it takes at any moment of the loop's pass.
+                let taken = await Task(executorPreference: other.taskExecutor) {
+                    var (iterator, count) = (input.events.makeAsyncIterator(), 0)
+                    while count < 20_000 {
+                        pipe.write("x")
+                        guard case .bytes(let bytes) = await iterator.next() else { break }
+                        count += bytes.count
+                    }
+                    return count
+                }.value
+                #expect(taken == 20_000)
+            }
+        }
+    }
+
     @Test func bytesThatNoTaskTakesLetTheLoopSleep() throws {
         try withLoop { loop in
             let pipe = Pipe()

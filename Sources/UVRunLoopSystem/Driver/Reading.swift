@@ -1,0 +1,15 @@
+import CUVSupport
+
+/// Reads what there is, without waiting.
+///
+/// - Returns: The bytes, and their number; or no bytes and zero at the end of the data, a negated
+///   error number for an error.
+func readBytes(of descriptor: CInt, upTo size: Int) -> (bytes: [UInt8], result: Int) {
+    var result = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+        guard let start = buffer.baseAddress else { return }
+        result = unsafe cuv_read(descriptor, start, buffer.count)
+        count = max(0, result)
+    }
+    return (bytes, result)
+}
