@@ -1,12 +1,10 @@
-// What a recorder needs of the system: its file, and when the process ends.
+// The file of a recorder.
 
 #include "cuv_traces.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 int cuv_open_locked(const char *_Nonnull path) {
@@ -30,13 +28,4 @@ int cuv_write_all(int descriptor, const void *_Nonnull bytes, size_t count) {
         count -= (size_t)written;
     }
     return 0;
-}
-
-const char *_Nullable cuv_environment(const char *_Nonnull name) { return getenv(name); }
-
-int cuv_at_exit(void (*_Nonnull function)(void)) { return atexit(function); }
-
-void cuv_thread_name(char *_Nonnull name) {
-    name[0] = 0;
-    prctl(PR_GET_NAME, name, 0, 0, 0);
 }

@@ -2,7 +2,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// The loop in one line: its label, and what it is doing.
     ///
     /// > Threading: Any thread.
-    public var description: String { "\(name): \(activityWords)" }
+    public var description: String { line.with(activityWords).text }
 
     /// The loop, what it is doing, and its modes with their items and next dates.
     ///
@@ -18,17 +18,11 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
         let now = remote.now
         let listings = contents.withEngine { $0.listings }
         let modes = listings.flatMap { Self.lines(of: $0, now: now) }
-        return (["\(name) \(address): \(activityWords)"] + modes + workLines)
+        return ([line.with(activityWords).text(with: self)] + modes + workLines)
             .joined(separator: "\n")
     }
 
-    private var name: String {
-        ObjectLine(kind: "UVRunLoop", label: label ?? (isMain ? "main" : nil)).text
-    }
-
-    private var address: String {
-        "0x" + String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
-    }
+    private var line: ObjectLine { ObjectLine(kind: "UVRunLoop", label: ownName) }
 
     // MARK: What it is doing
 

@@ -9,6 +9,12 @@ extension UVRunLoop {
         get { identity.label.text }
         set { identity.label.text = newValue }
     }
+
+    /// The name of the main loop, or the label.
+    var ownName: String? { label ?? (isMain ? "main" : nil) }
+
+    /// The name in timelines, metrics and logs, where every loop has one.
+    package var trackName: String { ownName ?? "loop" }
 }
 
 extension UVRunLoop.Thread {

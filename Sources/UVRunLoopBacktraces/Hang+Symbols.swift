@@ -12,9 +12,7 @@ extension UVRunLoop.Hang {
     /// - Returns: One line for each function, innermost first; functions that were inlined have
     ///   lines of their own. The bare addresses if the runtime cannot read the files.
     public func symbolicatedStack() -> [String] {
-        guard let symbols = Backtrace(stack)?.symbolicated() else {
-            return stack.map { "0x\(String($0, radix: 16))" }
-        }
+        guard let symbols = Backtrace(stack)?.symbolicated() else { return addresses }
         return symbols.frames.map { frame in
             guard let symbol = frame.symbol else { return "\(frame.captured)" }
             let place = symbol.sourceLocation.map { " at \($0)" } ?? ""

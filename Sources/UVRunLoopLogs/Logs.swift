@@ -55,8 +55,8 @@ extension Logger {
     fileprivate func log(_ event: UVRunLoop.Monitor.Event) {
         switch event {
         case .began(let hang):
-            let stack = hang.stack.map { "0x\(String($0, radix: 16))" }
-            warning("\(hang)", metadata: ["stack": .array(stack.map { .string($0) })])
+            let stack = hang.addresses.map { Metadata.Value.string($0) }
+            warning("\(hang)", metadata: ["stack": .array(stack)])
         case .ended(let hang): notice("\(hang), and has ended")
         }
     }
@@ -68,10 +68,8 @@ private final class LogWatcher: LoopWatcher {
     init(_ logger: Logger) { self.logger = logger }
 
     func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
-        LogTrack(logger, loop.label ?? (loop === UVRunLoop.main ? "main" : "loop"))
+        LogTrack(logger, loop.trackName)
     }
-
-    func loopDidEnd(_ loop: UVRunLoop) {}
 }
 
 /// Logs the events of one loop.

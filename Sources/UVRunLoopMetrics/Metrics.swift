@@ -61,13 +61,7 @@ private final class MetricsWatcher: LoopWatcher {
     }
 
     func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
-        MetricsTrack(
-            prefix,
-            loop: loop.label ?? (loop === UVRunLoop.main ? "main" : "loop"),
-            factory
-        )
+        MetricsTrack(prefix, loop: loop.trackName, factory)
     }
-
-    func loopDidEnd(_ loop: UVRunLoop) {}
 }
 #endif

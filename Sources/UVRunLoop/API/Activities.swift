@@ -40,8 +40,7 @@ extension UVRunLoop.Activities: CustomStringConvertible {
         let names = Self.names.filter { contains($0.activity) }.map(\.name)
         let known = Self.names.reduce(into: Self()) { $0.insert($1.activity) }
         let rest = subtracting(known).rawValue
-        let all = rest == 0 ? names : names + [String(rest)]
-        return all.count == 1 ? all[0] : "[\(all.joined(separator: ", "))]"
+        return Words.set(rest == 0 ? names : names + [String(rest)])
     }
 
     private static var names: [(activity: Self, name: String)] {

@@ -32,7 +32,6 @@ extension UVRunLoop.DescriptorEvents: CustomStringConvertible {
         let names: [(event: Self, name: String)] = [
             (.readable, "readable"), (.writable, "writable"), (.hangUp, "hangUp"),
         ]
-        let held = names.filter { contains($0.event) }.map(\.name)
-        return held.count == 1 ? held[0] : "[\(held.joined(separator: ", "))]"
+        return Words.set(names.filter { contains($0.event) }.map(\.name))
     }
 }

@@ -12,19 +12,14 @@ package struct Callout: Sendable {
     /// Describes a call that is about to begin, on the loop's thread.
     init(_ kind: UVRunLoop.HandlerKind, _ item: AnyObject?, _ code: UInt, in loop: UVRunLoop) {
         self.kind = kind
+        label = UVRunLoop.label(of: item)
         switch item {
         case let timer as UVRunLoop.Timer:
-            label = timer.label
             lateness = max(0, loop.remote.now - timer.nextFireDate.nanoseconds)
             missed = timer.missedFires
-        case let source as UVRunLoop.Source: label = source.label
-        case let observer as UVRunLoop.Observer:
-            label = observer.label
-            detail = "\(UVRunLoop.Activities(rawValue: code))"
-        case let port as any UVRunLoop.PortSource:
-            label = port.label
-            detail = UVRunLoop.PortLink.kind(of: port)
-        default: label = nil
+        case is UVRunLoop.Observer: detail = "\(UVRunLoop.Activities(rawValue: code))"
+        case let port as any UVRunLoop.PortSource: detail = UVRunLoop.PortLink.kind(of: port)
+        default: break
         }
     }
 

@@ -21,6 +21,9 @@ extension UVRunLoop {
         /// the functions.
         public let stack: [UInt]
 
+        /// The addresses of the stack as they are written, in hexadecimal digits.
+        package var addresses: [String] { stack.map { "0x\(String($0, radix: 16))" } }
+
         func lasting(_ duration: Duration) -> Hang {
             Hang(
                 loop: loop,
@@ -37,7 +40,7 @@ extension UVRunLoop {
 extension UVRunLoop.Hang: CustomStringConvertible {
     /// The handler, its loop and the time in one line.
     public var description: String {
-        let loop = ObjectLine(kind: "UVRunLoop", label: loop.label).text
+        let loop = ObjectLine(kind: "UVRunLoop", label: loop.ownName).text
         return "\(loop) has been in the handler of \(item ?? "a \(kind)") for \(duration.words)"
     }
 }

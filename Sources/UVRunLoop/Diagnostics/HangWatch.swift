@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The thread of a monitor, and the loops that it looks at.
 final class HangWatch: LoopWatcher {
     typealias Handler = @Sendable (UVRunLoop.Monitor.Event) -> Void
@@ -17,12 +15,8 @@ final class HangWatch: LoopWatcher {
     private let threshold: Int64
     private let capturesStacks: Bool
     private let handler: Handler
-    private let generation = ForkCount.current
     private let loops = Guarded<[Watched]>([])
-    /// Whether to end.
-    private let ending = ConditionGuarded(false)
-    private let thread = Guarded<PosixThread?>(nil)
-    private let systemThread = Atomic<Int32>(0)
+    private let thread = HelperThread()
 
     private init(_ threshold: Duration, _ capturesStacks: Bool, _ handler: @escaping Handler) {
         self.threshold = max(1, threshold.nanosecondsRoundedUp / 1_000_000)
@@ -37,28 +31,16 @@ final class HangWatch: LoopWatcher {
     ) throws(UVError) -> HangWatch {
         let watch = HangWatch(threshold, capturesStacks, handler)
         if capturesStacks { LoopActivity.prepareCapture() }
-        let thread = try PosixThread(stackSize: nil) {
-            PosixThread.nameCurrent("monitor")
-            watch.watchAll()
-        }
-        watch.thread.withLock { $0 = thread }
+        try watch.thread.start("monitor") { watch.watchAll() }
         LoopWatch.add(watch)
         return watch
     }
 
     /// Ends the thread, and waits for it, unless it is the caller.
     func end() {
-        // A forked child does not have the thread.
-        guard generation == ForkCount.current else { return }
+        guard thread.isOfThisProcess else { return }
         LoopWatch.remove(self)
-        ending.withLock { $0 = true }
-        ending.wakeAll()
-        let thread = thread.withLock { $0.take() }
-        if systemThread.load(ordering: .acquiring) == ThisProcess.currentThread {
-            thread?.detach()
-        } else {
-            thread?.join()
-        }
+        thread.end()
         let loops = loops.withLock { exchange(&$0, with: []) }
         withExtendedLifetime(loops) {}
     }
@@ -84,16 +66,11 @@ final class HangWatch: LoopWatcher {
     // MARK: The monitor's thread
 
     private func watchAll() {
-        systemThread.store(ThisProcess.currentThread, ordering: .releasing)
         let period = max(1, threshold / 4) * 1_000_000
-        while !hasEnded(by: monotonicNow() + period) {
+        while !thread.isEnding(by: monotonicNow() + period) {
             let loops = loops.withLock { $0 }
-            for watched in loops where !hasEnded(by: 0) { look(at: watched) }
+            for watched in loops where !thread.isEnding(by: 0) { look(at: watched) }
         }
-    }
-
-    private func hasEnded(by date: Int64) -> Bool {
-        ending.wait(until: date) { $0 ? true : nil } ?? false
     }
 
     private func look(at watched: Watched) {
@@ -149,21 +126,11 @@ final class HangWatch: LoopWatcher {
         return UVRunLoop.Hang(
             loop: watched.loop,
             kind: kind,
-            label: item.flatMap { Self.label(of: $0) },
+            label: UVRunLoop.label(of: item),
             item: item.map { Self.line(of: $0) },
             duration: duration,
             stack: capture.frames
         )
-    }
-
-    private static func label(of item: AnyObject) -> String? {
-        switch item {
-        case let timer as UVRunLoop.Timer: timer.label
-        case let source as UVRunLoop.Source: source.label
-        case let observer as UVRunLoop.Observer: observer.label
-        case let port as any UVRunLoop.PortSource: port.label
-        default: nil
-        }
     }
 
     private static func line(of item: AnyObject) -> String {

@@ -94,6 +94,7 @@ package protocol LoopWatcher: AnyObject, Sendable {
 extension LoopWatcher {
     package func willWake(_ remote: any LoopRemote, at time: Int64) {}
     package func didWake(_ remote: any LoopRemote, from began: Int64, until ended: Int64) {}
+    package func loopDidEnd(_ loop: UVRunLoop) {}
 }
 
 /// Is told of the events of one loop, on the loop's thread, with no lock held.

@@ -9,11 +9,8 @@ final class Recording: LoopWatcher {
     }
 
     private let file: TraceFile
-    private let generation = ForkCount.current
     private let state = Guarded(State())
-    /// Whether to end.
-    private let ending = ConditionGuarded(false)
-    private let thread = Guarded<PosixThread?>(nil)
+    private let thread = HelperThread()
 
     private init(_ file: consuming TraceFile) { self.file = file }
 
@@ -23,23 +20,16 @@ final class Recording: LoopWatcher {
     /// Begins to record.
     static func begin(path: String) throws(UVError) -> Recording {
         let recording = Recording(try TraceFile(path: path))
-        let thread = try PosixThread(stackSize: nil) {
-            PosixThread.nameCurrent("recorder")
-            recording.writeAll()
-        }
-        recording.thread.withLock { $0 = thread }
+        try recording.thread.start("recorder") { recording.writeAll() }
         LoopWatch.add(recording)
         return recording
     }
 
     /// Ends, and returns when everything is written.
     func end() {
-        // A forked child does not have the thread.
-        guard generation == ForkCount.current else { return }
+        guard thread.isOfThisProcess else { return }
         LoopWatch.remove(self)
-        ending.withLock { $0 = true }
-        ending.wakeAll()
-        thread.withLock { $0.take() }?.join()
+        thread.end()
     }
 
     // MARK: The loops
@@ -82,7 +72,7 @@ final class Recording: LoopWatcher {
 
     /// The calling thread's name in the timeline.
     private static var currentName: String {
-        ThreadRecord.withCurrentLoop { $0.map(TraceTrack.name(of:)) }
+        ThreadRecord.withCurrentLoop { $0?.trackName }
             ?? ThisProcess.currentThreadName
     }
 
@@ -94,7 +84,7 @@ final class Recording: LoopWatcher {
         file.write(TraceFormat.opening + format.takeText())
         var isEnding = false
         while !isEnding {
-            isEnding = ending.wait(until: monotonicNow() + Self.period) { $0 ? true : nil } ?? false
+            isEnding = thread.isEnding(by: monotonicNow() + Self.period)
             if isEnding { closeRuns() }
             write(&format)
         }

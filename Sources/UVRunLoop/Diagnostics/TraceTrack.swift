@@ -28,12 +28,7 @@ final class TraceTrack: LoopTrack {
     /// Begins the track, on the loop's thread.
     init(_ loop: UVRunLoop) {
         thread = ThisProcess.currentThread
-        state = Guarded(State(loop: loop, name: Self.name(of: loop)))
-    }
-
-    /// The name of the loop's thread in the timeline.
-    static func name(of loop: UVRunLoop) -> String {
-        loop.label ?? (loop.isMain ? "main" : "loop")
+        state = Guarded(State(loop: loop, name: loop.trackName))
     }
 
     // MARK: The loop's thread
@@ -94,7 +89,7 @@ final class TraceTrack: LoopTrack {
     /// Notes that the loop has ended, and releases it.
     func end() {
         let loop = state.withLock { state in
-            if let loop = state.loop { state.name = Self.name(of: loop) }
+            if let loop = state.loop { state.name = loop.trackName }
             return state.loop.take()
         }
         withExtendedLifetime(loop) {}
@@ -105,11 +100,9 @@ final class TraceTrack: LoopTrack {
     /// Notes that a thread is about to wake the loop.
     func willBeWoken(_ wake: TraceWake) { state.withLock { $0.wake = wake } }
 
-    func append(_ entry: TraceEntry) { state.withLock { Self.append(entry, &$0) } }
-
     var name: String {
         let (loop, name) = state.withLock { ($0.loop, $0.name) }
-        return loop.map(Self.name(of:)) ?? name
+        return loop?.trackName ?? name
     }
 
     /// Takes what is to be written.

@@ -66,8 +66,8 @@ extension UVRunLoop {
             try self.init(threshold: threshold) { event in
                 switch event {
                 case .began(let hang):
-                    let stack = hang.stack.map { "0x\(String($0, radix: 16))" }
-                    ThisProcess.complain("\(hang): \(stack.joined(separator: " "))")
+                    let stack = hang.addresses.joined(separator: " ")
+                    ThisProcess.complain("\(hang): \(stack)")
                 case .ended(let hang): ThisProcess.complain("\(hang), and has ended")
                 }
             }

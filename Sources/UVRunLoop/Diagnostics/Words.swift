@@ -29,6 +29,13 @@ extension Duration {
     }
 }
 
+enum Words {
+    /// The words of a set, in brackets unless there is one.
+    static func set(_ words: [String]) -> String {
+        words.count == 1 ? words[0] : "[\(words.joined(separator: ", "))]"
+    }
+}
+
 /// One line about an object: its kind, its label, and facts.
 struct ObjectLine {
     let kind: String
@@ -37,6 +44,13 @@ struct ObjectLine {
 
     /// `Timer "poll": in 1.2 s, every 500 ms`.
     var text: String { line(name) }
+
+    /// The line with one fact more.
+    func with(_ fact: String) -> ObjectLine {
+        var line = self
+        line.facts.append(fact)
+        return line
+    }
 
     /// The same, with the object's address.
     func text(with object: AnyObject) -> String {

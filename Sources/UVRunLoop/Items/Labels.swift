@@ -1,6 +1,19 @@
 // Any thread may label an item. The label shows in descriptions, in the messages of traps, in
 // reports of hangs and in timelines; it has no effect on the item.
 
+extension UVRunLoop {
+    /// The label of an item of any kind; `nil` for a block or a job, which is no item.
+    static func label(of item: AnyObject?) -> String? {
+        switch item {
+        case let timer as Timer: timer.label
+        case let source as Source: source.label
+        case let observer as Observer: observer.label
+        case let port as any PortSource: port.label
+        default: nil
+        }
+    }
+}
+
 extension UVRunLoop.Timer {
     /// A name for the timer, in descriptions, traps, hang reports and timelines.
     ///

@@ -25,6 +25,8 @@ extension UVRunLoop {
 
         /// The watched descriptor; `nil` for a port that only ``announce()`` makes ready.
         package let descriptor: CInt?
+        /// Whether the messages come from this process; only then do senders wait for room.
+        var isInProcess: Bool { descriptor == nil }
         /// The events to watch for at first.
         let events: DescriptorSource.Events
         package let order: Int

@@ -164,30 +164,22 @@ extension UVRunLoop {
     /// - Returns: Whether the port handled it.
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
         if delivery.isFinal { Self.takeOut(delivery.port.link) }
-        // Only in-process ports have senders that wait for room.
-        let isInProcess = delivery.port.link.descriptor == nil
-        let result =
-            LoopWatch.isOn
-            ? callWatched(delivery, isInProcess: isInProcess, &run)
-            : callOut(delivery, isInProcess: isInProcess, &run)
+        let result = LoopWatch.isOn ? callWatched(delivery, &run) : call(delivery, &run)
         run.timeHasPassed()
         if delivery.isFinal { delivery.port.link.receiver.releaseHandler(in: self) }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
-        if isInProcess || run.busyReceiver != nil {
+        if delivery.port.link.isInProcess || run.busyReceiver != nil {
             endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
         }
         return result.wasHandled
     }
 
     @inline(__always)
-    func callOut(
-        _ delivery: borrowing Engine.Delivery,
-        isInProcess: Bool,
-        _ run: inout Run
-    ) -> ServeResult {
-        isInProcess ? callOutInProcess(delivery, &run) : callOut(delivery, &run)
+    func call(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
+        delivery.port.link.isInProcess
+            ? callOutInProcess(delivery, &run) : callOut(delivery, &run)
     }
 
     /// Calls a port whose senders wait for room; a run nested in the call lets them go on.

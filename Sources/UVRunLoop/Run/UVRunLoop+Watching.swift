@@ -60,14 +60,8 @@ extension UVRunLoop {
     }
 
     @inline(never)
-    func callWatched(
-        _ delivery: borrowing Engine.Delivery,
-        isInProcess: Bool,
-        _ run: inout Run
-    ) -> ServeResult {
-        watchedCall(.port, delivery.port.object, 0) {
-            callOut(delivery, isInProcess: isInProcess, &run)
-        }
+    func callWatched(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
+        watchedCall(.port, delivery.port.object, 0) { call(delivery, &run) }
     }
 
     @inline(never)

@@ -1,5 +1,4 @@
 #if DEBUG
-internal import CUVSupport
 import Synchronization
 
 /// Whether an item was used, that is, added to a loop or invalidated.
@@ -34,7 +33,7 @@ package enum UnusedItems {
     private static let listener = Guarded<Listener?>(nil)
 
     private static var isTurnedOff: Bool {
-        unsafe cuv_environment_has("UVRUNLOOP_WARNS_OF_UNUSED_ITEMS", "0") != 0
+        ThisProcess.environment("UVRUNLOOP_WARNS_OF_UNUSED_ITEMS") == "0"
     }
 
     package static func setListener(_ listener: Listener?) {
@@ -52,8 +51,7 @@ package enum UnusedItems {
             called. Keep it, and add it.
             """
         if listener.withLock({ $0 })?(warning) == true { return }
-        let line = Array((warning + "\n").utf8)
-        _ = unsafe write(2, line, line.count)
+        ThisProcess.complain(warning)
     }
 }
 #else

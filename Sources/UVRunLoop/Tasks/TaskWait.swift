@@ -46,6 +46,20 @@ package final class TaskWait<Value: Sendable>: Sendable {
     }
 }
 
+/// Settles a wait, at the latest when it is released.
+///
+/// Only what brings the outcome holds it, such as the handler of a source: if that is released
+/// before, the loop has ended, or the task was cancelled.
+package final class WaitEnd<Value: Sendable>: Sendable {
+    private let wait: TaskWait<Value>
+
+    package init(_ wait: TaskWait<Value>) { self.wait = wait }
+
+    package func settle(_ outcome: TaskWait<Value>.Outcome) { wait.settle(outcome) }
+
+    deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
+}
+
 extension TaskWait: LoopEndListener {
     func loopDidEnd() { settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }

@@ -29,21 +29,7 @@ extension UVRunLoop {
         _ process: CInt,
         settling wait: TaskWait<ChildSource.ExitStatus>
     ) throws(RunLoopError) -> ChildSource {
-        let end = ChildEnd(wait)
-        return try ChildSource(process, sendableHandler: { end.settle($1) })
+        let end = WaitEnd(wait)
+        return try ChildSource(process, sendableHandler: { end.settle(.success($1)) })
     }
-}
-
-/// The end of a child that a task waits for.
-///
-/// Only the source's handler holds it: if that is released before the end, the loop has ended or
-/// the task was cancelled.
-private final class ChildEnd: Sendable {
-    private let wait: TaskWait<UVRunLoop.ChildSource.ExitStatus>
-
-    init(_ wait: TaskWait<UVRunLoop.ChildSource.ExitStatus>) { self.wait = wait }
-
-    func settle(_ status: UVRunLoop.ChildSource.ExitStatus) { wait.settle(.success(status)) }
-
-    deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }

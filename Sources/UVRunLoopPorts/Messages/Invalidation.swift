@@ -47,8 +47,3 @@ struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
         }
     }
 }
-
-/// A weak reference as a value.
-struct Weak<Object: AnyObject & Sendable>: Sendable {
-    weak let object: Object?
-}

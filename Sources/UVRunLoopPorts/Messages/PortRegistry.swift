@@ -55,7 +55,7 @@ final class PortRegistry: Sendable {
             if let known, known.isValid { return (known, nil) }
             // The name of a port that was just invalidated on another thread may still be claimed.
             let port = try make()
-            shard.ports.withLock { $0[key] = Weak(object: port) }
+            shard.ports.withLock { $0[key] = Weak(port) }
             return (port, known)
         }
         withExtendedLifetime(replaced) {}

@@ -91,7 +91,7 @@ final class RemoteReceiver: TypedPortReceiver {
     private let port = Guarded<Weak<MessagePort.Remote>?>(nil)
 
     func attach(_ port: MessagePort.Remote) {
-        let port = Weak(object: port)
+        let port = Weak(port)
         self.port.withLock { $0 = port }
     }
 

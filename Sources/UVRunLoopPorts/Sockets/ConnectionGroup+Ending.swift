@@ -61,7 +61,7 @@ extension UVRunLoop.ConnectionGroup {
     }
 
     private func begin(_ limit: Duration?, tell wait: TaskWait<Outcome>) {
-        let end = TaskEnd(wait)
+        let end = WaitEnd(wait)
         loop.perform(inModes: [mode]) { [self] in
             // Only the loop keeps it, and releases it when it ends.
             let keeper = UVRunLoop.Timer(
@@ -139,15 +139,4 @@ extension UVRunLoop.ConnectionGroup {
             completion.release()
         }
     }
-}
-
-/// The outcome of an end that a task waits for.
-///
-/// Only a timer of the loop holds it: if that is released before, the loop has ended.
-private final class TaskEnd: Sendable {
-    private let wait: TaskWait<UVRunLoop.ConnectionGroup.Outcome>
-
-    init(_ wait: TaskWait<UVRunLoop.ConnectionGroup.Outcome>) { self.wait = wait }
-
-    deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }

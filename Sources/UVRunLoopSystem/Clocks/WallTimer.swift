@@ -91,12 +91,10 @@ extension UVRunLoop {
                     event == .reached && !alarm.isPending && !inbox.isTakenByTask
                 }
             )
-            link = PortLink(
-                descriptor: alarm.descriptor,
-                events: .readable,
+            link = receiver.makeLink(
+                watching: alarm.descriptor,
                 order: order,
-                warnsAs: "a wall timer",
-                receiver: receiver
+                warnsAs: "a wall timer"
             )
         }
 
@@ -155,7 +153,7 @@ extension UVRunLoop {
         isolation: isolated (any Actor)? = #isolation
     ) async throws {
         try await onlyEvent(isolation: isolation) { (wait: TaskWait<Void>) in
-            let end = RequestEnd(wait)
+            let end = WaitEnd(wait)
             return try WallTimer(date, 0) { _, event in
                 if event == .reached { end.settle(.success(())) }
             }

@@ -109,15 +109,7 @@ extension UVRunLoop {
             socket = try DatagramSocket(address, peer, options, inbox)
             localAddress = socket.localAddress
             receiver = EventReceiver(inbox, [socket], handler)
-            link = PortLink(
-                descriptor: nil,
-                events: [],
-                order: order,
-                isHosted: true,
-                warnsAs: "a datagram port",
-                receiver: receiver
-            )
-            socket.link = link
+            link = receiver.makeLink(order: order, warnsAs: "a datagram port")
         }
 
         /// The events as a sequence, for a task that takes them instead of a handler.

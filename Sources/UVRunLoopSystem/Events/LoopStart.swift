@@ -15,9 +15,9 @@ final class LoopStart<Source: UVRunLoop.PortSource>: Sendable {
     }
 
     private let state = Guarded(State.waiting)
-    private let wait: TaskWait<Source>
+    private let end: WaitEnd<Source>
 
-    init(_ wait: TaskWait<Source>) { self.wait = wait }
+    init(_ wait: TaskWait<Source>) { end = WaitEnd(wait) }
 
     /// Creates the source, unless the task was cancelled, and adds it to the common modes.
     ///
@@ -33,9 +33,9 @@ final class LoopStart<Source: UVRunLoop.PortSource>: Sendable {
             }
             guard isWanted else { return UVRunLoop.invalidate(source) }
             loop.add(source, forMode: .common)
-            wait.settle(.success(source))
+            end.settle(.success(source))
         } catch {
-            wait.settle(.failure(error))
+            end.settle(.failure(error))
         }
     }
 
@@ -44,8 +44,6 @@ final class LoopStart<Source: UVRunLoop.PortSource>: Sendable {
         let started = state.withLock { exchange(&$0, with: .abandoned) }
         if case .started(let source) = started { UVRunLoop.invalidate(source) }
     }
-
-    deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }
 
 extension UVRunLoop {
@@ -96,25 +94,4 @@ extension UVRunLoop {
             UVRunLoop.invalidate(source)
         }
     }
-}
-
-/// A reference that does not keep its object.
-private struct Weak<Object: AnyObject & Sendable>: Sendable {
-    weak let object: Object?
-
-    init(_ object: Object) { self.object = object }
-}
-
-/// The outcome of a request that a task waits for.
-///
-/// Only the source's handler holds it: if that is released before the end, the loop has ended or the
-/// task was cancelled.
-final class RequestEnd<Value: Sendable>: Sendable {
-    private let wait: TaskWait<Value>
-
-    init(_ wait: TaskWait<Value>) { self.wait = wait }
-
-    func settle(_ result: Result<Value, any Error>) { wait.settle(result) }
-
-    deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }

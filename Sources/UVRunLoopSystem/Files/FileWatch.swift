@@ -91,15 +91,7 @@ extension UVRunLoop {
             let events = try FileEvents(path) { change in inbox.change { $0.merge(change) } }
             self.path = path
             receiver = EventReceiver(inbox, [events], handler)
-            link = PortLink(
-                descriptor: nil,
-                events: [],
-                order: order,
-                isHosted: true,
-                warnsAs: "a file watch",
-                receiver: receiver
-            )
-            events.link = link
+            link = receiver.makeLink(order: order, warnsAs: "a file watch")
         }
 
         /// The changes as a sequence, for a task that takes them instead of a handler.

@@ -98,15 +98,11 @@ extension UVRunLoop {
             } isLast: { event in
                 remaining.endsAll(event)
             }
-            link = PortLink(
-                descriptor: child.descriptor,
-                events: .readable,
+            link = receiver.makeLink(
+                watching: child.descriptor,
                 order: order,
-                isHosted: true,
-                warnsAs: "a child process",
-                receiver: receiver
+                warnsAs: "a child process"
             )
-            for handle in running.handles { handle.link = link }
         }
 
         /// The events as a sequence, for a task that takes them instead of a handler.

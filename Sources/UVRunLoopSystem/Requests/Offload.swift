@@ -55,20 +55,13 @@ extension UVRunLoop {
             } didEnd: {
                 if let result = outcome.take() { inbox.append(result) }
             }
-            link = PortLink(
-                descriptor: nil,
-                events: [],
-                order: order,
-                isHosted: true,
-                warnsAs: "an offload",
-                receiver: EventReceiver<Offload, Result<Value, any Error>>(
-                    inbox,
-                    [request],
-                    handler,
-                    isLast: { _ in true }
-                )
+            let receiver = EventReceiver<Offload, Result<Value, any Error>>(
+                inbox,
+                [request],
+                handler,
+                isLast: { _ in true }
             )
-            request.link = link
+            link = receiver.makeLink(order: order, warnsAs: "an offload")
         }
 
         /// The position among sources that become ready at the same time; lower ones are served
@@ -110,7 +103,7 @@ extension UVRunLoop {
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await onlyEvent(isolation: isolation) { (wait: TaskWait<Value>) in
-            let end = RequestEnd(wait)
+            let end = WaitEnd(wait)
             return try Offload<Value>(0, work) { end.settle($1) }
         }
     }

@@ -79,20 +79,13 @@ extension UVRunLoop {
         ) throws(SystemError) {
             let inbox = EventInbox<Outcome>()
             let request = try AddressRequest(name) { inbox.append($0) }
-            link = PortLink(
-                descriptor: nil,
-                events: [],
-                order: order,
-                isHosted: true,
-                warnsAs: "a resolver",
-                receiver: EventReceiver<Resolver, Outcome>(
-                    inbox,
-                    [request],
-                    handler,
-                    isLast: { _ in true }
-                )
+            let receiver = EventReceiver<Resolver, Outcome>(
+                inbox,
+                [request],
+                handler,
+                isLast: { _ in true }
             )
-            request.link = link
+            link = receiver.makeLink(order: order, warnsAs: "a resolver")
         }
 
         /// The position among sources that become ready at the same time; lower ones are served
@@ -139,7 +132,7 @@ extension UVRunLoop {
     ) async throws -> [SocketAddress] {
         let name = ServiceName(host: host, service: service, family: family, transport: transport)
         return try await onlyEvent(isolation: isolation) { (wait: TaskWait<[SocketAddress]>) in
-            let end = RequestEnd(wait)
+            let end = WaitEnd(wait)
             return try Resolver(name, 0) { end.settle($1.mapError { $0 }) }
         }
     }

@@ -62,16 +62,12 @@ extension Operation {
             let sleeper = Sleeper(loop)
             let countdown = Unshared(Countdown(loop))
             return { count, round in
-                let first = done.number
-                let sender = PosixThread {
-                    for turn in 0..<count {
-                        sleeper.awaitSleep { done.number == first + turn }
-                        loop.perform {
-                            count_late_end()
-                            countdown.value.countOne()
-                            round.expectLate()
-                            done.advance()
-                        }
+                let sender = sleeper.startThread(turns: count, done) {
+                    loop.perform {
+                        count_late_end()
+                        countdown.value.countOne()
+                        round.expectLate()
+                        done.advance()
                     }
                 }
                 round.expectLate()

@@ -28,14 +28,10 @@ extension Operation {
             loop.add(source, forMode: .default)
             let sleeper = Sleeper(loop)
             return { count, round in
-                let first = handled.number
-                let waker = PosixThread {
-                    for turn in 0..<count {
-                        sleeper.awaitSleep { handled.number == first + turn }
-                        round.sender {
-                            source.signal()
-                            loop.wakeUp()
-                        }
+                let waker = sleeper.startThread(turns: count, handled) {
+                    round.sender {
+                        source.signal()
+                        loop.wakeUp()
                     }
                 }
                 round.loop { countdown.run(count) }
@@ -88,8 +84,24 @@ struct Sleeper: Sendable {
     /// To be made on the loop's thread.
     init(_ loop: UVRunLoop) { self.loop = loop }
 
+    /// Starts a thread that does something in each sleep of the loop, when what it did before is
+    /// handled.
+    func startThread(
+        turns count: Int,
+        _ handled: Progress,
+        _ body: @escaping @Sendable () -> Void
+    ) -> PosixThread {
+        let first = handled.number
+        return PosixThread {
+            for turn in 0..<count {
+                awaitSleep { handled.number == first + turn }
+                body()
+            }
+        }
+    }
+
     /// Returns when both the loop and the kernel say that it sleeps, after a condition came true.
-    func awaitSleep(after isTrue: () -> Bool) {
+    private func awaitSleep(after isTrue: () -> Bool) {
         while !(isTrue() && loop.isWaiting && count_thread_sleeps(thread)) { usleep(100) }
     }
 }

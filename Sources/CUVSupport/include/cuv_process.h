@@ -1,0 +1,15 @@
+#ifndef CUV_PROCESS_H
+#define CUV_PROCESS_H
+
+// Returns the value of an environment variable, or NULL.
+const char *_Nullable cuv_environment(const char *_Nonnull name);
+
+// Registers a function that is called when the process exits.
+int cuv_at_exit(void (*_Nonnull function)(void));
+
+// Copies the calling thread's name as the system shows it: at most 15 bytes and a zero.
+void cuv_thread_name(char *_Nonnull name);
+
+enum { cuv_thread_name_size = 16 };
+
+#endif

@@ -1,0 +1,42 @@
+import Synchronization
+
+/// A thread of the library's own, which works until it is told to end.
+final class HelperThread: Sendable {
+    private let process = ForkCount.current
+    private let ending = ConditionGuarded(false)
+    private let thread = Guarded<PosixThread?>(nil)
+    private let number = Atomic<Int32>(0)
+
+    /// Starts the thread; called once.
+    ///
+    /// - Parameters:
+    ///   - name: The thread's name for debuggers.
+    ///   - body: What it does, which has to return when ``isEnding(by:)`` is true.
+    /// - Throws: `EAGAIN` if no more threads can be created.
+    func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(UVError) {
+        let started = try PosixThread(stackSize: nil) { [self] in
+            number.store(ThisProcess.currentThread, ordering: .releasing)
+            PosixThread.nameCurrent(name)
+            body()
+        }
+        thread.withLock { $0 = started }
+    }
+
+    /// Whether the thread is to end, for which this waits until a date of the monotonic clock.
+    func isEnding(by date: Int64) -> Bool { ending.wait(until: date) { $0 ? true : nil } ?? false }
+
+    /// Whether the thread was started by this process; a forked child does not have it.
+    var isOfThisProcess: Bool { process == ForkCount.current }
+
+    /// Ends the thread, and waits for that, unless the thread itself is the caller.
+    func end() {
+        ending.withLock { $0 = true }
+        ending.wakeAll()
+        let thread = thread.withLock { $0.take() }
+        if number.load(ordering: .acquiring) == ThisProcess.currentThread {
+            thread?.detach()
+        } else {
+            thread?.join()
+        }
+    }
+}
