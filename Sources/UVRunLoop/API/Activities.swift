@@ -40,7 +40,7 @@ extension UVRunLoop.Activities: CustomStringConvertible {
         let names = Self.names.filter { contains($0.activity) }.map(\.name)
         let known = Self.names.reduce(into: Self()) { $0.insert($1.activity) }
         let rest = subtracting(known).rawValue
-        return Words.set(rest == 0 ? names : names + [String(rest)])
+        return (rest == 0 ? names : names + [String(rest)]).setDescription
     }
 
     private static var names: [(activity: Self, name: String)] {

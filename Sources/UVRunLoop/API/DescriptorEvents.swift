@@ -32,6 +32,6 @@ extension UVRunLoop.DescriptorEvents: CustomStringConvertible {
         let names: [(event: Self, name: String)] = [
             (.readable, "readable"), (.writable, "writable"), (.hangUp, "hangUp"),
         ]
-        return Words.set(names.filter { contains($0.event) }.map(\.name))
+        return names.filter { contains($0.event) }.map(\.name).setDescription
     }
 }

@@ -29,13 +29,6 @@ extension Duration {
     }
 }
 
-enum Words {
-    /// The words of a set, in brackets unless there is one.
-    static func set(_ words: [String]) -> String {
-        words.count == 1 ? words[0] : "[\(words.joined(separator: ", "))]"
-    }
-}
-
 /// One line about an object: its kind, its label, and facts.
 struct ObjectLine {
     let kind: String
