@@ -97,8 +97,9 @@ static void stack_was_requested(int number, siginfo_t *information, void *contex
             &request.state, &expected, taken, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         request.outcome = is_current() ? 0 : -ESTALE;
         if (request.outcome == 0) capture(context);
-        __atomic_store_n(&request.state, done, __ATOMIC_RELEASE);
+        // Posted first: once the request is done, the next one may begin.
         sem_post(&request.is_done);
+        __atomic_store_n(&request.state, done, __ATOMIC_RELEASE);
     }
     errno = error;
 }

@@ -37,10 +37,11 @@ int cuv_join_thread(pthread_t thread, int64_t nanoseconds) {
 // The older call, which is all that the thread sanitizer knows, has a date of CLOCK_REALTIME. That
 // clock may be set, so the wait is cut into short ones.
 int cuv_join_thread(pthread_t thread, int64_t nanoseconds) {
+    int64_t date = nanoseconds > 0 ? nanoseconds : 0;
     for (;;) {
         struct timespec now, time;
         clock_gettime(CLOCK_MONOTONIC, &now);
-        int64_t rest = nanoseconds - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+        int64_t rest = date - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
         int64_t slice = rest < 0 ? 0 : rest > 100000000 ? 100000000 : rest;
         clock_gettime(CLOCK_REALTIME, &time);
         time.tv_sec += (time.tv_nsec + slice) / 1000000000;

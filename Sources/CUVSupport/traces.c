@@ -2,6 +2,8 @@
 
 #include "cuv_traces.h"
 
+#include "cuv_pipes.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,12 +20,13 @@ int cuv_open_locked(const char *_Nonnull path) {
     return error;
 }
 
+int cuv_unlock(int descriptor) { return flock(descriptor, LOCK_UN) == 0 ? 0 : -errno; }
+
 int cuv_write_all(int descriptor, const void *_Nonnull bytes, size_t count) {
     const char *rest = bytes;
     while (count > 0) {
-        ssize_t written = write(descriptor, rest, count);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return -errno;
+        ssize_t written = cuv_write(descriptor, rest, count);
+        if (written < 0) return (int)written;
         rest += written;
         count -= (size_t)written;
     }

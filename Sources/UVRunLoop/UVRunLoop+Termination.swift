@@ -9,7 +9,8 @@ extension UVRunLoop {
     /// the same effect.
     ///
     /// The signals are sources of the common modes, which they do not keep from being empty: a run
-    /// returns when its other work is done.
+    /// returns when its other work is done. If the loop's thread has ended, the signals keep their
+    /// effects.
     ///
     /// > Threading: The loop's own thread, because the handler is bound to it.
     ///
@@ -83,8 +84,14 @@ extension UVRunLoop {
         _ handler: HomeBound<(SignalSource, Int) -> Void>
     ) throws(RunLoopError) -> SignalSource {
         let source = try SignalSource(TerminationSignal.hangUp, 0, handler, keepsModes: false)
-        add(source, forMode: .common)
+        serve(source)
         return source
+    }
+
+    /// Adds the source of a signal; one that no loop will serve leaves the signal as it was.
+    fileprivate func serve(_ source: SignalSource) {
+        add(source, forMode: .common)
+        if source.link.loop == nil { source.invalidate() }
     }
 }
 
@@ -113,7 +120,7 @@ private final class Termination: Sendable {
             )
         }
         sources.withLock { $0 = made }
-        for source in made { loop.add(source, forMode: .common) }
+        for source in made { loop.serve(source) }
         return made
     }
 

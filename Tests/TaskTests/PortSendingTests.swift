@@ -48,6 +48,25 @@ import UVRunLoop
         }
     }
 
+    @Test func everyMessageThatATaskTakesMakesRoomForASender() async throws {
+        try await UVRunLoop.withThread { loop in
+            let port = UVRunLoop.Port(capacity: 3)
+            loop.add(port, forMode: .default)
+            for id in Int32(1)...3 { #expect(port.send(message(id), limit: .zero)) }
+            var messages = port.messages.makeAsyncIterator()
+            for id in Int32(4)...20 {
+                let sender = Task {
+                    try await port.sendWhenThereIsRoom(UVRunLoop.PortMessage(id: id))
+                }
+                for _ in 0..<20 { await Task.yield() }
+                #expect(await messages.next()?.id == id - 3)
+                let wasSent = try await sender.value
+                #expect(wasSent)
+            }
+            port.invalidate()
+        }
+    }
+
     @Test func aCancelledTaskHasSentNothingAndThePortRemainsUsable() async throws {
         let port = UVRunLoop.Port(capacity: 1, sendableHandler: { _, _ in })
         #expect(port.send(message(1), limit: .zero))

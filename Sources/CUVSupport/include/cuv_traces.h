@@ -7,7 +7,10 @@
 // negated errno: -EWOULDBLOCK if another process has the lock.
 int cuv_open_locked(const char *_Nonnull path);
 
-// Writes all bytes.
+// Ends the lock, for copies of the descriptor in forked children too.
+int cuv_unlock(int descriptor);
+
+// Writes all bytes. No SIGPIPE is sent if nobody reads a pipe any more.
 int cuv_write_all(int descriptor, const void *_Nonnull bytes, size_t count);
 
 #endif

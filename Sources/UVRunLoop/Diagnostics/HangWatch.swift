@@ -9,13 +9,21 @@ final class HangWatch: LoopWatcher {
         let former: LoopActivity.Word
         /// The hang that was reported, and what the thread was doing.
         var hang: (hang: UVRunLoop.Hang, word: LoopActivity.Word)?
+        /// When the loop has ended, in milliseconds of the activity's clock.
+        var end: Int64?
+    }
+
+    private struct State {
+        /// Loops are added by their threads, and removed by the monitor's.
+        var loops: [Watched] = []
+        var isOver = false
     }
 
     /// Milliseconds.
     private let threshold: Int64
     private let capturesStacks: Bool
     private let handler: Handler
-    private let loops = Guarded<[Watched]>([])
+    private let state = Guarded(State())
     private let thread = HelperThread()
 
     private init(_ threshold: Duration, _ capturesStacks: Bool, _ handler: @escaping Handler) {
@@ -41,7 +49,10 @@ final class HangWatch: LoopWatcher {
         guard thread.isOfThisProcess else { return }
         LoopWatch.remove(self)
         thread.end()
-        let loops = loops.withLock { exchange(&$0, with: []) }
+        let loops = state.withLock { state in
+            state.isOver = true
+            return exchange(&state.loops, with: [])
+        }
         withExtendedLifetime(loops) {}
     }
 
@@ -50,17 +61,20 @@ final class HangWatch: LoopWatcher {
     func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
         guard let activity = loop.identity.activity.load() else { return nil }
         let watched = Watched(loop: loop, activity: activity, former: activity.word)
-        loops.withLock { $0.append(watched) }
+        state.withLock { if !$0.isOver { $0.loops.append(watched) } }
         return nil
     }
 
+    /// Leaves the loop to the monitor's thread, which may have to report the end of a hang.
     func loopDidEnd(_ loop: UVRunLoop) {
-        let ended = loops.withLock { loops in
-            let ended = loops.filter { $0.loop === loop }
-            loops.removeAll { $0.loop === loop }
-            return ended
+        change(loop) { $0.end = LoopActivity.coarseTime }
+    }
+
+    private func change(_ loop: UVRunLoop, _ body: (inout Watched) -> Void) {
+        state.withLock { state in
+            guard let index = state.loops.firstIndex(where: { $0.loop === loop }) else { return }
+            body(&state.loops[index])
         }
-        withExtendedLifetime(ended) {}
     }
 
     // MARK: The monitor's thread
@@ -68,36 +82,33 @@ final class HangWatch: LoopWatcher {
     private func watchAll() {
         let period = max(1, threshold / 4) * 1_000_000
         while !thread.isEnding(by: monotonicNow() + period) {
-            let loops = loops.withLock { $0 }
+            let loops = state.withLock { $0.loops }
             for watched in loops where !thread.isEnding(by: 0) { look(at: watched) }
         }
     }
 
     private func look(at watched: Watched) {
         let word = watched.activity.word
-        guard let (hang, hangingWord) = watched.hang else {
-            if let hang = hang(of: watched, word) { report(hang, word, watched.loop) }
-            return
+        if let (hang, hangingWord) = watched.hang {
+            guard word != hangingWord || watched.loop.isAsleep || watched.end != nil else { return }
+            change(watched.loop) { $0.hang = nil }
+            let end = word == hangingWord ? LoopActivity.coarseTime : word.began
+            let time = max(0, (watched.end ?? end) - hangingWord.began)
+            handler(.ended(hang.lasting(.milliseconds(time))))
+        } else if watched.end == nil, let hang = hang(of: watched, word) {
+            change(watched.loop) { $0.hang = (hang, word) }
+            handler(.began(hang))
         }
-        guard word != hangingWord || watched.loop.isAsleep else { return }
-        setHang(nil, of: watched.loop)
-        let end = word == hangingWord ? LoopActivity.coarseTime : max(word.began, hangingWord.began)
-        handler(.ended(hang.lasting(.milliseconds(end - hangingWord.began))))
+        if watched.end != nil { forget(watched.loop) }
     }
 
-    private func report(_ hang: UVRunLoop.Hang, _ word: LoopActivity.Word, _ loop: UVRunLoop) {
-        setHang((hang, word), of: loop)
-        handler(.began(hang))
-    }
-
-    private func setHang(
-        _ hang: (hang: UVRunLoop.Hang, word: LoopActivity.Word)?,
-        of loop: UVRunLoop
-    ) {
-        loops.withLock { loops in
-            guard let index = loops.firstIndex(where: { $0.loop === loop }) else { return }
-            loops[index].hang = hang
+    private func forget(_ loop: UVRunLoop) {
+        let ended = state.withLock { state in
+            let ended = state.loops.filter { $0.loop === loop }
+            state.loops.removeAll { $0.loop === loop }
+            return ended
         }
+        withExtendedLifetime(ended) {}
     }
 
     /// The hang of a loop, if it is in a handler for too long.

@@ -1,7 +1,11 @@
 /// Collects what the loops of the process do, and has a thread of its own write it.
 final class Recording: LoopWatcher {
     private struct State {
+        /// By the loops' drivers, which are what a thread wakes.
         var tracks: [ObjectIdentifier: TraceTrack] = [:]
+        /// Of loops that have ended; another loop may have the same driver's address by now.
+        var endedTracks: [TraceTrack] = []
+        var isOver = false
         /// Wake-ups, which any thread may send.
         var wakes: [(wake: TraceWake, target: String, span: TraceSpan)] = []
         var wakeCount = 0
@@ -30,6 +34,9 @@ final class Recording: LoopWatcher {
         guard thread.isOfThisProcess else { return }
         LoopWatch.remove(self)
         thread.end()
+        // Every loop that is not running keeps this object until it is watched again.
+        let state = state.withLock { exchange(&$0, with: State(isOver: true)) }
+        for track in state.tracks.values { track.end() }
     }
 
     // MARK: The loops
@@ -37,14 +44,19 @@ final class Recording: LoopWatcher {
     func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
         let track = TraceTrack(loop)
         return state.withLock { state in
-            // The loop's driver stands for it, because it is what a thread wakes.
+            guard !state.isOver else { return nil }
             state.tracks[ObjectIdentifier(loop.remote)] = track
             return track
         }
     }
 
     func loopDidEnd(_ loop: UVRunLoop) {
-        state.withLock { $0.tracks[ObjectIdentifier(loop.remote)] }?.end()
+        let track = state.withLock { state in
+            let track = state.tracks.removeValue(forKey: ObjectIdentifier(loop.remote))
+            if let track { state.endedTracks.append(track) }
+            return track
+        }
+        track?.end()
     }
 
     func willWake(_ remote: any LoopRemote, at time: Int64) {
@@ -89,6 +101,7 @@ final class Recording: LoopWatcher {
             write(&format)
         }
         file.write(format.takeClosing(processName: Self.processName))
+        file.unlock()
     }
 
     private static var processName: String {
@@ -103,18 +116,16 @@ final class Recording: LoopWatcher {
 
     private func write(_ format: inout TraceFormat) {
         let (tracks, wakes) = state.withLock { state in
-            (Array(state.tracks.values), exchange(&state.wakes, with: []))
+            let ended = exchange(&state.endedTracks, with: [])
+            return (ended + state.tracks.values, exchange(&state.wakes, with: []))
         }
-        for track in tracks {
-            write(track, &format)
-        }
+        for track in tracks { write(track, &format) }
         for (wake, target, span) in wakes {
             name(wake.sender, wake.senderName, &format)
             format.append(.wake(wake, target: target, span), on: wake.sender)
         }
         let text = format.takeText()
         if !text.isEmpty { file.write(text) }
-        forgetEndedLoops()
     }
 
     private func write(_ track: TraceTrack, _ format: inout TraceFormat) {
@@ -126,14 +137,5 @@ final class Recording: LoopWatcher {
     private func name(_ thread: Int32, _ name: String, _ format: inout TraceFormat) {
         let isKnown = state.withLock { exchange(&$0.names[thread], with: name) == name }
         if !isKnown { format.name(of: thread, name) }
-    }
-
-    private func forgetEndedLoops() {
-        let ended = state.withLock { state in
-            let ended = state.tracks.filter { $0.value.hasEnded }
-            for key in ended.keys { state.tracks[key] = nil }
-            return ended
-        }
-        withExtendedLifetime(ended) {}
     }
 }

@@ -123,7 +123,4 @@ final class TraceTrack: LoopTrack {
             while !state.runs.isEmpty { Self.endRun(&state, nil, at: time) }
         }
     }
-
-    /// Whether the loop has ended.
-    var hasEnded: Bool { state.withLock { $0.loop == nil } }
 }

@@ -126,13 +126,14 @@ final class PortQueue: TypedPortReceiver {
     }
 
     private func takeMessage() -> Message? {
-        let (message, left) = batch.withLock { batch -> (Message?, Int) in
-            guard !batch.isClosed else { return (nil, 0) }
+        let message = batch.withLock { batch -> Message? in
+            guard !batch.isClosed else { return nil }
             if batch.count == 0 { batch.refill(from: inbox) }
             defer { inbox.undelivered.value = batch.count }
-            return (batch.takeNext(), batch.count)
+            return batch.takeNext()
         }
-        if message != nil { tellSendersNowAndThen(left) }
+        // Each time: the task may wait for a sender before it takes the next message.
+        if message != nil { inbox.tellSenders() }
         return message
     }
 }

@@ -32,6 +32,8 @@ extension UVRunLoop {
     ) -> Result {
         let watched = watched
         watched.activity.begin(kind.rawValue, item)
+        // The item may be released as soon as its handler has returned.
+        defer { watched.activity.begin(WatchedLoop.passing, nil) }
         guard !watched.tracks.isEmpty else { return body() }
         let callout = Callout(kind, item, code, in: self)
         let began = monotonicNow()
@@ -154,8 +156,9 @@ extension UVRunLoop {
         for track in tracks { track.note(event) }
     }
 
-    /// Tells the watchers that the loop has ended.
+    /// Tells the watchers that the loop has ended, and forgets them.
     func endWatching() {
+        local.withValue { $0.watched = nil }
         guard LoopWatch.isOn else { return }
         for watcher in LoopWatch.watchers { watcher.loopDidEnd(self) }
     }
@@ -164,7 +167,8 @@ extension UVRunLoop {
 /// What the watchers know of a loop, and the loop of them; only the loop's thread uses it.
 final class WatchedLoop {
     struct Member {
-        let watcher: any LoopWatcher
+        /// Weak, because a loop that does nothing learns late that a watcher was removed.
+        weak let watcher: (any LoopWatcher)?
         let track: (any LoopTrack)?
     }
 

@@ -2,8 +2,12 @@ import Synchronization
 
 /// A thread of the library's own, which works until it is told to end.
 final class HelperThread: Sendable {
+    private enum Stage {
+        case working, ending, ended
+    }
+
     private let process = ForkCount.current
-    private let ending = ConditionGuarded(false)
+    private let stage = ConditionGuarded(Stage.working)
     private let thread = Guarded<PosixThread?>(nil)
     private let number = Atomic<Int32>(0)
 
@@ -18,25 +22,34 @@ final class HelperThread: Sendable {
             number.store(ThisProcess.currentThread, ordering: .releasing)
             PosixThread.nameCurrent(name)
             body()
+            change(to: .ended)
         }
         thread.withLock { $0 = started }
     }
 
     /// Whether the thread is to end, for which this waits until a date of the monotonic clock.
-    func isEnding(by date: Int64) -> Bool { ending.wait(until: date) { $0 ? true : nil } ?? false }
+    func isEnding(by date: Int64) -> Bool {
+        stage.wait(until: date) { $0 == .working ? nil : true } ?? false
+    }
 
     /// Whether the thread was started by this process; a forked child does not have it.
     var isOfThisProcess: Bool { process == ForkCount.current }
 
-    /// Ends the thread, and waits for that, unless the thread itself is the caller.
+    /// Ends the thread, and waits until it has done its last work, unless the thread itself is the
+    /// caller.
     func end() {
-        ending.withLock { $0 = true }
-        ending.wakeAll()
+        change(to: .ending)
         let thread = thread.withLock { $0.take() }
         if number.load(ordering: .acquiring) == ThisProcess.currentThread {
             thread?.detach()
         } else {
+            _ = stage.wait(until: .max) { $0 == .ended ? true : nil }
             thread?.join()
         }
+    }
+
+    private func change(to next: Stage) {
+        stage.withLock { if $0 != .ended { $0 = next } }
+        stage.wakeAll()
     }
 }

@@ -3,8 +3,9 @@ import Synchronization
 
 /// What a loop's thread is doing, in one word that any thread may read.
 ///
-/// It is kept up only while something watches. The loop's thread writes it, one atomic store for
-/// each handler that it calls.
+/// It is kept up only while something watches. The loop's thread writes it, one atomic store before
+/// each handler that it calls and one after it: the word says that a handler runs, and the item is
+/// there, only while the handler is on the stack.
 ///
 /// Unchecked: the item is used by the loop's thread alone.
 @safe

@@ -11,6 +11,9 @@ struct TraceFile: ~Copyable, Sendable {
         descriptor = Descriptor(owning: try accepted(unsafe cuv_open_locked(path)))
     }
 
+    /// Lets another recorder write the file; this one is done.
+    func unlock() { _ = cuv_unlock(descriptor.number) }
+
     /// Appends a text; a text that cannot be written, as on a full disk, is lost.
     func write(_ text: String) {
         var text = text

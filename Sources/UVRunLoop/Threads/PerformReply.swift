@@ -3,10 +3,17 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
     typealias Body = @Sendable () throws -> Value
     typealias Outcome = Result<Value, any Error>
 
-    private let body: Guarded<Body?>
+    /// Whoever changes it from waiting decides whether the body runs.
+    private enum Stage {
+        case waiting(Body)
+        case begun
+        case givenUp(UVRunLoop.PerformError)
+    }
+
+    private let stage: Guarded<Stage>
     private let result = ConditionGuarded<Outcome?>(nil)
 
-    init(_ body: @escaping Body) { self.body = Guarded(body) }
+    init(_ body: @escaping Body) { stage = Guarded(.waiting(body)) }
 
     /// Performs the request.
     func perform() {
@@ -15,22 +22,34 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
 
     /// The body and its captures are released before the waiting thread is woken.
     private func performOnce() -> Outcome? {
-        guard let body = takeBody() else { return nil }
+        guard case .waiting(let body) = leaveWaiting(for: .begun) else { return nil }
         return Result { try body() }
     }
 
     func giveUp(_ error: UVRunLoop.PerformError) {
-        _ = takeBody()
+        let former = leaveWaiting(for: .givenUp(error))
         settle(.failure(error))
+        // Released last: a capture's end may take long.
+        withExtendedLifetime(former) {}
     }
 
-    /// Ends the wait at its limit: whoever takes the body decides whether it runs.
+    /// Ends the wait at its limit.
     private func giveUpAtLimit() {
-        let hasBegun = takeBody() == nil
-        settle(.failure(UVRunLoop.PerformError.timedOut(hasBegun: hasBegun)))
+        let former = leaveWaiting(for: .givenUp(.timedOut(hasBegun: false)))
+        switch former {
+        case .waiting: settle(.failure(UVRunLoop.PerformError.timedOut(hasBegun: false)))
+        case .begun: settle(.failure(UVRunLoop.PerformError.timedOut(hasBegun: true)))
+        case .givenUp(let error): settle(.failure(error))
+        }
     }
 
-    private func takeBody() -> Body? { body.withLock { exchange(&$0, with: nil) } }
+    /// Changes the stage of a request that waits; returns the stage before.
+    private func leaveWaiting(for next: Stage) -> Stage {
+        stage.withLock { stage in
+            guard case .waiting = stage else { return stage }
+            return exchange(&stage, with: next)
+        }
+    }
 
     private func settle(_ outcome: Outcome) {
         let isFirst = result.withLock { result in

@@ -147,6 +147,77 @@ import Testing
         #expect(reports.words == [])
     }
 
+    @Test func aThreadThatHasLeftARunOlderThanTheMonitorIsNoHang() throws {
+        let (reports, isReleased) = (SharedBox<Reports?>(nil), SharedBox(false))
+        let monitor = SharedBox<UVRunLoop.Monitor?>(nil)
+        onAnotherThread {
+            let loop = UVRunLoop.current
+            reports.value = Reports(of: loop)
+            loop.perform {
+                monitor.value = try? UVRunLoop.Monitor(threshold: threshold) {
+                    reports.value?.note($0)
+                }
+            }
+            weak var last = addTimer(to: loop) { loop.stop() }
+            loop.run()
+            isReleased.value = last == nil
+            letTimePass(threshold * 6)
+            // The run around these passes does not bring the old handler back.
+            loop.perform {}
+            loop.run(mode: .default, for: .zero)
+            letTimePass(threshold * 6)
+        }
+        monitor.value?.stop()
+        #expect(isReleased.value)
+        #expect(reports.value?.words == [])
+    }
+
+    @Test func aHangEndsWithItsLoop() throws {
+        let (began, ended) = (Signal(), Signal())
+        let worker = try UVRunLoop.Thread()
+        let monitor = try UVRunLoop.Monitor(threshold: threshold) { event in
+            switch event {
+            case .began(let hang) where hang.loop === worker.runLoop: began.send()
+            case .ended(let hang) where hang.loop === worker.runLoop: ended.send()
+            default: break
+            }
+        }
+        worker.runLoop.perform {
+            began.wait()
+            worker.stop(afterQueuedWork: false)
+        }
+        worker.join()
+        ended.wait()
+        monitor.stop()
+    }
+
+    @Test func everyStopWaitsForTheHandlerThatIsCalled() throws {
+        let (isCalled, goOn, isDone) = (Signal(), Signal(), SharedBox(false))
+        let hangsOn = Signal()
+        let worker = try UVRunLoop.Thread()
+        let monitor = try UVRunLoop.Monitor(threshold: threshold) { event in
+            guard case .began(let hang) = event, hang.loop === worker.runLoop else { return }
+            isCalled.send()
+            goOn.wait()
+            letTimePass(.milliseconds(20))
+            isDone.value = true
+        }
+        worker.runLoop.perform { hangsOn.wait() }
+        isCalled.wait()
+        let stops = (0..<3).map { _ in
+            startThread {
+                monitor.stop()
+                #expect(isDone.value)
+            }
+        }
+        letTimePass(threshold * 2)
+        goOn.send()
+        for stop in stops { stop.join() }
+        hangsOn.send()
+        worker.stop()
+        worker.join()
+    }
+
     @Test func aMonitorThatWasStoppedReportsNothing() throws {
         let words = SharedBox<[String]>([])
         let monitor = try UVRunLoop.Monitor(threshold: threshold) { event in
@@ -187,6 +258,16 @@ import Testing
         }
         #expect(reports.words.count == 2)
     }
+}
+
+/// Adds a timer that fires once, in the next pass, and that only the loop keeps.
+private func addTimer(
+    to loop: UVRunLoop,
+    _ body: @escaping () -> Void
+) -> UVRunLoop.Timer {
+    let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in body() }
+    loop.add(timer)
+    return timer
 }
 
 private let threshold = Duration.milliseconds(60)

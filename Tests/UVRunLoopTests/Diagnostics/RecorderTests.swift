@@ -119,6 +119,56 @@ import Testing
         #expect(try Trace(path: folder.path + "/trace").events.contains { $0.phase == "M" })
     }
 
+    @Test func aFileCanBeWrittenAgainByTheSameThread() throws {
+        let folder = TemporaryFolder()
+        try withLoop { loop in
+            for number in 0..<3 {
+                loop.label = "recording \(number)"
+                let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
+                loop.perform {}
+                loop.run(mode: .default, for: .zero)
+                recorder.stop()
+            }
+        }
+        let trace = try Trace(path: folder.path + "/trace")
+        #expect(trace.events(ofThread: "recording 2").of("block").count == 1)
+    }
+
+    @Test func aLoopThatWasRecordedIsReleased() throws {
+        let folder = TemporaryFolder()
+        weak var loop: UVRunLoop?
+        do {
+            let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
+            let thread = try UVRunLoop.Thread()
+            loop = thread.runLoop
+            try thread.runLoop.performAndWait {}
+            recorder.stop()
+            thread.stop()
+            thread.join()
+        }
+        // The record of a thread that has ended is released when others end.
+        for _ in 0..<1_000 where loop != nil { onAnotherThread { _ = UVRunLoop.current } }
+        #expect(loop == nil)
+    }
+
+    @Test func theLastCallsOfLoopsThatEndAreInTheTimeline() throws {
+        let folder = TemporaryFolder()
+        let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
+        for _ in 0..<200 {
+            onAnotherThread {
+                let loop = UVRunLoop.current
+                loop.label = "short life"
+                let timer = UVRunLoop.Timer(after: .zero) { _ in }
+                timer.label = "last call"
+                loop.add(timer)
+                loop.run()
+            }
+        }
+        recorder.stop()
+        let trace = try Trace(path: folder.path + "/trace")
+        #expect(trace.events.named("last call").count == 200)
+    }
+
     // MARK: By the environment
 
     @Test func aProgramThatExitsHasACompleteFile() async throws {

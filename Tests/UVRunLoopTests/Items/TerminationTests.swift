@@ -100,6 +100,21 @@ import UVRunLoop
         #expect(status == 0)
     }
 
+    @Test(arguments: [SIGTERM, SIGHUP])
+    func aLoopThatHasEndedLeavesTheSignalsAsTheyAre(signal: CInt) {
+        let status = inChild {
+            letSignalsThrough()
+            guard let thread = try? UVRunLoop.Thread() else { return 1 }
+            thread.stop()
+            thread.join()
+            _ = try? thread.runLoop.onTermination(sendableHandler: {})
+            _ = try? thread.runLoop.onHangUp(sendableHandler: {})
+            kill(getpid(), signal)
+            return 2
+        }
+        #expect(status == -signal)
+    }
+
     @Test func aPlainHandlerOfAnotherThreadsLoopTraps() async {
         await #expect(processExitsWith: .failure) {
             try watchOnAnotherThread()
