@@ -164,22 +164,28 @@ extension UVRunLoop {
     /// - Returns: Whether the port handled it.
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
         if delivery.isFinal { Self.takeOut(delivery.port.link) }
-        let result = LoopWatch.isOn ? callWatched(delivery, &run) : call(delivery, &run)
+        let isInProcess = delivery.port.link.isInProcess
+        let result =
+            LoopWatch.isOn
+            ? callWatched(delivery, isInProcess, &run) : call(delivery, isInProcess, &run)
         run.timeHasPassed()
         if delivery.isFinal { delivery.port.link.receiver.releaseHandler(in: self) }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
-        if delivery.port.link.isInProcess || run.busyReceiver != nil {
+        if isInProcess || run.busyReceiver != nil {
             endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
         }
         return result.wasHandled
     }
 
     @inline(__always)
-    func call(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
-        delivery.port.link.isInProcess
-            ? callOutInProcess(delivery, &run) : callOut(delivery, &run)
+    func call(
+        _ delivery: borrowing Engine.Delivery,
+        _ isInProcess: Bool,
+        _ run: inout Run
+    ) -> ServeResult {
+        isInProcess ? callOutInProcess(delivery, &run) : callOut(delivery, &run)
     }
 
     /// Calls a port whose senders wait for room; a run nested in the call lets them go on.

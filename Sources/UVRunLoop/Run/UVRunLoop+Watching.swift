@@ -62,8 +62,12 @@ extension UVRunLoop {
     }
 
     @inline(never)
-    func callWatched(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
-        watchedCall(.port, delivery.port.object, 0) { call(delivery, &run) }
+    func callWatched(
+        _ delivery: borrowing Engine.Delivery,
+        _ isInProcess: Bool,
+        _ run: inout Run
+    ) -> ServeResult {
+        watchedCall(.port, delivery.port.object, 0) { call(delivery, isInProcess, &run) }
     }
 
     @inline(never)
