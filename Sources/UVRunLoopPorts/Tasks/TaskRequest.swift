@@ -158,8 +158,12 @@ final class TaskRequest: UVRunLoop.PortSource {
 
         var isQueued: Bool { queued.map { connection.isQueued($0) } ?? false }
 
+        /// The events to watch the socket for at first.
+        ///
+        /// A frame that was queued may be sent by another sender meanwhile, and only room in the
+        /// socket tells of that.
         var interest: UVRunLoop.DescriptorSource.Events {
-            isQueued ? [.readable, .writable] : .readable
+            queued == nil ? .readable : [.readable, .writable]
         }
 
         func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
