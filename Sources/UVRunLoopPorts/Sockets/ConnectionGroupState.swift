@@ -42,8 +42,12 @@ struct ConnectionGroupState: Sendable {
         var timer: UVRunLoop.Timer?
         var deadline: UVRunLoop.Instant?
         /// Whether goodbye was said to all connections that were there.
-        var hasBegun = false
-        var isOver = false
+        fileprivate(set) var hasBegun = false
+        /// Whether no connection is left, and none is accepted any more.
+        ///
+        /// It becomes so together with the last one's removal: what came between that and the
+        /// completion would have no deadline.
+        fileprivate(set) var isOver = false
     }
 
     private var listeners: [SocketPort] = []
@@ -82,6 +86,7 @@ struct ConnectionGroupState: Sendable {
         // One that was cut is not there.
         guard let connection = connections.remove(serial) else { return (nil, false) }
         if failed { ending?.outcome.failed += 1 } else { ending?.outcome.finished += 1 }
+        closeIfEmpty()
         return (connection, isDone)
     }
 
@@ -92,8 +97,18 @@ struct ConnectionGroupState: Sendable {
         return (exchange(&listeners, with: []), connections.values)
     }
 
+    /// Called when goodbye was said to all connections that were there.
+    mutating func didBegin() {
+        ending?.hasBegun = true
+        closeIfEmpty()
+    }
+
+    private mutating func closeIfEmpty() {
+        if ending?.hasBegun == true, connections.count == 0 { ending?.isOver = true }
+    }
+
     /// Whether the end has begun and all connections have ended.
-    var isDone: Bool { ending?.hasBegun == true && connections.count == 0 }
+    var isDone: Bool { ending?.hasBegun == true && ending?.isOver == true }
 
     /// Stores a timer, if it is the soonest.
     ///
@@ -110,15 +125,13 @@ struct ConnectionGroupState: Sendable {
     mutating func cut() -> [SocketPort] {
         let rest = connections.removeAll()
         ending?.outcome.cut += rest.count
+        ending?.isOver = true
         return rest
     }
 
-    /// Makes the end over, if it is done.
-    ///
-    /// - Returns: What is to be told to whom, and the timer to invalidate.
-    mutating func finish() -> (Outcome, [Completion], UVRunLoop.Timer?)? {
+    /// Takes what is to be told to whom, and the timer to invalidate; `nil` unless the end is done.
+    mutating func takeReport() -> (Outcome, [Completion], UVRunLoop.Timer?)? {
         guard isDone, var ending else { return nil }
-        ending.isOver = true
         let (completions, timer) = (ending.completions, ending.timer)
         (ending.completions, ending.timer) = ([], nil)
         self.ending = ending
