@@ -174,8 +174,14 @@ final class TaskRequest: UVRunLoop.PortSource {
         ) -> ServeResult {
             guard let queued, isQueued || !isRequest else {
                 connection.receive()
-                // Another sender may have sent the rest of the request.
-                if events.contains(.writable) { didSend(port) }
+                if events.contains(.writable) {
+                    // Another sender has sent the rest of the request.
+                    didSend(port)
+                } else {
+                    // At its end, a connection drops what is queued and reads no more. Its socket
+                    // may remain full and readable, which would keep the loop busy.
+                    port.leaveIfAbandoned()
+                }
                 return ServeResult(wasHandled: true)
             }
             do throws(MessagePortError) {

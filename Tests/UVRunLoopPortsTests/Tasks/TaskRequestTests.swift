@@ -21,6 +21,25 @@ private let longLimit = Duration.seconds(60)
         #expect(try await request.outcome(longLimit, nil) == nil)
         #expect(remote.isValid)
     }
+
+    /// A cancelled request of which a part was sent, and a connection that ends with unread input:
+    /// the kernel reports that as readable for as long as a loop watches.
+    @Test func anAbandonedRequestLeavesItsLoopAtTheEndOfTheConnection() async throws {
+        try await UVRunLoop.withThread { loop in
+            let (connection, peer, remote) = try connect(Place())
+            let request = Task(executorPreference: loop.taskExecutor) {
+                try await remote.request(data: sampleBytes(8 << 20), limit: longLimit)
+            }
+            try await yield(until: { !connection.hasRoom })
+            request.cancel()
+            await #expect(throws: CancellationError.self) { try await request.value }
+            try perform(on: loop) {
+                peer.write(Frame.reply(7, [1]).head())
+                remote.invalidate()
+            }
+            #expect(isQuiet(loop))
+        }
+    }
 }
 
 /// A remote port, its connection, and the other side, which is served by the test.
@@ -32,3 +51,8 @@ private func connect(_ place: Place) throws -> (RemoteConnection, RawPeer, Remot
 
 /// Blocks a task's thread, which a test may do.
 private func join(_ thread: RunningThread) { thread.join() }
+
+/// Blocks a task's thread until the loop's thread, which meanwhile reads nothing, has done this.
+private func perform(on loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) throws {
+    try loop.performAndWait(action)
+}
