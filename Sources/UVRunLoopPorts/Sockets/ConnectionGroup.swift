@@ -20,7 +20,7 @@ extension UVRunLoop {
     /// they sent was read, so their clients may try elsewhere.
     ///
     /// A connection is held from ``add(_:)`` until it is invalid. Its ports retain a group, which
-    /// need not be kept.
+    /// need not be kept. When the loop's thread ends, its ports become invalid.
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class ConnectionGroup: Sendable {
@@ -152,7 +152,8 @@ extension UVRunLoop {
         /// Adds a port to the group, and to its mode of the loop.
         ///
         /// A listener that is added after the end has begun is closed at once; a connection begins
-        /// to end at once, or is closed if the end is over.
+        /// to end at once, or is closed if the end is over. Either is closed if the loop's thread
+        /// has ended.
         ///
         /// > Threading: Any thread; for a port with a plain handler, the thread of the loop.
         ///
@@ -168,18 +169,36 @@ extension UVRunLoop {
         private func hold(listener: SocketPort) {
             let isHeld = state.withLock { $0.insert(listener: listener) }
             guard isHeld else { return listener.invalidate() }
-            loop.add(listener, forMode: mode)
+            listener.role.receiver.withResources { $0.isInGroup = true }
+            serve(listener)
         }
 
         private func hold(connection: SocketPort, _ stream: StreamReceiver) {
             let (serial, isLate) = state.withLock { $0.insert(connection) }
             guard let serial else { return connection.invalidate() }
             let isOpen = stream.state.withLock { stream in
-                stream.setCloseListener { [self] in connectionDidClose(serial, $0) }
+                stream.resources.isInGroup = true
+                return stream.setCloseListener { [self] in connectionDidClose(serial, $0) }
             }
             guard isOpen else { return connectionDidClose(serial, nil) }
-            loop.add(connection, forMode: mode)
+            serve(connection)
             if isLate { loop.perform(inModes: [mode]) { self.sayGoodbye(to: connection) } }
+        }
+
+        /// Adds a port to the loop; closes it if the loop has ended, because nothing else would.
+        private func serve(_ port: SocketPort) {
+            loop.add(port, forMode: mode)
+            guard port.isValid, port.link.loop == nil else { return }
+            // Or a handler has removed it meanwhile, to add it to another loop.
+            if loopHasEnded { port.invalidate() }
+        }
+
+        /// Whether the loop accepts nothing any more.
+        private var loopHasEnded: Bool {
+            let probe = Timer(after: .nanoseconds(Int64.max), sendableHandler: { _ in })
+            defer { probe.invalidate() }
+            loop.add(probe, forMode: mode)
+            return !loop.contains(probe, forMode: mode)
         }
     }
 }
