@@ -119,8 +119,8 @@ extension UVRunLoop.ConnectionGroup {
     // MARK: On any thread
 
     /// A connection has become invalid.
-    func connectionDidClose(_ serial: UInt64, _ failure: UVRunLoop.SocketError?) {
-        let (connection, isLast) = state.withLock { $0.remove(serial, failed: failure != nil) }
+    func connectionDidClose(_ stream: StreamReceiver, _ failure: UVRunLoop.SocketError?) {
+        let (connection, isLast) = state.withLock { $0.remove(stream, failed: failure != nil) }
         withExtendedLifetime(connection) {}
         if isLast { tellLater() }
     }

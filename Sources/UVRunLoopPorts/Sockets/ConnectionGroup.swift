@@ -155,7 +155,11 @@ extension UVRunLoop {
         /// to end at once, or is closed if the end is over. Either is closed if the loop's thread
         /// has ended.
         ///
-        /// > Threading: Any thread; for a port with a plain handler, the thread of the loop.
+        /// A connection is in one group until it is invalid; adding it to that group again has no
+        /// effect. Adding an invalid one has none, either.
+        ///
+        /// > Threading: Any thread; for a port with a plain handler, the thread of the loop. Traps
+        /// > if the connection is in another group.
         ///
         /// - Parameter port: A listener or a connection, which has its handler, if it is to have
         ///   one.
@@ -174,13 +178,24 @@ extension UVRunLoop {
         }
 
         private func hold(connection: SocketPort, _ stream: StreamReceiver) {
-            let (serial, isLate) = state.withLock { $0.insert(connection) }
-            guard let serial else { return connection.invalidate() }
-            let isOpen = stream.state.withLock { stream in
-                stream.resources.isInGroup = true
-                return stream.setCloseListener { [self] in connectionDidClose(serial, $0) }
+            guard let joined = stream.state.withLock({ $0.join(self) }) else { return }
+            require(
+                joined === self,
+                "A connection is in one group until it is invalid. Add it to one group only."
+            )
+            switch state.withLock({ $0.insert(connection, stream) }) {
+            case .refused: connection.invalidate()
+            case .wasThere: break
+            case .stored(let isLate): serve(connection, stream, isLate: isLate)
             }
-            guard isOpen else { return connectionDidClose(serial, nil) }
+        }
+
+        private func serve(_ connection: SocketPort, _ stream: StreamReceiver, isLate: Bool) {
+            // One that has closed in the meantime may have told so before it was stored.
+            let (isOpen, failure) = stream.state.withLock { stream in
+                (stream.resources.descriptor != nil, stream.lifecycle.failure)
+            }
+            guard isOpen else { return connectionDidClose(stream, failure) }
             serve(connection)
             if isLate { loop.perform(inModes: [mode]) { self.sayGoodbye(to: connection) } }
         }

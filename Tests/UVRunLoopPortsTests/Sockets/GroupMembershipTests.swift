@@ -1,10 +1,11 @@
+import Glibc
 import TestSupport
 import Testing
 
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// The connections that a group keeps: until its loop's thread ends.
+/// The connections that a group keeps: each once, and until its loop's thread ends.
 @Suite(.timeLimit(.minutes(15))) struct GroupMembershipTests {
     typealias Group = UVRunLoop.ConnectionGroup
 
@@ -59,6 +60,49 @@ import Testing
         }
         return (kept, connection.peer)
     }
+
+    // MARK: One group
+
+    @Test func aConnectionThatIsAddedTwiceIsThereOnce() throws {
+        try withLoop(.manual) { loop, log in
+            let maker = try UnixConnections()
+            let connection = try maker.connect()
+            let group = Group(on: loop)
+            group.add(connection.port)
+            group.add(connection.port)
+            #expect(group.count == 1)
+            #expect(group.connections.map { $0 === connection.port } == [true])
+            group.end(limit: nil) { log.note("\($0.finished) finished") }
+            connection.peer.close()
+            #expect(loop.run(for: .seconds(60)) == .finished)
+            #expect(log.entries == ["1 finished"])
+        }
+    }
+
+    @Test func anInvalidConnectionIsNotCounted() throws {
+        try withLoop(.manual) { loop, log in
+            let maker = try UnixConnections()
+            let (first, second) = (try maker.connect(), try maker.connect())
+            let group = Group(on: loop)
+            group.add(first.port)
+            group.end(limit: .seconds(5)) { log.note("\($0.finished) and \($0.cut)") }
+            second.port.invalidate()
+            group.add(second.port)
+            #expect(loop.run(for: .seconds(60)) == .finished)
+            #expect(log.entries == ["0 and 1"])
+        }
+    }
+
+    @Test func aConnectionMayNotBeInTwoGroups() async {
+        await #expect(processExitsWith: .failure) { try addToTwoGroups() }
+    }
+}
+
+private func addToTwoGroups() throws {
+    let maker = try UnixConnections()
+    let connection = try maker.connect()
+    for _ in 0..<2 { UVRunLoop.ConnectionGroup(on: .current).add(connection.port) }
+    exit(0)
 }
 
 /// Starts a thread from a task; the call waits for the thread's loop.
