@@ -85,7 +85,7 @@ extension UVRunLoop.ConnectionGroup {
         if let (listeners, connections) = state.withLock({ $0.begin() }) {
             for listener in listeners { listener.invalidate() }
             for connection in connections { sayGoodbye(to: connection) }
-            state.withLock { $0.ending?.hasBegun = true }
+            state.withLock { $0.didBegin() }
         }
         if let completion { state.withLock { $0.ending?.completions.append(completion) } }
         setDeadline(after: limit)
@@ -119,8 +119,8 @@ extension UVRunLoop.ConnectionGroup {
     // MARK: On any thread
 
     /// A connection has become invalid.
-    func connectionDidClose(_ serial: UInt64, _ failure: UVRunLoop.SocketError?) {
-        let (connection, isLast) = state.withLock { $0.remove(serial, failed: failure != nil) }
+    func connectionDidClose(_ stream: StreamReceiver, _ failure: UVRunLoop.SocketError?) {
+        let (connection, isLast) = state.withLock { $0.remove(stream, failed: failure != nil) }
         withExtendedLifetime(connection) {}
         if isLast { tellLater() }
     }
@@ -131,7 +131,9 @@ extension UVRunLoop.ConnectionGroup {
     }
 
     private func tell() {
-        guard let (outcome, completions, timer) = state.withLock({ $0.finish() }) else { return }
+        guard let (outcome, completions, timer) = state.withLock({ $0.takeReport() }) else {
+            return
+        }
         timer?.invalidate()
         goodbye.release()
         for completion in completions {

@@ -20,7 +20,7 @@ extension UVRunLoop {
     /// they sent was read, so their clients may try elsewhere.
     ///
     /// A connection is held from ``add(_:)`` until it is invalid. Its ports retain a group, which
-    /// need not be kept.
+    /// need not be kept. When the loop's thread ends, its ports become invalid.
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class ConnectionGroup: Sendable {
@@ -152,9 +152,14 @@ extension UVRunLoop {
         /// Adds a port to the group, and to its mode of the loop.
         ///
         /// A listener that is added after the end has begun is closed at once; a connection begins
-        /// to end at once, or is closed if the end is over.
+        /// to end at once, or is closed if the end is over. Either is closed if the loop's thread
+        /// has ended.
         ///
-        /// > Threading: Any thread; for a port with a plain handler, the thread of the loop.
+        /// A connection is in one group until it is invalid; adding it to that group again has no
+        /// effect. Adding an invalid one has none, either.
+        ///
+        /// > Threading: Any thread; for a port with a plain handler, the thread of the loop. Traps
+        /// > if the connection is in another group.
         ///
         /// - Parameter port: A listener or a connection, which has its handler, if it is to have
         ///   one.
@@ -168,18 +173,47 @@ extension UVRunLoop {
         private func hold(listener: SocketPort) {
             let isHeld = state.withLock { $0.insert(listener: listener) }
             guard isHeld else { return listener.invalidate() }
-            loop.add(listener, forMode: mode)
+            listener.role.receiver.withResources { $0.isInGroup = true }
+            serve(listener)
         }
 
         private func hold(connection: SocketPort, _ stream: StreamReceiver) {
-            let (serial, isLate) = state.withLock { $0.insert(connection) }
-            guard let serial else { return connection.invalidate() }
-            let isOpen = stream.state.withLock { stream in
-                stream.setCloseListener { [self] in connectionDidClose(serial, $0) }
+            guard let joined = stream.state.withLock({ $0.join(self) }) else { return }
+            require(
+                joined === self,
+                "A connection is in one group until it is invalid. Add it to one group only."
+            )
+            switch state.withLock({ $0.insert(connection, stream) }) {
+            case .refused: connection.invalidate()
+            case .wasThere: break
+            case .stored(let isLate): serve(connection, stream, isLate: isLate)
             }
-            guard isOpen else { return connectionDidClose(serial, nil) }
-            loop.add(connection, forMode: mode)
+        }
+
+        private func serve(_ connection: SocketPort, _ stream: StreamReceiver, isLate: Bool) {
+            // One that has closed in the meantime may have told so before it was stored.
+            let (isOpen, failure) = stream.state.withLock { stream in
+                (stream.resources.descriptor != nil, stream.lifecycle.failure)
+            }
+            guard isOpen else { return connectionDidClose(stream, failure) }
+            serve(connection)
             if isLate { loop.perform(inModes: [mode]) { self.sayGoodbye(to: connection) } }
+        }
+
+        /// Adds a port to the loop; closes it if the loop has ended, because nothing else would.
+        private func serve(_ port: SocketPort) {
+            loop.add(port, forMode: mode)
+            guard port.isValid, port.link.loop == nil else { return }
+            // Or a handler has removed it meanwhile, to add it to another loop.
+            if loopHasEnded { port.invalidate() }
+        }
+
+        /// Whether the loop accepts nothing any more.
+        private var loopHasEnded: Bool {
+            let probe = Timer(after: .nanoseconds(Int64.max), sendableHandler: { _ in })
+            defer { probe.invalidate() }
+            loop.add(probe, forMode: mode)
+            return !loop.contains(probe, forMode: mode)
         }
     }
 }

@@ -8,29 +8,37 @@ struct ConnectionGroupState: Sendable {
     typealias Outcome = UVRunLoop.ConnectionGroup.Outcome
     typealias Completion = HomeBound<(Outcome) -> Void>
 
-    /// The connections, in the order in which they were added.
+    /// The connections by their receivers, in the order in which they were added.
     struct Connections: Sendable {
-        private var bySerial: [UInt64: SocketPort] = [:]
+        private struct Member: Sendable {
+            let serial: UInt64
+            let port: SocketPort
+        }
+
+        private var members: [ObjectIdentifier: Member] = [:]
         private var lastSerial: UInt64 = 0
 
-        var count: Int { bySerial.count }
+        var count: Int { members.count }
 
         var values: [SocketPort] {
-            bySerial.sorted { $0.key < $1.key }.map(\.value)
+            members.values.sorted { $0.serial < $1.serial }.map(\.port)
         }
 
-        mutating func insert(_ port: SocketPort) -> UInt64 {
+        /// Returns whether the connection was stored: not if it was there.
+        mutating func insert(_ port: SocketPort, _ stream: StreamReceiver) -> Bool {
+            let key = ObjectIdentifier(stream)
+            guard members[key] == nil else { return false }
             lastSerial += 1
-            bySerial[lastSerial] = port
-            return lastSerial
+            members[key] = Member(serial: lastSerial, port: port)
+            return true
         }
 
-        mutating func remove(_ serial: UInt64) -> SocketPort? {
-            bySerial.removeValue(forKey: serial)
+        mutating func remove(_ stream: StreamReceiver) -> SocketPort? {
+            members.removeValue(forKey: ObjectIdentifier(stream))?.port
         }
 
         mutating func removeAll() -> [SocketPort] {
-            defer { bySerial = [:] }
+            defer { members = [:] }
             return values
         }
     }
@@ -42,8 +50,12 @@ struct ConnectionGroupState: Sendable {
         var timer: UVRunLoop.Timer?
         var deadline: UVRunLoop.Instant?
         /// Whether goodbye was said to all connections that were there.
-        var hasBegun = false
-        var isOver = false
+        fileprivate(set) var hasBegun = false
+        /// Whether no connection is left, and none is accepted any more.
+        ///
+        /// It becomes so together with the last one's removal: what came between that and the
+        /// completion would have no deadline.
+        fileprivate(set) var isOver = false
     }
 
     private var listeners: [SocketPort] = []
@@ -61,12 +73,19 @@ struct ConnectionGroupState: Sendable {
         return true
     }
 
-    /// Stores a connection, unless the end is over.
-    ///
-    /// - Returns: Its number, and whether it has to be told that the end has begun.
-    mutating func insert(_ connection: SocketPort) -> (serial: UInt64?, isLate: Bool) {
-        guard ending?.isOver != true else { return (nil, false) }
-        return (connections.insert(connection), ending != nil)
+    /// The result of adding a connection.
+    enum Entry: Sendable {
+        /// `isLate` if it has to be told that the end has begun.
+        case stored(isLate: Bool)
+        case wasThere
+        /// The end is over.
+        case refused
+    }
+
+    mutating func insert(_ connection: SocketPort, _ stream: StreamReceiver) -> Entry {
+        guard ending?.isOver != true else { return .refused }
+        let isNew = connections.insert(connection, stream)
+        return isNew ? .stored(isLate: ending != nil) : .wasThere
     }
 
     // MARK: Out
@@ -76,12 +95,13 @@ struct ConnectionGroupState: Sendable {
     /// - Returns: The connection, to be released without the lock, and whether it was the last one
     ///   of a group that ends.
     mutating func remove(
-        _ serial: UInt64,
+        _ stream: StreamReceiver,
         failed: Bool
     ) -> (connection: SocketPort?, isLast: Bool) {
         // One that was cut is not there.
-        guard let connection = connections.remove(serial) else { return (nil, false) }
+        guard let connection = connections.remove(stream) else { return (nil, false) }
         if failed { ending?.outcome.failed += 1 } else { ending?.outcome.finished += 1 }
+        closeIfEmpty()
         return (connection, isDone)
     }
 
@@ -92,8 +112,18 @@ struct ConnectionGroupState: Sendable {
         return (exchange(&listeners, with: []), connections.values)
     }
 
+    /// Called when goodbye was said to all connections that were there.
+    mutating func didBegin() {
+        ending?.hasBegun = true
+        closeIfEmpty()
+    }
+
+    private mutating func closeIfEmpty() {
+        if ending?.hasBegun == true, connections.count == 0 { ending?.isOver = true }
+    }
+
     /// Whether the end has begun and all connections have ended.
-    var isDone: Bool { ending?.hasBegun == true && connections.count == 0 }
+    var isDone: Bool { ending?.hasBegun == true && ending?.isOver == true }
 
     /// Stores a timer, if it is the soonest.
     ///
@@ -110,15 +140,13 @@ struct ConnectionGroupState: Sendable {
     mutating func cut() -> [SocketPort] {
         let rest = connections.removeAll()
         ending?.outcome.cut += rest.count
+        ending?.isOver = true
         return rest
     }
 
-    /// Makes the end over, if it is done.
-    ///
-    /// - Returns: What is to be told to whom, and the timer to invalidate.
-    mutating func finish() -> (Outcome, [Completion], UVRunLoop.Timer?)? {
+    /// Takes what is to be told to whom, and the timer to invalidate; `nil` unless the end is done.
+    mutating func takeReport() -> (Outcome, [Completion], UVRunLoop.Timer?)? {
         guard isDone, var ending else { return nil }
-        ending.isOver = true
         let (completions, timer) = (ending.completions, ending.timer)
         (ending.completions, ending.timer) = ([], nil)
         self.ending = ending

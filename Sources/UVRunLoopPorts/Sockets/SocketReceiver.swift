@@ -23,6 +23,8 @@ struct SocketResources: ~Copyable, Sendable {
     var alarm: PortAlarm?
     /// Whether a task gets the events instead of the handler.
     var isTaken = false
+    /// Whether the port is in a group, which keeps it until it is invalid.
+    var isInGroup = false
     /// `nil` once the port is invalid; no handler or alarm is stored then.
     var descriptor: Descriptor?
 
@@ -43,6 +45,12 @@ struct SocketResources: ~Copyable, Sendable {
     fileprivate mutating func swap(_ alarm: PortAlarm?) -> PortAlarm? {
         descriptor == nil ? alarm : exchange(&self.alarm, with: alarm)
     }
+
+    /// Whether the port is of no use without its loop.
+    ///
+    /// A handler that is bound to an ended thread can never be called, and a group serves its ports
+    /// in one loop only.
+    fileprivate var endsWithLoop: Bool { isTaken || isInGroup || handler?.home != nil }
 
     fileprivate var home: HandlerHome {
         descriptor == nil || isTaken ? .any : HandlerHome(handler)
@@ -89,8 +97,7 @@ extension SocketReceiver {
 
     func loopDidEnd(port: UVRunLoop.SocketPort) {
         failWaits(UVRunLoop.PerformError.threadEnded)
-        // A handler that is bound to an ended thread can never be called.
-        if withResources({ $0.isTaken || $0.handler?.home != nil }) { UVRunLoop.invalidate(port) }
+        if withResources({ $0.endsWithLoop }) { UVRunLoop.invalidate(port) }
     }
 }
 

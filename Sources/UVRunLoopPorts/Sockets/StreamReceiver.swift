@@ -64,8 +64,8 @@ final class StreamReceiver: SocketReceiver {
         _ = consume descriptor
         _ = consume permit
         _ = state.withLock { $0.endTasks() }.perform()
-        let (listener, failure) = state.withLock { ($0.takeCloseListener(), $0.lifecycle.failure) }
-        listener?(failure)
+        let (group, failure) = state.withLock { ($0.takeGroup(), $0.lifecycle.failure) }
+        group?.connectionDidClose(self, failure)
     }
 
     func failWaits(_ error: any Error) {

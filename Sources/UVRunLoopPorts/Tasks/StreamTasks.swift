@@ -38,11 +38,8 @@ struct StreamTasks: Sendable {
     var waits: [Wait] = []
     /// The error that ends the bytes, when the port has become invalid for it.
     var failure: SocketError?
-    /// Called when the port has become invalid.
-    var closeListener: CloseListener?
-
-    /// Gets the error with which the connection has failed, if it has.
-    typealias CloseListener = @Sendable (SocketError?) -> Void
+    /// The group that is told when the port has become invalid.
+    var group: UVRunLoop.ConnectionGroup?
 }
 
 extension StreamState {
@@ -170,16 +167,20 @@ extension StreamState {
         return StreamTasks.Resumptions(waits: takeWaits(failing: error))
     }
 
-    /// Stores a function to be called when the port has become invalid; `false` if it is already.
-    mutating func setCloseListener(_ listener: @escaping StreamTasks.CloseListener) -> Bool {
-        guard resources.descriptor != nil else { return false }
+    /// Stores the group that is told when the port has become invalid, unless there is one.
+    ///
+    /// - Returns: The group that the connection is in; `nil` if the port is invalid.
+    mutating func join(_ group: UVRunLoop.ConnectionGroup) -> UVRunLoop.ConnectionGroup? {
+        guard resources.descriptor != nil else { return nil }
         makeRoomForTasks()
-        tasks[0].closeListener = listener
-        return true
+        resources.isInGroup = true
+        let joined = tasks[0].group ?? group
+        tasks[0].group = joined
+        return joined
     }
 
-    mutating func takeCloseListener() -> StreamTasks.CloseListener? {
-        tasks.isEmpty ? nil : exchange(&tasks[0].closeListener, with: nil)
+    mutating func takeGroup() -> UVRunLoop.ConnectionGroup? {
+        tasks.isEmpty ? nil : exchange(&tasks[0].group, with: nil)
     }
 
     /// Ends the waits for a port that is invalid.

@@ -158,8 +158,12 @@ final class TaskRequest: UVRunLoop.PortSource {
 
         var isQueued: Bool { queued.map { connection.isQueued($0) } ?? false }
 
+        /// The events to watch the socket for at first.
+        ///
+        /// A frame that was queued may be sent by another sender meanwhile, and only room in the
+        /// socket tells of that.
         var interest: UVRunLoop.DescriptorSource.Events {
-            isQueued ? [.readable, .writable] : .readable
+            queued == nil ? .readable : [.readable, .writable]
         }
 
         func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
@@ -170,8 +174,14 @@ final class TaskRequest: UVRunLoop.PortSource {
         ) -> ServeResult {
             guard let queued, isQueued || !isRequest else {
                 connection.receive()
-                // Another sender may have sent the rest of the request.
-                if events.contains(.writable) { didSend(port) }
+                if events.contains(.writable) {
+                    // Another sender has sent the rest of the request.
+                    didSend(port)
+                } else {
+                    // At its end, a connection drops what is queued and reads no more. Its socket
+                    // may remain full and readable, which would keep the loop busy.
+                    port.leaveIfAbandoned()
+                }
                 return ServeResult(wasHandled: true)
             }
             do throws(MessagePortError) {

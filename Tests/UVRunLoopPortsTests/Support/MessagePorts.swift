@@ -214,3 +214,11 @@ extension Remote {
         try send(id: id, data: data, replyPort: replyPort, sendLimit: limit)
     }
 }
+
+extension RemoteConnection {
+    /// Whether the socket accepts more.
+    var hasRoom: Bool {
+        var request = pollfd(fd: socket.descriptor.number, events: Int16(POLLOUT), revents: 0)
+        return poll(&request, 1, 0) > 0
+    }
+}

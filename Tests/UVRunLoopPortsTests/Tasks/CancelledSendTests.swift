@@ -225,12 +225,7 @@ private final class Stage: Sendable {
 
     /// Waits until the socket accepts nothing more: a part of a message was sent.
     func awaitFullSocket() async throws {
-        var request = pollfd(
-            fd: remote.connection.socket.descriptor.number,
-            events: Int16(POLLOUT),
-            revents: 0
-        )
-        try await yield(until: { !remote.isValid || poll(&request, 1, 0) <= 0 })
+        try await yield(until: { !remote.isValid || !remote.connection.hasRoom })
     }
 
     func awaitMessages(_ count: Int) async throws {

@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Longer than a test waits for its turn on a busy machine.
+private let longLimit = Duration.seconds(60)
+
+/// Frames of tasks whose wait begins or ends when another thread has changed the connection.
+@Suite(.timeLimit(.minutes(15))) struct TaskRequestTests {
+    /// A queued message, of which another sender sends the rest before its task watches the socket.
+    @Test func aMessageThatAnotherSenderSentIsSettled() async throws {
+        let (connection, peer, remote) = try connect(Place())
+        let frame = Frame.message(1, sampleBytes(8 << 20))
+        let queued = try #require(try connection.beginSending(frame))
+        let reader = startThread { _ = peer.read(frame.head().count) }
+        while try !connection.trySending(queued) { await Task.yield() }
+        join(reader)
+        let request = TaskRequest(queued, on: connection)
+        #expect(try await request.outcome(longLimit, nil) == nil)
+        #expect(remote.isValid)
+    }
+
+    /// A cancelled request of which a part was sent, and a connection that ends with unread input:
+    /// the kernel reports that as readable for as long as a loop watches.
+    @Test func anAbandonedRequestLeavesItsLoopAtTheEndOfTheConnection() async throws {
+        try await UVRunLoop.withThread { loop in
+            let (connection, peer, remote) = try connect(Place())
+            let request = Task(executorPreference: loop.taskExecutor) {
+                try await remote.request(data: sampleBytes(8 << 20), limit: longLimit)
+            }
+            try await yield(until: { !connection.hasRoom })
+            request.cancel()
+            await #expect(throws: CancellationError.self) { try await request.value }
+            try perform(on: loop) {
+                peer.write(Frame.reply(7, [1]).head())
+                remote.invalidate()
+            }
+            #expect(isQuiet(loop))
+        }
+    }
+}
+
+/// A remote port, its connection, and the other side, which is served by the test.
+private func connect(_ place: Place) throws -> (RemoteConnection, RawPeer, Remote) {
+    let listener = try place.rawListener()
+    let remote = try place.remote()
+    return (remote.connection, try listener.accept(), remote)
+}
+
+/// Blocks a task's thread, which a test may do.
+private func join(_ thread: RunningThread) { thread.join() }
+
+/// Blocks a task's thread until the loop's thread, which meanwhile reads nothing, has done this.
+private func perform(on loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) throws {
+    try loop.performAndWait(action)
+}
