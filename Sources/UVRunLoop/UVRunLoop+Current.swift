@@ -112,6 +112,16 @@ extension UVRunLoop {
     /// The current time of the calling thread's loop, or of the monotonic clock if it has none.
     package static var currentInstant: Instant { Instant(nanoseconds: currentTime) }
 
+    /// The date after a delay, by the clock of ``currentInstant``.
+    package static func currentInstant(after delay: Duration) -> Instant {
+        Instant(nanoseconds: currentTime(after: delay))
+    }
+
+    /// The date after a delay, by the clock of this loop.
+    package func instant(after delay: Duration) -> Instant {
+        Instant(nanoseconds: remote.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0)))
+    }
+
     private static var currentTime: Int64 {
         ThreadRecord.withCurrentLoop { $0?.remote.now ?? monotonicNow() }
     }

@@ -28,7 +28,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
 
     private var activityWords: String {
         guard identity.isThisProcess else { return "of the process that forked this one" }
-        if contents.withEngine({ $0.isClosed }) { return "ended" }
+        if hasEnded { return "ended" }
         return ([stateWords] + runWords + calledWords + watchedWords).joined(separator: ", ")
     }
 

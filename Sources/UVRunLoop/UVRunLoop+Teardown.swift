@@ -1,4 +1,7 @@
 extension UVRunLoop {
+    /// Whether the loop accepts nothing any more, because its thread is ending or has ended.
+    package var hasEnded: Bool { contents.withEngine { $0.isClosed } }
+
     /// Ends the loop at thread exit, on the loop's own thread.
     ///
     /// Calls the sources' `cancel` handlers, drops queued blocks and closes the handles. Calls from

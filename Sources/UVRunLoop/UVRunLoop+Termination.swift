@@ -91,7 +91,7 @@ extension UVRunLoop {
     /// Adds the source of a signal; one that no loop will serve leaves the signal as it was.
     fileprivate func serve(_ source: SignalSource) {
         add(source, forMode: .common)
-        if source.link.loop == nil { source.invalidate() }
+        if hasEnded { source.invalidate() }
     }
 }
 

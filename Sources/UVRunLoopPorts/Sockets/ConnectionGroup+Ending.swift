@@ -127,17 +127,19 @@ extension UVRunLoop.ConnectionGroup {
 
     /// Tells who waits, once the handler that is being called has returned.
     private func tellLater() {
-        loop.perform(inModes: [mode]) { self.tell() }
+        guard !loop.hasEnded else { return tell(isCalling: false) }
+        loop.perform(inModes: [mode]) { self.tell(isCalling: true) }
     }
 
-    private func tell() {
+    /// Calls the completions, or only releases them: they may capture the group.
+    private func tell(isCalling: Bool) {
         guard let (outcome, completions, timer) = state.withLock({ $0.takeReport() }) else {
             return
         }
         timer?.invalidate()
         goodbye.release()
         for completion in completions {
-            completion.current?(outcome)
+            if isCalling { completion.current?(outcome) }
             completion.release()
         }
     }

@@ -203,17 +203,7 @@ extension UVRunLoop {
         /// Adds a port to the loop; closes it if the loop has ended, because nothing else would.
         private func serve(_ port: SocketPort) {
             loop.add(port, forMode: mode)
-            guard port.isValid, port.link.loop == nil else { return }
-            // Or a handler has removed it meanwhile, to add it to another loop.
-            if loopHasEnded { port.invalidate() }
-        }
-
-        /// Whether the loop accepts nothing any more.
-        private var loopHasEnded: Bool {
-            let probe = Timer(after: .nanoseconds(Int64.max), sendableHandler: { _ in })
-            defer { probe.invalidate() }
-            loop.add(probe, forMode: mode)
-            return !loop.contains(probe, forMode: mode)
+            if loop.hasEnded { port.invalidate() }
         }
     }
 }

@@ -84,7 +84,6 @@ final class ListenerReceiver: SocketReceiver {
             state.withLock { $0.pacing.didFillUp() }
             return .pause
         }
-        let now = UVRunLoop.Instant.now
         do {
             let descriptor = try state.withLock { state throws(UVError) in
                 try state.resources.descriptor?.accept()
@@ -98,7 +97,7 @@ final class ListenerReceiver: SocketReceiver {
             default: break
             }
             // A shortage, or another error that may persist and leaves the client in the backlog.
-            state.withLock { $0.pacing.didRunShort(at: now) }
+            state.withLock { $0.pacing.didRunShort(at: UVRunLoop.currentInstant) }
             return .pause
         }
     }

@@ -208,7 +208,7 @@ extension UVRunLoop.SocketPort {
         _ order: Int,
         _ handler: HomeBound<Body>?
     ) throws(UVRunLoop.SocketError) {
-        let deadline = limit.map { UVRunLoop.Instant.now + $0 }
+        let deadline = limit.map { UVRunLoop.currentInstant(after: $0) }
         let attempt = ConnectionAttempt(try address.raw, until: deadline)
         do {
             let socket = try Stream.socket(family: address.family)

@@ -85,7 +85,7 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     private func begin(in loop: UVRunLoop, limit: Duration) {
         let timer = UVRunLoop.Timer(
-            at: .now + limit,
+            at: loop.instant(after: limit),
             sendableHandler: { [weak self] _ in self?.limitDidPass() }
         )
         self.timer.withLock { $0 = timer }

@@ -154,6 +154,27 @@ import Testing
         }
     }
 
+    @Test func theLimitCountsByTheLoopsClock() throws {
+        let place = Place()
+        try withLoop(.manual) { loop, log in
+            var options = SocketPort.ListenOptions()
+            options.backlog = 0
+            let path = SocketAddress.unix(place.path + "/socket")
+            let listener = try SocketPort(listeningAt: path, options: options) { _, _ in }
+            let crowd = try fillLine(of: path)
+            let start = loop.now
+            let client = try SocketPort(connectingTo: path, limit: .seconds(5)) { log.note($1) }
+            loop.add(client, forMode: .default)
+            while log.count == 0, loop.now - start < .seconds(60) {
+                loop.run(for: .seconds(60), returnAfterSourceHandled: true)
+            }
+            #expect(log.entries == ["failed: the time limit has passed"])
+            #expect(loop.now - start == .seconds(5))
+            crowd.forEach { $0.close() }
+            listener.invalidate()
+        }
+    }
+
     @Test func aFullLineOfAUnixListenerIsWaitedFor() throws {
         let place = Place()
         try withLoop { loop in
