@@ -15,21 +15,36 @@ package final class TaskWait<Value: Sendable>: Sendable {
 
     package init() {}
 
+    /// Whether there is an outcome.
+    package var isSettled: Bool {
+        state.withLock { state in
+            switch state {
+            case .unsettled, .waiting: false
+            case .settled, .over: true
+            }
+        }
+    }
+
     /// Ends the wait, unless it has ended.
     ///
     /// The caller holds no lock.
-    package func settle(_ outcome: Outcome) {
-        let waiting = state.withLock { state -> WaitingTask<Outcome>? in
+    ///
+    /// - Returns: Whether this outcome counts.
+    @discardableResult
+    package func settle(_ outcome: Outcome) -> Bool {
+        let (isFirst, waiting) = state.withLock { state -> (Bool, WaitingTask<Outcome>?) in
             switch state {
-            case .unsettled: state = .settled(outcome)
+            case .unsettled:
+                state = .settled(outcome)
+                return (true, nil)
             case .waiting(let task):
                 state = .over
-                return task
-            case .settled, .over: break
+                return (true, task)
+            case .settled, .over: return (false, nil)
             }
-            return nil
         }
         waiting?.resume(returning: outcome)
+        return isFirst
     }
 
     /// Stores the task that waits, or resumes it; called once.
@@ -55,7 +70,11 @@ package final class WaitEnd<Value: Sendable>: Sendable {
 
     package init(_ wait: TaskWait<Value>) { self.wait = wait }
 
-    package func settle(_ outcome: TaskWait<Value>.Outcome) { wait.settle(outcome) }
+    package var isSettled: Bool { wait.isSettled }
+
+    /// Ends the wait; returns whether this outcome counts.
+    @discardableResult
+    package func settle(_ outcome: TaskWait<Value>.Outcome) -> Bool { wait.settle(outcome) }
 
     deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }

@@ -80,12 +80,7 @@ extension UVRunLoop {
                 inbox,
                 [],
                 handler,
-                descriptorIsReady: { _ in
-                    guard let event = alarm.take() else { return }
-                    inbox.change { events in
-                        if events.last != event { events.append(event) }
-                    }
-                },
+                descriptorIsReady: { _, _ in alarm.take(into: inbox) },
                 didRelease: { alarm.close() },
                 isLast: { event in
                     event == .reached && !alarm.isPending && !inbox.isTakenByTask
@@ -106,7 +101,10 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public var date: WallDate {
             get { WallDate(nanoseconds: alarm.date) }
-            set { alarm.date = newValue.nanoseconds }
+            set {
+                let hasEvent = alarm.setDate(newValue.nanoseconds, receiver.inbox)
+                if hasEvent { link.announce() }
+            }
         }
 
         /// The events as a sequence, for a task that takes them instead of a handler.

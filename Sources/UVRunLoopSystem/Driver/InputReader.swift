@@ -66,6 +66,19 @@ final class InputReader: Sendable {
 
     func resume() { setPaused(false) }
 
+    /// Watches the descriptor again after a hang-up, which is reported once, if the end was not
+    /// read yet.
+    ///
+    /// A socket that was reset has data before its error, and a pipe may get another writer.
+    func readOn() {
+        let link = state.withLock { $0.isOver || $0.isPaused ? nil : $0.link }
+        link?.setEvents { interest }
+    }
+
+    private var interest: UVRunLoop.DescriptorEvents {
+        state.withLock(\.isPaused) ? [] : .readable
+    }
+
     private func setPaused(_ isPaused: Bool) {
         let link = state.withLock { state -> UVRunLoop.PortLink? in
             guard state.isPaused != isPaused else { return nil }
@@ -73,6 +86,6 @@ final class InputReader: Sendable {
             return state.link
         }
         // The last of two threads that are here at once sets what holds then.
-        link?.setEvents { state.withLock(\.isPaused) ? [] : .readable }
+        link?.setEvents { interest }
     }
 }

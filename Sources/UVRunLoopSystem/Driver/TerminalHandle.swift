@@ -9,7 +9,7 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
     typealias SystemError = UVRunLoop.SystemError
 
     private let raw: UnsafeMutablePointer<uv_tty_t>
-    private let descriptor: CInt
+    private var descriptor: CInt
 
     init(_ terminal: CInt) throws(SystemError) {
         let isTerminal = uv_guess_handle(terminal) == UV_TTY
@@ -29,7 +29,17 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         }
         unsafe raw.pointee.data = unsafe data
         host.insert(self)
+        adoptReopenedTerminal()
         TerminalFlags.keep(of: descriptor)
+    }
+
+    /// Closes the descriptor that libuv was given, if it has opened the terminal once more.
+    private func adoptReopenedTerminal() {
+        let handle = unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self)
+        var used: uv_os_fd_t = -1
+        guard unsafe uv_fileno(handle, &used) == 0, used != descriptor else { return }
+        cuv_close(descriptor)
+        descriptor = used
     }
 
     func setRaw(_ isRaw: Bool) throws(UVError) {
@@ -57,7 +67,12 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
 enum TerminalFlags {
     private struct Kept {
         var process: pid_t = 0
-        var flags: [CInt: termios] = [:]
+        var terminals: [CInt: Terminal] = [:]
+    }
+
+    private struct Terminal {
+        let device: dev_t
+        let flags: termios
     }
 
     private static let kept = Guarded(Kept())
@@ -67,25 +82,29 @@ enum TerminalFlags {
 
     static func keep(of descriptor: CInt) {
         _ = registration
-        var flags = termios()
-        guard unsafe tcgetattr(descriptor, &flags) == 0 else { return }
+        var (flags, file) = (termios(), stat())
+        guard unsafe tcgetattr(descriptor, &flags) == 0, unsafe fstat(descriptor, &file) == 0
+        else { return }
+        let found = Terminal(device: file.st_rdev, flags: flags)
         let process = getpid()
         kept.withLock { kept in
             // A forked child puts back nothing of its parent's.
             if kept.process != process { kept = Kept(process: process) }
-            kept.flags[descriptor] = flags
+            // What was found by whom opened it first: it may be in raw mode since.
+            let first = kept.terminals.values.first { $0.device == found.device }
+            kept.terminals[descriptor] = first ?? found
         }
     }
 
     static func putBack(of descriptor: CInt) {
-        let flags = kept.withLock { $0.flags.removeValue(forKey: descriptor) }
-        if let flags { set(flags, of: descriptor) }
+        let terminal = kept.withLock { $0.terminals.removeValue(forKey: descriptor) }
+        if let terminal { set(terminal.flags, of: descriptor) }
     }
 
     private static func putBackAll() {
         let process = getpid()
-        let all = kept.withLock { $0.process == process ? $0.flags : [:] }
-        for (descriptor, flags) in all { set(flags, of: descriptor) }
+        let all = kept.withLock { $0.process == process ? $0.terminals : [:] }
+        for (descriptor, terminal) in all { set(terminal.flags, of: descriptor) }
     }
 
     private static func set(_ flags: termios, of descriptor: CInt) {

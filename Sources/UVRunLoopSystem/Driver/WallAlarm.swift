@@ -34,16 +34,26 @@ final class WallAlarm: Sendable {
         Self.arm(descriptor, date)
     }
 
-    /// The date; setting it arms the timer anew.
-    var date: Int64 {
-        get { state.withLock(\.date) }
-        set {
-            let descriptor = descriptor
-            state.withLock { state in
-                state.date = newValue
-                state.isPending = true
-                if state.isOpen { Self.arm(descriptor, newValue) }
+    var date: Int64 { state.withLock(\.date) }
+
+    /// Arms the timer anew, and withdraws the event of the former date.
+    ///
+    /// Under one lock, as ``take(into:)``: the event of a date is in the inbox only as long as that
+    /// is the date.
+    ///
+    /// - Returns: Whether this has found that the clock was set, and left an event.
+    func setDate(_ date: Int64, _ inbox: EventInbox<Event>) -> Bool {
+        let descriptor = descriptor
+        return state.withLock { state in
+            state.date = date
+            state.isPending = true
+            guard state.isOpen else { return false }
+            let clockWasSet = Self.arm(descriptor, date)
+            inbox.change { events in
+                events.removeAll { $0 == .reached }
+                if clockWasSet, events.isEmpty { events.append(.clockWasSet) }
             }
+            return clockWasSet
         }
     }
 
@@ -51,21 +61,25 @@ final class WallAlarm: Sendable {
     var isPending: Bool { state.withLock(\.isPending) }
 
     /// The kernel follows the clock when it is set; it is only told to report that.
-    private static func arm(_ descriptor: CInt, _ date: Int64) {
+    ///
+    /// - Returns: Whether the clock was set since the timer was read, which is not reported again.
+    @discardableResult
+    private static func arm(_ descriptor: CInt, _ date: Int64) -> Bool {
         // Zero would disarm the timer.
         let date = max(date, 1)
         var value = itimerspec()
         value.it_value.tv_sec = Int(date / 1_000_000_000)
         value.it_value.tv_nsec = Int(date % 1_000_000_000)
         let flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET
-        _ = unsafe timerfd_settime(descriptor, CInt(flags), &value, nil)
+        return unsafe timerfd_settime(descriptor, CInt(flags), &value, nil) != 0
+            && errno == ECANCELED
     }
 
-    /// Reads the timer; returns what has happened, if anything.
-    func take() -> Event? {
+    /// Reads the timer, and leaves what has happened, if anything.
+    func take(into inbox: EventInbox<Event>) {
         let descriptor = descriptor
-        return state.withLock { state in
-            guard state.isOpen else { return nil }
+        state.withLock { state in
+            guard state.isOpen else { return }
             var count: UInt64 = 0
             let length = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
             let outcome = Self.outcome(
@@ -75,8 +89,11 @@ final class WallAlarm: Sendable {
                 isDue: Self.now >= state.date
             )
             if outcome.rearms { Self.arm(descriptor, state.date) }
-            if outcome.event == .reached { state.isPending = false }
-            return outcome.event
+            guard let event = outcome.event else { return }
+            if event == .reached { state.isPending = false }
+            inbox.change { events in
+                if events.last != event { events.append(event) }
+            }
         }
     }
 

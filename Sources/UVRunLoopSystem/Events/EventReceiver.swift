@@ -14,7 +14,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     /// Called when the source becomes invalid.
     private let didRelease: @Sendable () -> Void
     /// Called when the descriptor of the source's link is ready.
-    private let descriptorIsReady: @Sendable (Source) -> Void
+    private let descriptorIsReady: @Sendable (Source, UVRunLoop.DescriptorEvents) -> Void
     /// Whether an event is the source's last; called once for each that was taken.
     private let isLast: @Sendable (Event) -> Bool
 
@@ -22,7 +22,10 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         _ inbox: EventInbox<Event>,
         _ handles: [LoopHandle],
         _ handler: ((Source, Event) -> Void)?,
-        descriptorIsReady: @escaping @Sendable (Source) -> Void = { _ in },
+        descriptorIsReady: @escaping @Sendable (Source, UVRunLoop.DescriptorEvents) -> Void = {
+            _,
+            _ in
+        },
         didTake: @escaping @Sendable () -> Void = {},
         didRelease: @escaping @Sendable () -> Void = {},
         isLast: @escaping @Sendable (Event) -> Bool = { _ in false }
@@ -73,7 +76,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         port source: Source,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        if !events.isEmpty { descriptorIsReady(source) }
+        if !events.isEmpty { descriptorIsReady(source, events) }
         let wasHandled = inbox.isTakenByTask ? inbox.giveToTask() : callHandler(of: source)
         if wasHandled { eventWasTaken() }
         return ServeResult(wasHandled: wasHandled, hasMore: source.link.isValid && isReady)

@@ -88,7 +88,7 @@ extension UVRunLoop {
             process = running.process
             self.child = child
             input = running.input
-            receiver = EventReceiver(inbox, running.handles, handler) { source in
+            receiver = EventReceiver(inbox, running.handles, handler) { source, _ in
                 guard !remaining.knowsExit, let end = child.takeStatus() else { return }
                 remaining.knowsExit = true
                 source.link.setEvents { [] }

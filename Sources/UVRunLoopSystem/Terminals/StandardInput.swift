@@ -76,9 +76,10 @@ extension UVRunLoop {
                 inbox,
                 [],
                 handler,
-                descriptorIsReady: { _ in
+                descriptorIsReady: { _, events in
                     if inbox.count == 0, let event = reader.take() { inbox.append(event) }
                     if inbox.holdsUntaken { reader.pause { inbox.holdsUntaken } }
+                    if events.contains(.hangUp) { reader.readOn() }
                 },
                 didTake: { reader.resume() },
                 isLast: { event in

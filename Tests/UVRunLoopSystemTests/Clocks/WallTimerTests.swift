@@ -32,6 +32,25 @@ private typealias WallDate = UVRunLoop.WallDate
         }
     }
 
+    @Test func aNewDateWithdrawsTheEventThatNobodyHasTaken() throws {
+        try withLoop { loop in
+            let timer = try WallTimer(at: .now)
+            loop.add(timer, forMode: .default)
+            let log = EventLog()
+            loop.run(mode: .default, for: .milliseconds(10))
+            timer.date = .now + .seconds(1_000)
+            Task(executorPreference: loop.taskExecutor) {
+                for await event in timer.events { log.note("\(event)") }
+            }
+            loop.run(mode: .default, for: .milliseconds(10))
+            #expect(log.entries == [])
+            timer.date = .now
+            while log.count == 0 { loop.run(mode: .default, for: .milliseconds(10)) }
+            #expect(log.entries == ["reached"])
+            timer.invalidate()
+        }
+    }
+
     @Test func farDatesDoNotFire() throws {
         try withLoop { loop in
             let far = WallDate(sinceEpoch: .seconds(1_000_000_000_000))

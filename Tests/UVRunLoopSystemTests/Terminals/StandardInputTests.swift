@@ -136,6 +136,23 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    @Test func aSocketThatWasResetHasBytesAndThenAnEnd() throws {
+        try withLoop { loop in
+            let (own, peers) = socketPair()
+            defer { close(own) }
+            write("unread", to: own)
+            write("bytes", to: peers)
+            close(peers)
+            let log = EventLog()
+            let input = try StandardInput(descriptor: own) { _, event in
+                if case .bytes = event { log.note("bytes") } else { log.note("end") }
+            }
+            loop.add(input, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.entries == ["bytes", "end"])
+        }
+    }
+
     @Test func bytesThatNoTaskTakesLetTheLoopSleep() throws {
         try withLoop { loop in
             let pipe = Pipe()

@@ -24,6 +24,36 @@ private typealias Terminal = UVRunLoop.Terminal
         }
     }
 
+    @Test func aTerminalThatIsOpenedInRawModePutsBackWhatWasBefore() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            let first = try Terminal(descriptor: pair.terminal)
+            try first.setRaw()
+            let second = try Terminal(descriptor: pair.terminal)
+            first.close()
+            second.close()
+            #expect(pair.echoes)
+        }
+    }
+
+    @Test func closingLeavesNoDescriptorBehind() throws {
+        // In a process of its own, where nobody else opens descriptors.
+        let status = inChild {
+            withLoop { loop in
+                let pair = TerminalPair()
+                func openAndClose() -> Int {
+                    (try? Terminal(descriptor: pair.terminal))?.close()
+                    loop.run(mode: .default, for: .zero)
+                    return openDescriptorCount()
+                }
+                let before = openAndClose()
+                for _ in 0..<5 { _ = openAndClose() }
+                return openAndClose() == before ? 0 : 1
+            }
+        }
+        #expect(status == 0)
+    }
+
     @Test func theSizeIsTheTerminals() throws {
         try withLoop { _ in
             let pair = TerminalPair()
