@@ -6,15 +6,15 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func repeatingTimerKeepsToItsOriginalDatesHoweverLateItFires(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let first = loop.now + .milliseconds(2)
             let interval = Duration.milliseconds(3)
             let dates = Box<[UVRunLoop.Instant]>([])
-            let timer = UVRunLoop.Timer(at: first, interval: interval) { timer in
+            let timer = UVRunLoop.Timer(after: .milliseconds(2), interval: interval) { timer in
                 if loop.now < timer.nextFireDate { log.note("early") }
                 dates.value.append(timer.nextFireDate)
                 letTimePass(.microseconds(700), loop)
                 if dates.value.count == 5 { timer.invalidate() }
             }
+            let first = timer.nextFireDate
             loop.add(timer, forMode: .default)
             #expect(timer.interval == interval)
             #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
@@ -31,23 +31,24 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func anyNumberOfMissedDatesIsOneFire(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let first = loop.now + .milliseconds(2)
-            let missed = Box(-1)
-            let timer = UVRunLoop.Timer(at: first, interval: .milliseconds(2)) { timer in
-                log.note(timer.nextFireDate == first ? "first date" : "another date")
+            let (first, missed) = (Box(loop.now), Box(-1))
+            let interval = Duration.milliseconds(2)
+            let timer = UVRunLoop.Timer(after: interval, interval: interval) { timer in
+                log.note(timer.nextFireDate == first.value ? "first date" : "another date")
                 missed.value = Int(timer.missedFires)
             }
+            first.value = timer.nextFireDate
             loop.add(timer, forMode: .default)
             letTimePass(.milliseconds(21), loop)
             loop.run(mode: .default, for: .zero)
 
             #expect(log.entries == ["first date"])
             #expect(missed.value >= 9)
-            #expect(timer.nextFireDate > first + .milliseconds(2) * missed.value)
-            #expect(steps(from: first, to: timer.nextFireDate, by: .milliseconds(2)) != nil)
+            #expect(timer.nextFireDate > first.value + interval * missed.value)
+            #expect(steps(from: first.value, to: timer.nextFireDate, by: interval) != nil)
             if kind == .manual {
                 #expect(missed.value == 9)
-                #expect(timer.nextFireDate == first + .milliseconds(20))
+                #expect(timer.nextFireDate == first.value + .milliseconds(20))
             }
         }
     }
@@ -144,13 +145,14 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func nextDateIsComputedAfterTheHandlerReturned(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let first = loop.now + .milliseconds(1)
-            let end = Box(first)
-            let timer = UVRunLoop.Timer(at: first, interval: .milliseconds(2)) { _ in
+            let end = Box(loop.now)
+            let interval = Duration.milliseconds(2)
+            let timer = UVRunLoop.Timer(after: .milliseconds(1), interval: interval) { _ in
                 log.note("fired")
                 letTimePass(.milliseconds(9), loop)
                 end.value = loop.now
             }
+            let first = timer.nextFireDate
             loop.add(timer, forMode: .default)
             letTimePass(.milliseconds(1), loop)
             loop.run(mode: .default, for: .zero)

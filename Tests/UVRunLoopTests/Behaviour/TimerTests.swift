@@ -62,12 +62,12 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func handlerReceivesItsTimerAndReadsTheDateBeingFired(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let date = loop.now + .milliseconds(2)
-            let received = Box<UVRunLoop.Timer?>(nil)
-            let timer = UVRunLoop.Timer(at: date) { timer in
+            let (date, received) = (Box(loop.now), Box<UVRunLoop.Timer?>(nil))
+            let timer = UVRunLoop.Timer(after: .milliseconds(2)) { timer in
                 received.value = timer
-                log.note(timer.nextFireDate == date ? "date" : "another date")
+                log.note(timer.nextFireDate == date.value ? "date" : "another date")
             }
+            date.value = timer.nextFireDate
             loop.add(timer, forMode: .default)
             letTimePass(.milliseconds(6), loop)
             loop.run(mode: .default, for: .zero)
