@@ -13,11 +13,11 @@ import UVRunLoopLogs
         let thread = try UVRunLoop.Thread(name: "slow")
         let timer = UVRunLoop.Timer(
             after: .zero,
-            sendableHandler: { _ in messages.await { $0.hasPrefix("warning") } }
+            sendableHandler: { _ in messages.await { $0.hasPrefix("warning UVRunLoop \"slow\"") } }
         )
         timer.label = "poll"
         thread.runLoop.add(timer)
-        messages.await { $0.hasPrefix("notice") }
+        messages.await { $0.hasPrefix("notice UVRunLoop \"slow\"") }
         logs.stop()
         thread.stop()
         thread.join()
