@@ -222,29 +222,32 @@ import Testing
     }
 
     @Test func acceptingPausesWithoutDescriptorsAndGoesOnWithThem() async {
-        await #expect(processExitsWith: .success) {
-            let place = Place()
-            let pipe = Pipe()
-            let child = startChild {
-                // The server's process has no descriptors left when this one connects.
-                pipe.readWaiting()
-                guard let remote = try? place.remote() else { return 1 }
-                let reply = try? remote.request([7])
-                return reply == [7] ? 0 : 2
-            }
-            let server = try PortServer(place) { _, message in message.data }
-            let table = FullTable()
-            pipe.write("x")
-            let start = processProcessorTime()
-            usleep(400_000)
-            #expect(processProcessorTime() - start < 200_000_000)
-            var status: CInt = 0
-            #expect(waitpid(child, &status, WNOHANG) == 0)
-            table.clear()
-            #expect(awaitEnd(of: child) == 0)
-            server.stop()
-        }
+        await #expect(processExitsWith: .success) { inQuietProcess(pauseAccepting) }
     }
+}
+
+private func pauseAccepting() throws {
+    let place = Place()
+    let pipe = Pipe()
+    let child = startChild {
+        // The server's process has no descriptors left when this one connects.
+        pipe.readWaiting()
+        guard let remote = try? place.remote() else { return 1 }
+        let reply = try? remote.request([7])
+        return reply == [7] ? 0 : 2
+    }
+    let server = try PortServer(place) { _, message in message.data }
+    let table = FullTable()
+    pipe.write("x")
+    let start = processProcessorTime()
+    usleep(400_000)
+    precondition(processProcessorTime() - start < 200_000_000, "It spins.")
+    var status: CInt = 0
+    precondition(waitpid(child, &status, WNOHANG) == 0, "It ended with \(outcome(of: status)).")
+    table.clear()
+    let end = awaitEnd(of: child)
+    precondition(end == 0, "It ended with \(end).")
+    server.stop()
 }
 
 /// Serves a port until the process is killed.
