@@ -27,8 +27,8 @@ int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
 #if __GLIBC_PREREQ(2, 31) && !__has_feature(thread_sanitizer)
 
 int cuv_join_thread(pthread_t thread, int64_t nanoseconds) {
-    int64_t date = nanoseconds > 0 ? nanoseconds : 0;
-    struct timespec time = {.tv_sec = date / 1000000000, .tv_nsec = date % 1000000000};
+    struct timespec time = {
+        .tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &time);
 }
 
@@ -37,11 +37,10 @@ int cuv_join_thread(pthread_t thread, int64_t nanoseconds) {
 // The older call, which is all that the thread sanitizer knows, has a date of CLOCK_REALTIME. That
 // clock may be set, so the wait is cut into short ones.
 int cuv_join_thread(pthread_t thread, int64_t nanoseconds) {
-    int64_t date = nanoseconds > 0 ? nanoseconds : 0;
     for (;;) {
         struct timespec now, time;
         clock_gettime(CLOCK_MONOTONIC, &now);
-        int64_t rest = date - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+        int64_t rest = nanoseconds - ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
         int64_t slice = rest < 0 ? 0 : rest > 100000000 ? 100000000 : rest;
         clock_gettime(CLOCK_REALTIME, &time);
         time.tv_sec += (time.tv_nsec + slice) / 1000000000;

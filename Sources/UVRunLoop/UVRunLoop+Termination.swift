@@ -84,14 +84,8 @@ extension UVRunLoop {
         _ handler: HomeBound<(SignalSource, Int) -> Void>
     ) throws(RunLoopError) -> SignalSource {
         let source = try SignalSource(TerminationSignal.hangUp, 0, handler, keepsModes: false)
-        serve(source)
+        addUntilEnd(source)
         return source
-    }
-
-    /// Adds the source of a signal; one that no loop will serve leaves the signal as it was.
-    fileprivate func serve(_ source: SignalSource) {
-        add(source, forMode: .common)
-        if hasEnded { source.invalidate() }
     }
 }
 
@@ -120,7 +114,7 @@ private final class Termination: Sendable {
             )
         }
         sources.withLock { $0 = made }
-        for source in made { loop.serve(source) }
+        for source in made { loop.addUntilEnd(source) }
         return made
     }
 

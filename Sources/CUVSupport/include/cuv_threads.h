@@ -12,8 +12,8 @@ void cuv_name_thread(const char *_Nonnull name);
 
 int cuv_is_main_thread(void);
 
-// Waits for the end of a thread until a time of CLOCK_MONOTONIC in nanoseconds; returns 0, or an
-// errno.
+// Waits for the end of a thread until a time of CLOCK_MONOTONIC in nanoseconds, which is not
+// negative; returns 0, or an errno.
 int cuv_join_thread(pthread_t thread, int64_t nanoseconds);
 
 // The library's thread-local state.

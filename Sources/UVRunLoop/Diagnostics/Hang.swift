@@ -22,7 +22,7 @@ extension UVRunLoop {
         public let stack: [UInt]
 
         /// The addresses of the stack as they are written, in hexadecimal digits.
-        package var addresses: [String] { stack.map { "0x\(String($0, radix: 16))" } }
+        package var addresses: [String] { stack.map(\.address) }
 
         func lasting(_ duration: Duration) -> Hang {
             Hang(

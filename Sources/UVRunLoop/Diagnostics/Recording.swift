@@ -34,7 +34,7 @@ final class Recording: LoopWatcher {
         guard thread.isOfThisProcess else { return }
         LoopWatch.remove(self)
         thread.end()
-        // Every loop that is not running keeps this object until it is watched again.
+        // A loop keeps its track until it notices the change, and the track the loop.
         let state = state.withLock { exchange(&$0, with: State(isOver: true)) }
         for track in state.tracks.values { track.end() }
     }

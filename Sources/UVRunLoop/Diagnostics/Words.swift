@@ -29,6 +29,11 @@ extension Duration {
     }
 }
 
+extension UInt {
+    /// The number as an address is written, in hexadecimal digits.
+    var address: String { "0x\(String(self, radix: 16))" }
+}
+
 /// One line about an object: its kind, its label, and facts.
 struct ObjectLine {
     let kind: String
@@ -57,6 +62,6 @@ struct ObjectLine {
     }
 
     private static func address(of object: AnyObject) -> String {
-        "0x" + String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16)
+        UInt(bitPattern: ObjectIdentifier(object)).address
     }
 }

@@ -117,7 +117,6 @@ final class PortQueue: TypedPortReceiver {
     func next(in loop: UVRunLoop?, isolation: isolated (any Actor)?) async -> Message? {
         while true {
             if let message = takeMessage() { return message }
-            inbox.tellSenders()
             // From here on, the next message is announced to the loop.
             if inbox.hasMore() { continue }
             let arrival: Void? = await arrivals.next(on: loop, isolation: isolation) {}

@@ -47,7 +47,7 @@ package struct PosixThread: Sendable {
             join()
             return true
         }
-        return cuv_join_thread(handle, date) == 0
+        return cuv_join_thread(handle, max(date, 0)) == 0
     }
 
     /// Lets the system free the thread when it ends.

@@ -71,10 +71,4 @@ extension UVRunLoop {
         checkProcess()
         return try Signals(signal, of: self)
     }
-
-    /// Adds a source to the common modes; if the loop has ended, it becomes invalid.
-    func addUntilEnd(_ source: some PortSource) {
-        add(source, forMode: .common)
-        if withEngine({ $0.isClosed }) { Self.invalidate(source) }
-    }
 }

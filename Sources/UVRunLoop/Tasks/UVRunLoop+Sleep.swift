@@ -56,10 +56,4 @@ extension UVRunLoop {
         guard addUntilEnd(timer) else { throw PerformError.threadEnded }
         try await outcome(of: wait, isolation: isolation) { timer.invalidate() }
     }
-
-    /// Adds a timer to the common modes; returns `false` if the loop has ended.
-    func addUntilEnd(_ timer: Timer) -> Bool {
-        add(timer, forMode: .common)
-        return !withEngine({ $0.isClosed })
-    }
 }

@@ -174,7 +174,7 @@ extension UVRunLoop {
             let isHeld = state.withLock { $0.insert(listener: listener) }
             guard isHeld else { return listener.invalidate() }
             listener.role.receiver.withResources { $0.isInGroup = true }
-            serve(listener)
+            loop.addUntilEnd(listener, forMode: mode)
         }
 
         private func hold(connection: SocketPort, _ stream: StreamReceiver) {
@@ -196,14 +196,8 @@ extension UVRunLoop {
                 (stream.resources.descriptor != nil, stream.lifecycle.failure)
             }
             guard isOpen else { return connectionDidClose(stream, failure) }
-            serve(connection)
+            loop.addUntilEnd(connection, forMode: mode)
             if isLate { loop.perform(inModes: [mode]) { self.sayGoodbye(to: connection) } }
-        }
-
-        /// Adds a port to the loop; closes it if the loop has ended, because nothing else would.
-        private func serve(_ port: SocketPort) {
-            loop.add(port, forMode: mode)
-            if loop.hasEnded { port.invalidate() }
         }
     }
 }

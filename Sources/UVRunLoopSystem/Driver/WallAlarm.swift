@@ -34,6 +34,7 @@ final class WallAlarm: Sendable {
         Self.arm(descriptor, date)
     }
 
+    /// The date in nanoseconds of the calendar's clock.
     var date: Int64 { state.withLock(\.date) }
 
     /// Arms the timer anew, and withdraws the event of the former date.
