@@ -1,12 +1,12 @@
 // Child processes by pidfd: system calls that the C library may not declare.
 
+#define _GNU_SOURCE
 #include "cuv_children.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,86 +33,56 @@ int cuv_child_signal(int descriptor, int signal) {
     return syscall(pidfd_send_signal, descriptor, signal, NULL, 0) == 0 ? 0 : -errno;
 }
 
-// The state of the start that is in progress, under the lock.
+// Held while a child is started, with what SIGCHLD did before.
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
-static int *hidden;
-static size_t hidden_count;
 static struct sigaction previous_action;
+// Whether the calling thread holds the lock.
+static __thread int is_starting;
 
-// In a forked child, whose parent's other threads do not exist.
-static void forget_start(void) {
-    pthread_mutex_init(&starting, NULL);
-    hidden = NULL;
-    hidden_count = 0;
-}
-
-static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_start); }
-
-static int set_closes(int descriptor, int closes) {
-    int flags = fcntl(descriptor, F_GETFD);
-    if (flags < 0 || !(flags & FD_CLOEXEC) == !closes) return 0;
-    return fcntl(descriptor, F_SETFD, flags ^ FD_CLOEXEC) == 0;
-}
-
-static int hide(int descriptor) {
-    if (!set_closes(descriptor, 1)) return 0;
-    if ((hidden_count & (hidden_count - 1)) == 0) {
-        size_t size = hidden_count == 0 ? 1 : 2 * hidden_count;
-        int *more = realloc(hidden, size * sizeof *hidden);
-        if (more == NULL) {
-            set_closes(descriptor, 0);
-            return -ENOMEM;
+// Marks a child's descriptors, beyond the standard ones, to be closed by exec.
+//
+// It runs between fork and exec, where only system calls are safe.
+static void close_others_at_exec(void) {
+    const long close_range = 436; // SYS_close_range, which the headers may not know
+    const unsigned only_marks = 1u << 2; // CLOSE_RANGE_CLOEXEC, since Linux 5.11
+    if (syscall(close_range, 3u, ~0u, only_marks) == 0) return;
+    int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _Alignas(struct dirent64) char entries[2048];
+    long length;
+    while ((length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0) {
+        for (long offset = 0; offset < length;) {
+            struct dirent64 *entry = (struct dirent64 *)(entries + offset);
+            int number = 0;
+            for (const char *digit = entry->d_name; *digit >= '0' && *digit <= '9'; digit++)
+                number = 10 * number + (*digit - '0');
+            if (number > 2) fcntl(number, F_SETFD, FD_CLOEXEC);
+            offset += entry->d_reclen;
         }
-        hidden = more;
     }
-    hidden[hidden_count++] = descriptor;
-    return 0;
+    close(directory);
 }
 
-// Without a descriptor for the directory, or without /proc, tries every number.
-static int hide_all(void) {
-    int status = 0;
-    DIR *directory = opendir("/proc/self/fd");
-    if (directory == NULL) {
-        long limit = sysconf(_SC_OPEN_MAX);
-        if (limit < 0 || limit > 65536) limit = 65536;
-        for (int number = 3; number < limit && status == 0; number++) status = hide(number);
-        return status;
-    }
-    struct dirent *entry;
-    while (status == 0 && (entry = readdir(directory)) != NULL) {
-        int number = atoi(entry->d_name);
-        if (number > 2) status = hide(number);
-    }
-    closedir(directory);
-    return status;
+// In every forked child, whose parent's other threads do not exist.
+static void prepare_child(void) {
+    pthread_mutex_init(&starting, NULL);
+    if (is_starting) close_others_at_exec();
+    is_starting = 0;
 }
 
-static void show_all(void) {
-    for (size_t index = 0; index < hidden_count; index++) set_closes(hidden[index], 0);
-    free(hidden);
-    hidden = NULL;
-    hidden_count = 0;
-}
+static void watch_forks(void) { pthread_atfork(NULL, NULL, prepare_child); }
 
-int cuv_child_starts(void) {
+void cuv_child_starts(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&starting);
-    int status = hide_all();
-    if (status == 0) {
-        sigaction(SIGCHLD, NULL, &previous_action);
-        return 0;
-    }
-    show_all();
-    pthread_mutex_unlock(&starting);
-    return status;
+    is_starting = 1;
+    sigaction(SIGCHLD, NULL, &previous_action);
 }
 
 void cuv_child_started(void) {
     struct sigaction action = previous_action;
     sigaction(SIGCHLD, &action, NULL);
-    show_all();
+    is_starting = 0;
     pthread_mutex_unlock(&starting);
     // A signal of another child may have been handled by libuv.
     int is_handled = (action.sa_flags & SA_SIGINFO) != 0

@@ -83,12 +83,11 @@ extension UVRunLoop {
             }
             let loop = exchange(&state.loop, with: nil)
             let record = loop?.withEngine { $0.removePort(state.ticket) } ?? nil
+            if let record { loop?.unwatchDescriptor(of: record) }
             return (loop, record)
         }
-        if let loop, let record {
-            loop.unwatchDescriptor(of: record)
-            loop.contentsDidChange()
-        }
+        if record != nil { loop?.contentsDidChange() }
+        withExtendedLifetime(record) {}
         return loop
     }
 }

@@ -55,14 +55,20 @@ extension UVRunLoop {
         let dropped = link.state.withLock { state -> PortRecord<LoopItems>? in
             guard state.loop === self else { return nil }
             let dropped = withEngine { $0.remove(state.ticket, portFrom: mode) }
-            if dropped != nil { state.loop = nil }
+            if let dropped {
+                state.loop = nil
+                unwatchDescriptor(of: dropped)
+            }
             return dropped
         }
-        if let dropped { unwatchDescriptor(of: dropped) }
         contentsDidChange()
+        withExtendedLifetime(dropped) {}
     }
 
     /// Stops watching a descriptor, if no source of the loop uses it any more.
+    ///
+    /// Called under the link's lock: a second thread that removes or invalidates the source, and
+    /// closes the descriptor next, does not return before the kernel has stopped watching it.
     func unwatchDescriptor(of record: PortRecord<LoopItems>) {
         guard let descriptor = record.descriptor else { return }
         remote.release(descriptor) {

@@ -28,12 +28,14 @@ int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end);
 // Sends a signal to the child behind a pidfd.
 int cuv_child_signal(int descriptor, int signal);
 
-// Begins the start of a child: until cuv_child_started, programs that this process starts inherit
-// none of its descriptors but the standard ones and those passed to them, and no other thread
-// begins the start of a child. Returns 0, or -ENOMEM.
+// Begins the start of a child by the calling thread, with fork and exec; other threads' starts wait
+// for cuv_child_started.
+//
+// The program inherits none of this process's descriptors but the standard ones. They are marked in
+// the forked child: in this process other threads open and close descriptors meanwhile.
 //
 // libuv handles SIGCHLD while it starts a child; the disposition is restored afterwards.
-int cuv_child_starts(void);
+void cuv_child_starts(void);
 void cuv_child_started(void);
 
 #endif

@@ -33,7 +33,7 @@ final class ChildLauncher: LoopHandle, @unchecked Sendable {
         _ descriptors: [CInt?],
         in site: LoopSite
     ) throws(UVError) -> (process: CInt, child: ChildHandle) {
-        try accepted(cuv_child_starts())
+        cuv_child_starts()
         defer { cuv_child_started() }
         let launcher = ChildLauncher(in: site)
         site.host.insert(launcher)

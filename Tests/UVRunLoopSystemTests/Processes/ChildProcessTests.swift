@@ -268,6 +268,32 @@ private typealias ChildProcess = UVRunLoop.ChildProcess
         }
     }
 
+    /// The number may be another thread's file by the time a flag would be taken back.
+    @Test func theFlagsOfDescriptorsStayWhileChildrenAreStarted() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                try withLoop { loop in
+                    let open = dup(0)
+                    let isDone = SharedBox(false)
+                    let hasChanged = SharedBox(false)
+                    let thread = startThread {
+                        while !isDone.value {
+                            if fcntl(open, F_GETFD) != 0 { hasChanged.value = true }
+                        }
+                    }
+                    for _ in 0..<50 {
+                        let child = try ChildProcess(.init("true")) { _, _ in }
+                        loop.add(child, forMode: .default)
+                    }
+                    loop.run(mode: .default, for: .seconds(60))
+                    isDone.value = true
+                    thread.join()
+                    precondition(!hasChanged.value)
+                }
+            }
+        }
+    }
+
     @Test func aThousandChildrenLeaveNothingBehind() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {

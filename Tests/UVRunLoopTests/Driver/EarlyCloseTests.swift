@@ -41,6 +41,16 @@ import Testing
         }
     }
 
+    /// Whichever call returns first: its caller may close the descriptor.
+    @Test(arguments: [false, true])
+    func everyThreadThatTakesASourceOutMayCloseItsDescriptor(removes: Bool) async {
+        await #expect(processExitsWith: .success) { [removes] in
+            inQuietProcess {
+                for _ in 0..<500 { takeOutByTwoThreads(removes: removes) }
+            }
+        }
+    }
+
     @Test func aClosedDescriptorWithoutADuplicateIsForgotten() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {
@@ -76,6 +86,31 @@ private func serve(_ descriptor: CInt) -> UVRunLoop.DescriptorSource {
     UVRunLoop.current.add(source, forMode: .default)
     UVRunLoop.current.run(mode: .default, for: .zero)
     return source
+}
+
+/// Has two threads take a source out at once, and the first that has done it close the descriptor.
+private func takeOutByTwoThreads(removes: Bool) {
+    let ends = openPipe()
+    let duplicate = dup(ends.read)
+    let source = serve(ends.read)
+    let loop = UVRunLoop.current
+    let arrived = Counter()
+    let returned = Counter()
+    let threads = [false, removes].map { removes in
+        startThread {
+            arrived.add()
+            while arrived.value < 2 {}
+            if removes {
+                loop.remove(source, forMode: .default)
+            } else {
+                source.invalidate()
+            }
+            if returned.add() == 1 { close(ends.read) }
+        }
+    }
+    threads.forEach { $0.join() }
+    close(duplicate)
+    close(ends.write)
 }
 
 private func closeAndOpenAPipe() {

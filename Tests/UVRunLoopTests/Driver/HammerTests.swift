@@ -217,20 +217,3 @@ import Testing
         }
     }
 }
-
-/// A number that several threads count up.
-private final class Counter: Sendable {
-    private let count = Atomic<Int>(0)
-    private let isClaimed = Atomic<Bool>(false)
-
-    var value: Int { count.load(ordering: .acquiring) }
-
-    /// Answers the new value.
-    @discardableResult
-    func add() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
-
-    func drop() -> Int { count.subtract(1, ordering: .acquiringAndReleasing).newValue }
-
-    /// Answers `true` once.
-    func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
-}
