@@ -288,14 +288,3 @@ private typealias Address = UVRunLoop.SocketAddress
 private func code(of address: Address) -> UVRunLoop.SystemError.Code? {
     code { () throws(UVRunLoop.SystemError) in _ = try DatagramPort(boundTo: address) { _, _ in } }
 }
-
-private func code(
-    of body: () throws(UVRunLoop.SystemError) -> Void
-) -> UVRunLoop.SystemError.Code? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return error.code
-    }
-}

@@ -246,12 +246,7 @@ private func next(of watch: FileWatch) async -> FileWatch.Change? {
 }
 
 private func code(of path: String) -> UVRunLoop.SystemError.Code? {
-    do {
-        _ = try FileWatch(path) { _, _ in }
-        return nil
-    } catch {
-        return error.code
-    }
+    code { () throws(UVRunLoop.SystemError) in _ = try FileWatch(path) { _, _ in } }
 }
 
 private func watch(releasing token: HomeToken) throws -> FileWatch {

@@ -4,8 +4,6 @@ import Testing
 import UVRunLoop
 import UVRunLoopSystem
 
-private typealias ChildProcess = UVRunLoop.ChildProcess
-
 /// Programs in child processes, as sources of a loop.
 @Suite(.timeLimit(.minutes(15))) struct ChildProcessTests {
     @Test func outputAndExitAreTold() throws {
@@ -221,102 +219,6 @@ private typealias ChildProcess = UVRunLoop.ChildProcess
         }
     }
 
-    @Test func aFullTableOfDescriptorsThrowsAndLeavesNoChild() async {
-        await #expect(processExitsWith: .success) {
-            inQuietProcess {
-                withLoop { loop in
-                    let table = FullTable()
-                    for free in 0..<8 {
-                        table.leave(free)
-                        let before = openDescriptorCount()
-                        let configuration = ChildProcess.Configuration("true", input: .pipe)
-                        let refusal = code { () throws(UVRunLoop.SystemError) in
-                            let child = try ChildProcess(configuration) { _, _ in }
-                            loop.add(child, forMode: .default)
-                        }
-                        precondition(refusal == nil || refusal == .noDescriptorsLeft)
-                        loop.run(mode: .default, for: refusal == nil ? .seconds(60) : .zero)
-                        precondition(openDescriptorCount() == before)
-                        precondition(waitpid(-1, nil, 0) == -1 && errno == ECHILD)
-                    }
-                    table.clear()
-                }
-            }
-        }
-    }
-
-    @Test func noDescriptorLeaksIntoTheChild() async {
-        await #expect(processExitsWith: .success) {
-            inQuietProcess {
-                try withLoop { loop in
-                    // Without FD_CLOEXEC, as plain open(2) makes it.
-                    let open = dup(0)
-                    precondition(fcntl(open, F_GETFD) == 0)
-                    let story = ChildStory()
-                    var configuration = shell("ls /proc/self/fd")
-                    configuration.input = .pipe
-                    let child = try ChildProcess(configuration, handler: story.handler)
-                    let other = try ChildProcess(.init("sleep", ["600"])) { _, _ in }
-                    loop.add(child, forMode: .default)
-                    loop.run(mode: .default, for: .seconds(60))
-                    // The last one is that of ls itself.
-                    precondition(story.output == "0\n1\n2\n3\n", story.output)
-                    precondition(fcntl(open, F_GETFD) == 0)
-                    try other.send(signal: SIGKILL)
-                }
-            }
-        }
-    }
-
-    /// The number may be another thread's file by the time a flag would be taken back.
-    @Test func theFlagsOfDescriptorsStayWhileChildrenAreStarted() async {
-        await #expect(processExitsWith: .success) {
-            inQuietProcess {
-                try withLoop { loop in
-                    let open = dup(0)
-                    let isDone = SharedBox(false)
-                    let hasChanged = SharedBox(false)
-                    let thread = startThread {
-                        while !isDone.value {
-                            if fcntl(open, F_GETFD) != 0 { hasChanged.value = true }
-                        }
-                    }
-                    for _ in 0..<50 {
-                        let child = try ChildProcess(.init("true")) { _, _ in }
-                        loop.add(child, forMode: .default)
-                    }
-                    loop.run(mode: .default, for: .seconds(60))
-                    isDone.value = true
-                    thread.join()
-                    precondition(!hasChanged.value)
-                }
-            }
-        }
-    }
-
-    @Test func aThousandChildrenLeaveNothingBehind() async {
-        await #expect(processExitsWith: .success) {
-            inQuietProcess {
-                try withLoop { loop in
-                    let first = try ChildProcess(.init("true")) { _, _ in }
-                    loop.add(first, forMode: .default)
-                    loop.run(mode: .default, for: .seconds(60))
-                    let before = openDescriptorCount()
-                    for _ in 0..<100 {
-                        for _ in 0..<10 {
-                            let child = try ChildProcess(.init("true", input: .pipe)) { _, _ in }
-                            loop.add(child, forMode: .default)
-                        }
-                        loop.run(mode: .default, for: .seconds(60))
-                    }
-                    loop.run(mode: .default, for: .zero)
-                    precondition(openDescriptorCount() == before)
-                    precondition(waitpid(-1, nil, 0) == -1 && errno == ECHILD)
-                }
-            }
-        }
-    }
-
     // MARK: Other code's signals
 
     @Test func aSourceForChildSignalsKeepsItsSignals() async {
@@ -371,51 +273,5 @@ private typealias ChildProcess = UVRunLoop.ChildProcess
         }
         #expect(kill(process.value, SIGKILL) == 0)
         #expect(awaitEnd(of: process.value) == -SIGKILL)
-    }
-}
-
-/// What a child has told.
-private final class ChildStory {
-    private(set) var status: UVRunLoop.ChildSource.ExitStatus?
-    private(set) var ends: [String] = []
-    private var bytes: [UInt8] = []
-    private var errorBytes: [UInt8] = []
-
-    var output: String { String(decoding: bytes, as: UTF8.self) }
-    var errors: String { String(decoding: errorBytes, as: UTF8.self) }
-    var received: Int { bytes.count }
-
-    var handler: (ChildProcess, ChildProcess.Event) -> Void {
-        { [self] _, event in
-            switch event {
-            case .output(let chunk): bytes += chunk
-            case .errorOutput(let chunk): errorBytes += chunk
-            case .outputEnded: ends.append("output")
-            case .errorOutputEnded: ends.append("errors")
-            case .exited(let end):
-                precondition(status == nil)
-                status = end
-            case .inputDrained, .inputFailed: break
-            }
-        }
-    }
-}
-
-private func shell(_ script: String) -> ChildProcess.Configuration {
-    ChildProcess.Configuration("/bin/sh", ["-c", script])
-}
-
-private func code(of configuration: ChildProcess.Configuration) -> UVRunLoop.SystemError.Code? {
-    code { () throws(UVRunLoop.SystemError) in _ = try ChildProcess(configuration) { _, _ in } }
-}
-
-private func code(
-    of body: () throws(UVRunLoop.SystemError) -> Void
-) -> UVRunLoop.SystemError.Code? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return error.code
     }
 }
