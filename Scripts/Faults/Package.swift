@@ -13,6 +13,7 @@ let package = Package(
                 "Injection",
                 .product(name: "UVRunLoop", package: "UVRunLoop"),
                 .product(name: "UVRunLoopPorts", package: "UVRunLoop"),
+                .product(name: "UVRunLoopSystem", package: "UVRunLoop"),
             ]
         ),
     ],

@@ -35,7 +35,8 @@ extension UVRunLoop {
             /// reached.
             case sendFailed(SystemError, to: SocketAddress?)
             /// Receiving has failed once, for example because the peer of a connected port has
-            /// refused a datagram. The port stays valid.
+            /// refused a datagram. The port stays valid, unless the kernel refuses to watch its
+            /// socket; then this is the last event.
             case failed(SystemError)
         }
 
@@ -66,7 +67,7 @@ extension UVRunLoop {
         public let link: PortLink
         /// The address that the port is bound to.
         public let localAddress: SocketAddress?
-        private let socket: DatagramSocket
+        let socket: DatagramSocket
         private let receiver: EventReceiver<DatagramPort, Event>
 
         /// Opens a socket for the calling thread's loop.
@@ -106,9 +107,10 @@ extension UVRunLoop {
             _ handler: ((DatagramPort, Event) -> Void)?
         ) throws(SystemError) {
             let inbox = EventInbox<Event>()
-            socket = try DatagramSocket(address, peer, options, inbox)
+            let socket = try DatagramSocket(address, peer, options, inbox)
+            self.socket = socket
             localAddress = socket.localAddress
-            receiver = EventReceiver(inbox, [socket], handler)
+            receiver = EventReceiver(inbox, [socket], handler, isLast: { _ in socket.hasToldAll })
             link = receiver.makeLink(order: order, warnsAs: "a datagram port")
         }
 

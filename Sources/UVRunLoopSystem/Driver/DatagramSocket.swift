@@ -1,5 +1,6 @@
 import CUV
 import Glibc
+import Synchronization
 import UVRunLoop
 import UVRunLoopPorts
 
@@ -18,6 +19,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     private let inbox: EventInbox<Event>
     private let isConnected: Bool
     private var isReceiving = false
+    private let hasFailed = Atomic<Bool>(false)
     /// The bytes that wait to be sent, or are on their way to the loop's thread.
     private let queuedBytes = Guarded(0)
 
@@ -186,10 +188,22 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
         do {
             try receive()
         } catch {
-            inbox.append(.failed(SystemError(.receive, error)))
-            announce()
+            fail(.receive, error)
         }
     }
+
+    /// Closes the socket, which the kernel refuses to watch; its requests fail.
+    ///
+    /// The port becomes invalid when this last event was taken.
+    func fail(_ attempt: SystemError.Attempt, _ error: UVError) {
+        inbox.append(.failed(SystemError(attempt, error)))
+        hasFailed.store(true, ordering: .releasing)
+        close()
+        announce()
+    }
+
+    /// Whether an event that was just taken was the last.
+    var hasToldAll: Bool { hasFailed.load(ordering: .acquiring) && inbox.count == 0 }
 
     // MARK: Sending
 
@@ -227,9 +241,12 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
         let status = unsafe request.start(raw, target)
         if status < 0 {
             if didSend(bytes.count, status, address) { announce() }
-        } else if (try? host.register()) == nil {
-            // Its requests fail.
-            close()
+        } else {
+            do {
+                try host.register()
+            } catch {
+                fail(.send, error)
+            }
         }
     }
 

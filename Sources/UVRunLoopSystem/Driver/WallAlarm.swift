@@ -31,7 +31,8 @@ final class WallAlarm: Sendable {
             throw UVRunLoop.SystemError(.schedule, UVError(rawValue: -errno))
         }
         state = Guarded(State(date: date))
-        Self.arm(descriptor, date)
+        let error = Self.arm(descriptor, date)
+        guard error == 0 else { throw UVRunLoop.SystemError(.schedule, UVError(rawValue: -error)) }
     }
 
     /// The date in nanoseconds of the calendar's clock.
@@ -49,7 +50,7 @@ final class WallAlarm: Sendable {
             state.date = date
             state.isPending = true
             guard state.isOpen else { return false }
-            let clockWasSet = Self.arm(descriptor, date)
+            let clockWasSet = Self.arm(descriptor, date) == ECANCELED
             inbox.change { events in
                 events.removeAll { $0 == .reached }
                 if clockWasSet, events.isEmpty { events.append(.clockWasSet) }
@@ -63,17 +64,17 @@ final class WallAlarm: Sendable {
 
     /// The kernel follows the clock when it is set; it is only told to report that.
     ///
-    /// - Returns: Whether the clock was set since the timer was read, which is not reported again.
+    /// - Returns: Zero or an `errno`; `ECANCELED` if the timer is armed, and the clock was set since
+    ///   it was read, which is not reported again.
     @discardableResult
-    private static func arm(_ descriptor: CInt, _ date: Int64) -> Bool {
+    private static func arm(_ descriptor: CInt, _ date: Int64) -> CInt {
         // Zero would disarm the timer.
         let date = max(date, 1)
         var value = itimerspec()
         value.it_value.tv_sec = Int(date / 1_000_000_000)
         value.it_value.tv_nsec = Int(date % 1_000_000_000)
         let flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET
-        return unsafe timerfd_settime(descriptor, CInt(flags), &value, nil) != 0
-            && errno == ECANCELED
+        return unsafe timerfd_settime(descriptor, CInt(flags), &value, nil) == 0 ? 0 : errno
     }
 
     /// Reads the timer, and leaves what has happened, if anything.

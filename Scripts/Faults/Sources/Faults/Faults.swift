@@ -14,7 +14,10 @@ struct Faults {
         let isGood =
             switch (arguments.first, arguments.count) {
             case ("forks", 2): Int(arguments[1]).map { Forks.run(count: $0) }
-            case ("sweep", 2): Int(arguments[1]).map { Sweep.run(stride: max(1, $0)) }
+            case ("sweep", 2...3):
+                Int(arguments[1]).map {
+                    Sweep.run(stride: max(1, $0), of: arguments.dropFirst(2).last)
+                }
             case ("time", 2): Int(arguments[1]).map { Corner.run(scale: max(1, $0)) }
             case ("corner", 2): Corner.run(scale: 1, only: arguments[1])
             case ("only", 2): Fault(arguments[1]).map { Sweep.run(only: $0) }
@@ -23,7 +26,7 @@ struct Faults {
         work_remove_directory()
         guard let isGood else {
             print(
-                "usage: Faults forks COUNT | sweep STRIDE | only FAULT | time SCALE | corner NAME"
+                "usage: Faults forks COUNT | sweep STRIDE [OPERATIONS] | only FAULT | time SCALE | corner NAME"
             )
             exit(2)
         }

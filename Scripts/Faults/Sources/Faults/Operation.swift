@@ -12,7 +12,8 @@ struct Operation: Sendable {
         self.body = body
     }
 
-    static let all = loops + timers + descriptors + processes + threads + sockets + messages
+    static let all =
+        loops + timers + descriptors + processes + threads + sockets + messages + system
 }
 
 /// How an operation went.

@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -127,6 +128,12 @@ FAILS(ssize_t, send, send, (int socket, const void *bytes, size_t size, int flag
 FAILS(ssize_t, sendmsg, sendmsg, (int socket, const struct msghdr *message, int flags), socket, message, flags)
 FAILS(ssize_t, recv, recv, (int socket, void *bytes, size_t size, int flags), socket, bytes, size, flags)
 FAILS(ssize_t, recvmsg, recvmsg, (int socket, struct msghdr *message, int flags), socket, message, flags)
+
+FAILS(int, inotify_init1, inotify_init1, (int flags), flags)
+FAILS(int, inotify_add_watch, inotify_add_watch, (int set, const char *path, uint32_t events), set, path, events)
+FAILS(int, inotify_rm_watch, inotify_rm_watch, (int set, int watch), set, watch)
+FAILS(pid_t, fork, fork, (void))
+FAILS(pid_t, waitpid, waitpid, (pid_t process, int *status, int options), process, status, options)
 
 int close(int file) {
     int error = failing(fault_close, CALLER);
@@ -258,6 +265,9 @@ static int callOfNumber(long number) {
     case SYS_kcmp: return fault_kcmp;
     case SYS_tgkill: return fault_tgkill;
     case SYS_write: return fault_write;
+    case SYS_recvmmsg: return fault_recvmmsg;
+    case SYS_sendmmsg: return fault_sendmmsg;
+    case 424: return fault_pidfd_send_signal;
     case 434: return fault_pidfd_open;
     default: return -1;
     }

@@ -38,6 +38,13 @@
     CALL(sendmsg, EAGAIN, ECONNRESET, EINTR, ENOBUFS, ENOMEM, EPIPE, FILTERED)                     \
     CALL(recv, EAGAIN, ECONNRESET, EINTR, ENOMEM, FILTERED)                                        \
     CALL(recvmsg, EAGAIN, ECONNRESET, EINTR, ENOMEM, FILTERED)                                     \
+    CALL(recvmmsg, EAGAIN, ECONNREFUSED, EINTR, ENOMEM, FILTERED)                                  \
+    CALL(sendmmsg, EAGAIN, ECONNREFUSED, EINTR, ENOBUFS, ENOMEM, FILTERED)                         \
+    CALL(inotify_init1, NO_DESCRIPTOR, ENOMEM, FILTERED)                                           \
+    CALL(inotify_add_watch, EACCES, ENOENT, ENOMEM, ENOSPC, FILTERED)                              \
+    CALL(inotify_rm_watch, EINVAL, FILTERED)                                                       \
+    CALL(fork, EAGAIN, ENOMEM)                                                                     \
+    CALL(waitpid, ECHILD, EINTR)                                                                   \
     CALL(fcntl, EINTR, EINVAL, FILTERED)                                                           \
     CALL(ioctl, EINVAL, ENOTTY, FILTERED)                                                          \
     CALL(close, EINTR, EIO)                                                                        \
@@ -66,6 +73,7 @@
     CALL(calloc, ENOMEM)                                                                           \
     CALL(realloc, ENOMEM)                                                                          \
     CALL(pidfd_open, NO_DESCRIPTOR, EINVAL, ENODEV, ENOMEM, ESRCH, FILTERED)                       \
+    CALL(pidfd_send_signal, EPERM, ESRCH, ENOSYS)                                                  \
     CALL(kcmp, FILTERED)                                                                           \
     CALL(tgkill, EAGAIN, ESRCH, FILTERED)                                                          \
     CALL(getrandom, EAGAIN, EINTR, FILTERED)

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "Children.h"
 
+#include "Real.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,7 +40,7 @@ static void beginWatch(long milliseconds) {
 
 pid_t child_start(int slot, long milliseconds, child_body body, void *context) {
     memset(&pages[slot], 0, sizeof pages[slot]);
-    pid_t process = fork();
+    pid_t process = REAL(fork)();
     if (process != 0) return process;
     own = &pages[slot];
     beginWatch(milliseconds);
@@ -48,7 +50,7 @@ pid_t child_start(int slot, long milliseconds, child_body body, void *context) {
 
 struct child_end child_wait(int slot, pid_t process) {
     int status = 0;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+    while (REAL(waitpid)(process, &status, 0) < 0 && errno == EINTR) {}
     struct child_end end = {.status = -1};
     if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);

@@ -112,7 +112,7 @@ bool work_has_default(int number) {
 
 pid_t work_start_process(int status, long microseconds) {
     exempt_begin();
-    pid_t process = fork();
+    pid_t process = REAL(fork)();
     if (process == 0) {
         work_sleep(microseconds);
         _exit(status);
@@ -122,10 +122,22 @@ pid_t work_start_process(int status, long microseconds) {
 }
 
 void work_reap(pid_t process) {
-    while (waitpid(process, NULL, 0) < 0 && errno == EINTR) {}
+    while (REAL(waitpid)(process, NULL, 0) < 0 && errno == EINTR) {}
+}
+
+void work_end(pid_t process) {
+    kill(process, SIGKILL);
+    work_reap(process);
 }
 
 // MARK: The directory
+
+bool work_make_file(const char *path) {
+    int file = REAL(open)(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0) return false;
+    REAL(close)(file);
+    return true;
+}
 
 static char directory[64];
 

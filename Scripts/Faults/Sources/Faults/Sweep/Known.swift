@@ -10,6 +10,10 @@ enum Known {
                 + "was added and cannot be taken out; only a filter of system calls does that"
         ),
         (
+            "epoll_ctl_mod",
+            "libuv changes what its set holds: only a filter of system calls refuses that"
+        ),
+        (
             "epoll_wait",
             "an epoll set that is open gives EINTR and no other error but a filter's; whoever "
                 + "filters system calls has to let it pass"
@@ -20,6 +24,11 @@ enum Known {
                 + "the descriptors, and throws"
         ),
         (
+            "pthread_sigmask",
+            "libuv blocks all signals while it starts a child: only a filter of system calls "
+                + "refuses that"
+        ),
+        (
             "read",
             "an eventfd that is readable can be read; whoever filters system calls has to let it "
                 + "pass"
@@ -28,6 +37,11 @@ enum Known {
             "realloc",
             "there is no memory for the table of descriptors; Swift ends the process without "
                 + "memory, too"
+        ),
+        (
+            "sigaction",
+            "libuv handles SIGCHLD while it starts a child: only a filter of system calls refuses "
+                + "that"
         ),
         (
             "write",
@@ -77,6 +91,19 @@ enum Known {
             "the flag of an open file cannot be given back: only a filter of system calls does that"
         ),
         (
+            "read", "system.child: missing: what the child sends back",
+            "a pipe that cannot be read has ended: only a filter of system calls does that"
+        ),
+        (
+            "read", "system.wall: spins",
+            "a timerfd that is readable can be read: only a filter of system calls refuses that"
+        ),
+        (
+            "sendmmsg", "system.datagrams: spins",
+            "libuv sends again as soon as a socket is writable, while the kernel has no buffers: "
+                + "on Linux it drops datagrams instead"
+        ),
+        (
             "sigaction", "disposition",
             "a disposition cannot be given back: only a filter of system calls does that"
         ),
@@ -87,6 +114,8 @@ enum Known {
     ]
 
     static func trouble(_ fault: Fault, _ complaint: String) -> String? {
-        troubles.first { $0.call == fault.callName && complaint.contains($0.complaint) }?.reason
+        let complaint = "\(fault.operation.name): \(complaint)"
+        return troubles.first { $0.call == fault.callName && complaint.contains($0.complaint) }?
+            .reason
     }
 }

@@ -22,10 +22,13 @@ struct Sweep {
 
     init(stride: Int) { self.stride = stride }
 
+    /// Tries the faults of the operations whose names begin so, or of all.
+    ///
     /// - Returns: Whether nothing unexpected has happened.
-    static func run(stride: Int) -> Bool {
+    static func run(stride: Int, of names: String? = nil) -> Bool {
         var sweep = Sweep(stride: stride)
-        guard sweep.takeBaselines(Operation.all) else { return false }
+        let operations = Operation.all.filter { $0.name.hasPrefix(names ?? "") }
+        guard sweep.takeBaselines(operations) else { return false }
         let all = sweep.faults()
         let chosen = all.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
         sweep.report.countOfAll = all.count

@@ -22,7 +22,7 @@ struct Trial: Sendable {
         var outcome = 0
     }
 
-    private static let slotsOfCalls = 80
+    private static let slotsOfCalls = 88
     static let codes = (done: 0, refused: 1, missing: 2)
 
     /// Begins it in a child; the slot is the child's.

@@ -35,6 +35,11 @@ bool work_has_default(int signal);
 pid_t work_start_process(int status, long microseconds);
 /// Takes the end of a process that nobody else has waited for.
 void work_reap(pid_t process);
+/// Ends a process, and takes its end.
+void work_end(pid_t process);
+
+/// Makes an empty file; returns whether it is there.
+bool work_make_file(const char *path);
 
 /// Makes a directory of this process's own for named ports, and has the library use it.
 void work_make_directory(void);

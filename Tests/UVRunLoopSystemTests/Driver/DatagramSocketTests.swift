@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopPorts
+
+@testable import UVRunLoopSystem
+
+/// A socket that the kernel refuses to watch after it was opened.
+@Suite(.timeLimit(.minutes(15))) struct DatagramSocketTests {
+    private typealias DatagramPort = UVRunLoop.DatagramPort
+
+    @Test func aRefusedSocketEndsItsPortAfterTheEventsThatWait() throws {
+        try withLoop { loop in
+            let told = Box<[DatagramPort.Event]>([])
+            let port = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+                told.value.append(event)
+            }
+            loop.add(port, forMode: .default)
+            port.socket.fail(.receive, .noDevice)
+            #expect(port.isValid)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(told.value == [.failed(UVRunLoop.SystemError(.receive, .noDevice))])
+            #expect(!port.isValid)
+        }
+    }
+
+    @Test func aTaskGetsTheFailureAndTheEnd() async throws {
+        try await UVRunLoop.withThread { loop in
+            let port = try await loop.datagramPort(boundTo: .ipv4Loopback(port: 0))
+            loop.perform { port.socket.fail(.receive, .noDevice) }
+            var told: [DatagramPort.Event] = []
+            for await event in port.events { told.append(event) }
+            #expect(told == [.failed(UVRunLoop.SystemError(.receive, .noDevice))])
+            #expect(!port.isValid)
+        }
+    }
+}
+
+extension UVError {
+    fileprivate static let noDevice = UVError(rawValue: -19)
+}
