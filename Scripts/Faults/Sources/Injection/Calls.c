@@ -76,12 +76,23 @@ FAILS(int, epoll_wait, epoll_wait, (int set, struct epoll_event *events, int mos
 FAILS(int, epoll_pwait, epoll_pwait,
     (int set, struct epoll_event *events, int most, int limit, const sigset_t *mask), set, events, most, limit, mask)
 FAILS(int, eventfd, eventfd, (unsigned count, int flags), count, flags)
-FAILS(int, timerfd_create, timerfd_create, (int clock, int flags), clock, flags)
+
+enum { mostTimers = 1024 };
+/// The clocks of the timerfds.
+static _Atomic clockid_t clocks[mostTimers];
+
+int timerfd_create(int clock, int flags) {
+    FAIL_IF_DUE(timerfd_create);
+    int timer = REAL(timerfd_create)(clock, flags);
+    if (timer >= 0 && timer < mostTimers) clocks[timer] = clock;
+    return timer;
+}
 
 int timerfd_settime(int timer, int flags, const struct itimerspec *new, struct itimerspec *old) {
     FAIL_IF_DUE(timerfd_settime);
     struct itimerspec kernels = *new;
-    if (flags & TFD_TIMER_ABSTIME) kernels.it_value = kernel_date(kernels.it_value);
+    clockid_t clock = timer >= 0 && timer < mostTimers ? clocks[timer] : CLOCK_MONOTONIC;
+    if (flags & TFD_TIMER_ABSTIME) kernels.it_value = kernel_date(clock, kernels.it_value);
     return REAL(timerfd_settime)(timer, flags, &kernels, old);
 }
 
@@ -169,7 +180,7 @@ RETURNS_ERROR(pthread_setspecific, pthread_setspecific, (pthread_key_t key, cons
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *date) {
     int error = failing(fault_pthread_cond_timedwait, CALLER);
-    struct timespec kernels = kernel_date(*date);
+    struct timespec kernels = kernel_date(CLOCK_MONOTONIC, *date);
     return error ? error : REAL(pthread_cond_timedwait)(condition, mutex, &kernels);
 }
 

@@ -60,8 +60,8 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     return 0;
 }
 
-struct timespec kernel_date(struct timespec moved) {
-    long distance = atomic_load(&offset);
+struct timespec kernel_date(clockid_t clock, struct timespec moved) {
+    long distance = atomic_load(clock == CLOCK_REALTIME ? &offsetOfDay : &offset);
     if (distance == 0 || number(moved) == 0) return moved;
     long kernel = number(moved) - distance;
     // A timerfd takes 0 for none.
@@ -111,7 +111,7 @@ long clock_interruptions(void) { return atomic_load(&interruptions); }
 int clock_stop_process(long milliseconds) {
     pid_t process = getpid();
     exempt_begin();
-    pid_t other = fork();
+    pid_t other = REAL(fork)();
     if (other == 0) {
         struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
         kill(process, SIGSTOP);
@@ -124,5 +124,5 @@ int clock_stop_process(long milliseconds) {
 }
 
 void clock_await_stop(int stop) {
-    while (waitpid(stop, NULL, 0) < 0 && errno == EINTR) {}
+    while (REAL(waitpid)(stop, NULL, 0) < 0 && errno == EINTR) {}
 }

@@ -6,6 +6,6 @@
 #include <time.h>
 
 /// When the kernel's clock shows what the moved one shows at a date.
-struct timespec kernel_date(struct timespec date);
+struct timespec kernel_date(clockid_t clock, struct timespec date);
 
 #endif
