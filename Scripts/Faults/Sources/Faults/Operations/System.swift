@@ -26,6 +26,34 @@ extension Operation {
             if !watch.isValid { throw Reported(what: "the watch became invalid") }
             try scene.expect(!changes.isEmpty, "the change of a directory")
         },
+        Operation("system.offload") { scene in
+            let loop = try UVRunLoop.prepareCurrent()
+            var value: Int?
+            let offload = try UVRunLoop.Offload {
+                42
+            } handler: { _, result in
+                value = try? result.get()
+                loop.stop()
+            }
+            defer { offload.invalidate() }
+            loop.add(offload, forMode: .default)
+            scene.run(loop)
+            try scene.expect(value == 42, "the result of offloaded work")
+        },
+        Operation("system.resolve") { scene in
+            let loop = try UVRunLoop.prepareCurrent()
+            var outcome: UVRunLoop.Resolver.Outcome?
+            let resolver = try UVRunLoop.Resolver(host: "127.0.0.1", service: "80") { _, result in
+                outcome = result
+                loop.stop()
+            }
+            defer { resolver.invalidate() }
+            loop.add(resolver, forMode: .default)
+            scene.run(loop)
+            guard let outcome else { throw Missing(what: "the result of a lookup") }
+            let addresses = try outcome.get()
+            try scene.require(addresses == [.ipv4Loopback(port: 80)], "the addresses: \(addresses)")
+        },
         Operation("system.wall") { scene in
             let loop = try UVRunLoop.prepareCurrent()
             var events: [UVRunLoop.WallTimer.Event] = []

@@ -24,6 +24,11 @@ enum Known {
                 + "the descriptors, and throws"
         ),
         (
+            "pthread_create",
+            "libuv's pool aborts where one of its threads cannot be started; ThreadPool starts as "
+                + "many of its own before, and throws"
+        ),
+        (
             "pthread_sigmask",
             "libuv blocks all signals while it starts a child: only a filter of system calls "
                 + "refuses that"

@@ -15,6 +15,7 @@ struct Sweep {
     private struct Baseline {
         let calls: [Int]
         let descriptors: Int
+        let threads: Int
     }
 
     private var report = SweepReport()
@@ -66,7 +67,8 @@ struct Sweep {
             }
             baselines[operation.name] = Baseline(
                 calls: findings.calls,
-                descriptors: findings.descriptors
+                descriptors: findings.descriptors,
+                threads: findings.threads
             )
         }
         return true
@@ -95,19 +97,24 @@ struct Sweep {
 
     private mutating func tryOut(_ faults: [Fault]) {
         let children = faults.enumerated().map { slot, fault in
-            Trial(operation: fault.operation, fault: fault, limit: Self.limits.0).start(slot: slot)
+            trial(of: fault, Self.limits.0).start(slot: slot)
         }
         let ends = children.enumerated().map { child_wait(CInt($0.offset), $0.element) }
         for (fault, end) in zip(faults, ends) {
             var verdict = judge(fault, end)
             // A busy machine is slow: whatever is bad has to be so with much more time, alone.
             if case .failed = verdict {
-                let trial = Trial(operation: fault.operation, fault: fault, limit: Self.limits.1)
+                let trial = trial(of: fault, Self.limits.1)
                 verdict = judge(fault, child_wait(0, trial.start(slot: 0)))
                 if case .failed = verdict {} else { report.unsteady += 1 }
             }
             report.note(fault, verdict)
         }
+    }
+
+    private func trial(of fault: Fault, _ limit: Duration) -> Trial {
+        let threads = baselines[fault.operation.name]?.threads ?? 1
+        return Trial(operation: fault.operation, fault: fault, limit: limit, threads: threads)
     }
 
     private func judge(_ fault: Fault, _ end: child_end) -> Verdict {
@@ -140,6 +147,9 @@ struct Sweep {
         guard let baseline = baselines[fault.operation.name] else { return nil }
         if findings.descriptors != baseline.descriptors {
             return "\(findings.descriptors) descriptors are left instead of \(baseline.descriptors)"
+        }
+        if findings.threads > baseline.threads {
+            return "\(findings.threads) threads are left instead of \(baseline.threads)"
         }
         let calls = findings.calls.reduce(0, +)
         let usual = baseline.calls.reduce(0, +)
