@@ -36,22 +36,22 @@ private typealias Terminal = UVRunLoop.Terminal
         }
     }
 
-    @Test func closingLeavesNoDescriptorBehind() throws {
-        // In a process of its own, where nobody else opens descriptors.
-        let status = inChild {
-            withLoop { loop in
-                let pair = TerminalPair()
-                func openAndClose() -> Int {
-                    (try? Terminal(descriptor: pair.terminal))?.close()
-                    loop.run(mode: .default, for: .zero)
-                    return openDescriptorCount()
+    @Test func closingLeavesNoDescriptorBehind() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                withLoop { loop in
+                    let pair = TerminalPair()
+                    func openAndClose() -> Int {
+                        (try? Terminal(descriptor: pair.terminal))?.close()
+                        loop.run(mode: .default, for: .zero)
+                        return openDescriptorCount()
+                    }
+                    let before = openAndClose()
+                    for _ in 0..<5 { _ = openAndClose() }
+                    precondition(openAndClose() == before)
                 }
-                let before = openAndClose()
-                for _ in 0..<5 { _ = openAndClose() }
-                return openAndClose() == before ? 0 : 1
             }
         }
-        #expect(status == 0)
     }
 
     @Test func theSizeIsTheTerminals() throws {

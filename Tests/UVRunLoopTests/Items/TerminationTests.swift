@@ -3,24 +3,31 @@ import Testing
 import UVRunLoop
 
 /// The signals that ask a process to end or to read its configuration again, in one line each.
+///
+/// Each test forks from a process of its own: in this one, other threads may hold locks of the
+/// runtime, which stay held in the child.
 @Suite(.timeLimit(.minutes(15))) struct TerminationTests {
     @Test(arguments: [SIGTERM, SIGINT])
-    func theFirstSignalCallsTheHandlerOnce(signal: CInt) {
-        let status = inChild { handleFirst(signal) }
-        #expect(status == 0)
+    func theFirstSignalCallsTheHandlerOnce(signal: CInt) async {
+        await #expect(processExitsWith: .success) { [signal] in
+            let status = inChild { handleFirst(signal) }
+            precondition(status == 0, "It ended with \(status).")
+        }
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func theSecondSignalEndsTheProcess(signal: CInt) {
-        let status = inChild {
-            letSignalsThrough()
-            let loop = keptLoop()
-            _ = try? loop.onTermination { kill(getpid(), signal) }
-            kill(getpid(), SIGTERM)
-            loop.run(mode: .default, for: .seconds(60))
-            return 1
+    func theSecondSignalEndsTheProcess(signal: CInt) async {
+        await #expect(processExitsWith: .success) { [signal] in
+            let status = inChild {
+                letSignalsThrough()
+                let loop = keptLoop()
+                _ = try? loop.onTermination { kill(getpid(), signal) }
+                kill(getpid(), SIGTERM)
+                loop.run(mode: .default, for: .seconds(60))
+                return 1
+            }
+            precondition(status == -signal, "It ended with \(status).")
         }
-        #expect(status == -signal)
     }
 
     @Test(
@@ -29,90 +36,102 @@ import UVRunLoop
             "The sanitizer delivers the second signal after the first has been served."
         )
     )
-    func twoSignalsThatArriveTogetherEndTheProcess() {
-        let status = inChild {
-            letSignalsThrough()
-            let loop = keptLoop()
-            _ = try? loop.onTermination {}
-            kill(getpid(), SIGTERM)
-            kill(getpid(), SIGINT)
-            loop.run(mode: .default, for: .seconds(60))
-            return 1
-        }
-        #expect(status == -SIGTERM || status == -SIGINT)
-    }
-
-    @Test func anIgnoredSignalIsIgnoredAgainAfterTheFirst() {
-        let status = inChild {
-            letSignalsThrough()
-            signal(SIGTERM, SIG_IGN)
-            let (loop, count) = (UVRunLoop.current, Box(0))
-            _ = try? loop.onTermination { count.value += 1 }
-            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            for _ in 0..<2 {
+    func twoSignalsThatArriveTogetherEndTheProcess() async {
+        await #expect(processExitsWith: .success) {
+            let status = inChild {
+                letSignalsThrough()
+                let loop = keptLoop()
+                _ = try? loop.onTermination {}
                 kill(getpid(), SIGTERM)
-                loop.run(for: .milliseconds(50), returnAfterSourceHandled: true)
+                kill(getpid(), SIGINT)
+                loop.run(mode: .default, for: .seconds(60))
+                return 1
             }
-            return count.value == 1 ? 0 : 1
+            precondition(status == -SIGTERM || status == -SIGINT, "It ended with \(status).")
         }
-        #expect(status == 0)
     }
 
-    @Test func theSignalsDoNotKeepARunFromFinishing() {
-        let status = inChild {
-            let loop = UVRunLoop.current
-            _ = try? loop.onTermination {}
-            _ = try? loop.onHangUp {}
-            loop.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in }, forMode: .default)
-            return loop.run(mode: .default, for: .seconds(60)) == .finished ? 0 : 1
-        }
-        #expect(status == 0)
-    }
-
-    @Test func everyHandlerIsCalledBeforeASecondSignalCounts() {
-        let status = inChild {
-            letSignalsThrough()
-            let (loop, log) = (UVRunLoop.current, EventLog())
-            _ = try? loop.onTermination { log.note("one") }
-            _ = try? loop.onTermination(sendableHandler: { log.note("two") })
-            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            kill(getpid(), SIGTERM)
-            while log.count < 2 { loop.run(for: .seconds(60), returnAfterSourceHandled: true) }
-            return log.entries == ["one", "two"] ? 0 : 1
-        }
-        #expect(status == 0)
-    }
-
-    @Test func hangUpsAreToldEachTime() {
-        let status = inChild {
-            letSignalsThrough()
-            let (loop, count) = (UVRunLoop.current, Box(0))
-            let source = try? loop.onHangUp { count.value += 1 }
-            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            for number in 1...3 {
-                kill(getpid(), SIGHUP)
-                loop.run(for: .seconds(60), returnAfterSourceHandled: true)
-                if count.value != number { return 1 }
+    @Test func anIgnoredSignalIsIgnoredAgainAfterTheFirst() async {
+        await #expect(processExitsWith: .success) {
+            let status = inChild {
+                letSignalsThrough()
+                signal(SIGTERM, SIG_IGN)
+                let (loop, count) = (UVRunLoop.current, Box(0))
+                _ = try? loop.onTermination { count.value += 1 }
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+                for _ in 0..<2 {
+                    kill(getpid(), SIGTERM)
+                    loop.run(for: .milliseconds(50), returnAfterSourceHandled: true)
+                }
+                return count.value == 1 ? 0 : 1
             }
-            source?.invalidate()
-            return 0
+            precondition(status == 0, "It ended with \(status).")
         }
-        #expect(status == 0)
+    }
+
+    @Test func theSignalsDoNotKeepARunFromFinishing() async {
+        await #expect(processExitsWith: .success) {
+            let status = inChild {
+                let loop = UVRunLoop.current
+                _ = try? loop.onTermination {}
+                _ = try? loop.onHangUp {}
+                loop.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in }, forMode: .default)
+                return loop.run(mode: .default, for: .seconds(60)) == .finished ? 0 : 1
+            }
+            precondition(status == 0, "It ended with \(status).")
+        }
+    }
+
+    @Test func everyHandlerIsCalledBeforeASecondSignalCounts() async {
+        await #expect(processExitsWith: .success) {
+            let status = inChild {
+                letSignalsThrough()
+                let (loop, log) = (UVRunLoop.current, EventLog())
+                _ = try? loop.onTermination { log.note("one") }
+                _ = try? loop.onTermination(sendableHandler: { log.note("two") })
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+                kill(getpid(), SIGTERM)
+                while log.count < 2 { loop.run(for: .seconds(60), returnAfterSourceHandled: true) }
+                return log.entries == ["one", "two"] ? 0 : 1
+            }
+            precondition(status == 0, "It ended with \(status).")
+        }
+    }
+
+    @Test func hangUpsAreToldEachTime() async {
+        await #expect(processExitsWith: .success) {
+            let status = inChild {
+                letSignalsThrough()
+                let (loop, count) = (UVRunLoop.current, Box(0))
+                let source = try? loop.onHangUp { count.value += 1 }
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+                for number in 1...3 {
+                    kill(getpid(), SIGHUP)
+                    loop.run(for: .seconds(60), returnAfterSourceHandled: true)
+                    if count.value != number { return 1 }
+                }
+                source?.invalidate()
+                return 0
+            }
+            precondition(status == 0, "It ended with \(status).")
+        }
     }
 
     @Test(arguments: [SIGTERM, SIGHUP])
-    func aLoopThatHasEndedLeavesTheSignalsAsTheyAre(signal: CInt) {
-        let status = inChild {
-            letSignalsThrough()
-            guard let thread = try? UVRunLoop.Thread() else { return 1 }
-            thread.stop()
-            thread.join()
-            _ = try? thread.runLoop.onTermination(sendableHandler: {})
-            _ = try? thread.runLoop.onHangUp(sendableHandler: {})
-            kill(getpid(), signal)
-            return 2
+    func aLoopThatHasEndedLeavesTheSignalsAsTheyAre(signal: CInt) async {
+        await #expect(processExitsWith: .success) { [signal] in
+            let status = inChild {
+                letSignalsThrough()
+                guard let thread = try? UVRunLoop.Thread() else { return 1 }
+                thread.stop()
+                thread.join()
+                _ = try? thread.runLoop.onTermination(sendableHandler: {})
+                _ = try? thread.runLoop.onHangUp(sendableHandler: {})
+                kill(getpid(), signal)
+                return 2
+            }
+            precondition(status == -signal, "It ended with \(status).")
         }
-        #expect(status == -signal)
     }
 
     @Test func aPlainHandlerOfAnotherThreadsLoopTraps() async {
