@@ -44,8 +44,9 @@ final class UVDriver: LoopDriver {
     var remote: any LoopRemote { uvRemote }
 
     init(word: WakeState) throws(UVError) {
-        let standard = try DescriptorReserve.ensure()
+        let standard = StandardDescriptors.occupyClosed()
         defer { for descriptor in standard { cuv_close(descriptor) } }
+        try DescriptorReserve.ensure()
         self.word = word
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let status = unsafe cuv_loop_init(loop)

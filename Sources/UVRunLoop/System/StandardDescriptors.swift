@@ -7,6 +7,22 @@ internal import CUVSupport
 enum StandardDescriptors {
     static let all: ClosedRange<CInt> = 0...2
 
+    /// Opens those that are closed in this process, so that libuv does not get their numbers.
+    ///
+    /// - Returns: The descriptors, for the caller to close once libuv has opened its own.
+    static func occupyClosed() -> [CInt] {
+        guard !all.allSatisfy({ cuv_file_flags($0) >= 0 }) else { return [] }
+        var opened: [CInt] = []
+        while true {
+            let descriptor = cuv_epoll_create()
+            guard all.contains(descriptor) else {
+                if descriptor >= 0 { cuv_close(descriptor) }
+                return opened
+            }
+            opened.append(descriptor)
+        }
+    }
+
     /// Moves a descriptor of the library off a number that a program may watch.
     static func avoided(by descriptor: consuming Descriptor) throws(UVError) -> Descriptor {
         guard all.contains(descriptor.number) else { return descriptor }
