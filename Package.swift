@@ -216,7 +216,7 @@ let package = Package(
         .testTarget(name: "RandomProgramTests", dependencies: ["RandomPrograms"]),
         .testTarget(
             name: "UVRunLoopPortsTests",
-            dependencies: ["UVRunLoop", "UVRunLoopPorts", "TestSupport"],
+            dependencies: ["UVRunLoop", "UVRunLoopPorts", "UVRunLoopTesting", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(

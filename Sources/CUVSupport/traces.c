@@ -22,6 +22,13 @@ int cuv_open_locked(const char *_Nonnull path) {
 
 int cuv_unlock(int descriptor) { return flock(descriptor, LOCK_UN) == 0 ? 0 : -errno; }
 
+int cuv_append(int descriptor, const void *_Nonnull bytes, size_t count) {
+    off_t start = lseek(descriptor, 0, SEEK_CUR);
+    int status = cuv_write_all(descriptor, bytes, count);
+    if (status < 0 && start >= 0 && ftruncate(descriptor, start) == 0) lseek(descriptor, start, SEEK_SET);
+    return status;
+}
+
 int cuv_write_all(int descriptor, const void *_Nonnull bytes, size_t count) {
     const char *rest = bytes;
     while (count > 0) {

@@ -74,8 +74,10 @@ extension UVRunLoop {
         ///
         /// At that date the action is called on a thread of its own, while every loop of the clock
         /// sleeps, and before timers of the same date. Loops that it wakes continue when it has
-        /// returned, so it must not wait for any. Plans for the same date are carried out one after
-        /// the other, in the order in which they were made. While no loop sleeps, none is.
+        /// returned, so it must not wait for any. Plans for the same date are carried out in the
+        /// order in which they were made, each when all loops sleep again: a loop that the first one
+        /// has woken fires its timers of that date before the second. While no loop sleeps, none is
+        /// carried out, not even one whose date was passed over by ``advance(by:)``.
         ///
         /// The thread has no loop. A timer that is made in the action therefore has a date of the
         /// system's clock; use perform requests instead.

@@ -10,6 +10,9 @@ int cuv_open_locked(const char *_Nonnull path);
 // Ends the lock, for copies of the descriptor in forked children too.
 int cuv_unlock(int descriptor);
 
+// Writes all bytes; if that fails, a regular file has none of them. Returns 0, or a negated errno.
+int cuv_append(int descriptor, const void *_Nonnull bytes, size_t count);
+
 // Writes all bytes. No SIGPIPE is sent if nobody reads a pipe any more.
 int cuv_write_all(int descriptor, const void *_Nonnull bytes, size_t count);
 

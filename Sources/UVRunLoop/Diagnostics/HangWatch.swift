@@ -65,9 +65,15 @@ final class HangWatch: LoopWatcher {
         return nil
     }
 
-    /// Leaves the loop to the monitor's thread, which may have to report the end of a hang.
+    /// Forgets the loop, or leaves it to the monitor's thread if that has to report the end of a
+    /// hang.
     func loopDidEnd(_ loop: UVRunLoop) {
-        change(loop) { $0.end = LoopActivity.coarseTime }
+        var isHanging = false
+        change(loop) { watched in
+            watched.end = LoopActivity.coarseTime
+            isHanging = watched.hang != nil
+        }
+        if !isHanging { forget(loop) }
     }
 
     private func change(_ loop: UVRunLoop, _ body: (inout Watched) -> Void) {
@@ -96,10 +102,25 @@ final class HangWatch: LoopWatcher {
             let time = max(0, (watched.end ?? end) - hangingWord.began)
             handler(.ended(hang.lasting(.milliseconds(time))))
         } else if watched.end == nil, let hang = hang(of: watched, word) {
-            change(watched.loop) { $0.hang = (hang, word) }
+            guard begin(hang, word, of: watched.loop) else { return }
             handler(.began(hang))
         }
         if watched.end != nil { forget(watched.loop) }
+    }
+
+    /// Notes a hang, unless the loop has ended meanwhile: nobody would report the hang's end.
+    private func begin(
+        _ hang: UVRunLoop.Hang,
+        _ word: LoopActivity.Word,
+        of loop: UVRunLoop
+    ) -> Bool {
+        var isThere = false
+        change(loop) { watched in
+            guard watched.end == nil else { return }
+            watched.hang = (hang, word)
+            isThere = true
+        }
+        return isThere
     }
 
     private func forget(_ loop: UVRunLoop) {

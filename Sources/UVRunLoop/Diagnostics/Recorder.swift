@@ -6,8 +6,9 @@ extension UVRunLoop {
     /// sleeping loop. Open it at <https://ui.perfetto.dev> or in `chrome://tracing`.
     ///
     /// Loops never wait for the disk: a thread of the recorder writes the events 20 times a second.
-    /// A loop that has 131,072 events waiting drops further ones; the file says how many. The file
-    /// is complete when ``stop()`` has returned or the program has exited. If the program is killed,
+    /// A loop that has 131,072 events waiting drops further ones; the file says how many, and how
+    /// many could not be written, as on a full disk, which is also told on the standard error. The
+    /// file is complete when ``stop()`` has returned or the program has exited. If the program is killed,
     /// the events of the last moments are missing, and the rest can be opened.
     ///
     /// A program records itself from its first loop on when the environment variable
@@ -25,7 +26,7 @@ extension UVRunLoop {
         ///
         /// - Parameter path: The file, which is created, or emptied if it exists.
         /// - Throws: ``RunLoopError`` if the file cannot be opened, or another process is recording
-        ///   to it, or no thread can be started.
+        ///   to it, or the path contains a zero byte, or no thread can be started.
         public init(path: String) throws(RunLoopError) {
             do {
                 recording = try Recording.begin(path: path)
@@ -48,12 +49,6 @@ extension UVRunLoop {
 
 /// The recorder that the environment asks for.
 enum EnvironmentRecorder {
-    private final class Current: Sendable {
-        let recording = Guarded<Recording?>(nil)
-    }
-
-    private static let current = PerProcess { Current() }
-
     /// Begins to record, once in this program, if the environment asks for it.
     static func begin() { _ = isBegun }
 
@@ -62,10 +57,7 @@ enum EnvironmentRecorder {
             return false
         }
         do {
-            let recording = try open(path)
-            current.current.recording.withLock { $0 = recording }
-            // A forked child has no recording: its parent writes the file.
-            ThisProcess.atExit { EnvironmentRecorder.end() }
+            try open(path)
             return true
         } catch {
             ThisProcess.complain("UVRUNLOOP_TRACE: \(path) cannot be written: \(error)")
@@ -74,17 +66,37 @@ enum EnvironmentRecorder {
     }()
 
     /// Opens the file, or one beside it if a process that started this one is writing it.
-    private static func open(_ path: String) throws(UVError) -> Recording {
+    private static func open(_ path: String) throws(UVError) {
         do {
-            return try Recording.begin(path: path)
+            _ = try Recording.begin(path: path)
         } catch .tryAgain {
-            return try Recording.begin(path: "\(path).\(ThisProcess.number)")
+            _ = try Recording.begin(path: "\(path).\(ThisProcess.number)")
         } catch {
             throw error
         }
     }
+}
 
-    private static func end() {
-        current.current.recording.withLock { $0.take() }?.end()
+/// The recordings of this process that have not ended, which end when the program exits.
+///
+/// A forked child has none: its parent writes the files.
+enum OpenRecordings {
+    private final class List: Sendable {
+        let recordings = Guarded<[Recording]>([])
+    }
+
+    private static let list = PerProcess { List() }
+
+    static func add(_ recording: Recording) {
+        _ = isWatchingExit
+        list.current.recordings.withLock { $0.append(recording) }
+    }
+
+    static func remove(_ recording: Recording) {
+        list.current.recordings.withLock { $0.removeAll { $0 === recording } }
+    }
+
+    private static let isWatchingExit: Void = ThisProcess.atExit {
+        for recording in OpenRecordings.list.current.recordings.withLock(\.self) { recording.end() }
     }
 }

@@ -10,6 +10,12 @@ final class Recording: LoopWatcher {
         var wakes: [(wake: TraceWake, target: String, span: TraceSpan)] = []
         var wakeCount = 0
         var names: [Int32: String] = [:]
+        /// Whether the opening of the file was written.
+        var isOpened = false
+        /// Whether a text could not be written.
+        var hasFailed = false
+        /// Lines that could not be written, since the last that says how many.
+        var lostLines = 0
     }
 
     private let file: TraceFile
@@ -26,17 +32,22 @@ final class Recording: LoopWatcher {
         let recording = Recording(try TraceFile(path: path))
         try recording.thread.start("recorder") { recording.writeAll() }
         LoopWatch.add(recording)
+        OpenRecordings.add(recording)
         return recording
     }
 
     /// Ends, and returns when everything is written.
     func end() {
         guard thread.isOfThisProcess else { return }
+        OpenRecordings.remove(self)
         LoopWatch.remove(self)
         thread.end()
         // A loop keeps its track until it notices the change, and the track the loop.
-        let state = state.withLock { exchange(&$0, with: State(isOver: true)) }
-        for track in state.tracks.values { track.end() }
+        let tracks = state.withLock { state in
+            state.isOver = true
+            return exchange(&state.tracks, with: [:])
+        }
+        for track in tracks.values { track.end() }
     }
 
     // MARK: The loops
@@ -93,14 +104,14 @@ final class Recording: LoopWatcher {
     private func writeAll() {
         var format = TraceFormat(process: ThisProcess.number)
         format.name(ofProcess: Self.processName)
-        file.write(TraceFormat.opening + format.takeText())
+        write(format.takeText())
         var isEnding = false
         while !isEnding {
             isEnding = thread.isEnding(by: monotonicNow() + Self.period)
             if isEnding { closeRuns() }
             write(&format)
         }
-        file.write(format.takeClosing(processName: Self.processName))
+        write(format.takeClosing(processName: Self.processName))
         file.unlock()
     }
 
@@ -124,13 +135,40 @@ final class Recording: LoopWatcher {
             name(wake.sender, wake.senderName, &format)
             format.append(.wake(wake, target: target, span), on: wake.sender)
         }
+        noteLost(&format)
         let text = format.takeText()
-        if !text.isEmpty { file.write(text) }
+        if !text.isEmpty { write(text) }
     }
 
     private func write(_ track: TraceTrack, _ format: inout TraceFormat) {
         name(track.thread, track.name, &format)
         for entry in track.take() { format.append(entry, on: track.thread) }
+        // Another thread may get the number.
+        if track.hasEnded { state.withLock { $0.names[track.thread] = nil } }
+    }
+
+    /// Writes whole lines, or none of them, behind the opening of the file.
+    private func write(_ text: String) {
+        let opening = state.withLock { $0.isOpened ? "" : TraceFormat.opening }
+        do throws(UVError) {
+            try file.write(opening + text)
+            state.withLock { $0.isOpened = true }
+        } catch {
+            let isFirst = state.withLock { state in
+                // The names of threads may be among what is lost.
+                state.names = [:]
+                state.lostLines += text.utf8.count { $0 == UInt8(ascii: "\n") }
+                return exchange(&state.hasFailed, with: true) == false
+            }
+            if isFirst { file.complain(error) }
+        }
+    }
+
+    private func noteLost(_ format: inout TraceFormat) {
+        let lost = state.withLock { exchange(&$0.lostLines, with: 0) }
+        guard lost > 0 else { return }
+        let sentence = "\(lost) lines of the timeline could not be written"
+        format.append(.moment(sentence, at: monotonicNow()), on: ThisProcess.currentThread)
     }
 
     /// Writes the name of a thread, unless it is written already.

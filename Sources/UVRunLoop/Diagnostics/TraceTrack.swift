@@ -95,6 +95,9 @@ final class TraceTrack: LoopTrack {
         withExtendedLifetime(loop) {}
     }
 
+    /// Whether the loop has ended, and the track with it.
+    var hasEnded: Bool { state.withLock { $0.loop == nil } }
+
     // MARK: Other threads
 
     /// Notes that a thread is about to wake the loop.

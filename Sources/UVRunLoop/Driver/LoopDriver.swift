@@ -12,6 +12,9 @@ package protocol LoopDriver: AnyObject {
     /// Polls without waiting.
     func poll()
 
+    /// Frees what was closed or cancelled since the latest poll; called by a run without a pass.
+    func reclaim()
+
     /// Waits until a descriptor is ready, the word is marked, or the moment has come; may return
     /// spuriously.
     ///
@@ -71,6 +74,8 @@ package protocol LoopDriver: AnyObject {
 }
 
 extension LoopDriver {
+    package func reclaim() {}
+
     package func forgetReleased() {}
     package func lend() -> UnsafeMutablePointer<uv_loop_t>? { nil }
     package func takeBack() {}

@@ -108,6 +108,15 @@ final class UVDriver: LoopDriver {
         updateIsCrowded()
     }
 
+    func reclaim() {
+        // libuv frees memory in `uv_run` only. Descriptors that it finds ready are found again by the
+        // next poll.
+        guard hasClosed || handleHost?.isEmpty == false, !foreignHandles.mayBeThere else { return }
+        run(UV_RUN_NOWAIT)
+        libuvDidPoll()
+        while takeReport() != nil {}
+    }
+
     func wait(until moment: Moment?, now: Int64) {
         forgetReleased()
         alarm?.set(for: moment, now: now)

@@ -175,6 +175,7 @@ extension UVRunLoop {
         var run = Run(mode, driver, local, terms)
         guard begin(&run, in: mode) else {
             if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
+            driver.reclaim()
             return .finished
         }
         let outerMode = local.mode

@@ -35,11 +35,17 @@ package final class ChildHandle: Sendable {
     /// Collects the child's status, which removes the child from the process table.
     ///
     /// - Returns: The status; `nil` while the child is running.
-    package func takeStatus() -> End? {
+    @discardableResult
+    package func takeStatus() -> End? { status(isTaken: true) }
+
+    /// The child's status, which is left to be collected; `nil` while the child is running.
+    package var status: End? { status(isTaken: false) }
+
+    private func status(isTaken: Bool) -> End? {
         process.withLock { process in
             guard process != nil else { return nil }
             var end = cuv_end()
-            let status = unsafe cuv_child_end(descriptor, 0, &end)
+            let status = unsafe cuv_child_end(descriptor, isTaken ? 0 : 1, &end)
             guard status >= 0 else { return .unknown }
             return status == 0 ? nil : End(end)
         }
@@ -53,6 +59,9 @@ package final class ChildHandle: Sendable {
         let status = process.withLock { $0 == nil ? -ESRCH : cuv_child_signal(descriptor, signal) }
         try accepted(status)
     }
+
+    /// Kills the child, unless it has ended.
+    package func kill() { try? send(SIGKILL) }
 
     /// Closes the handle, whether the child has ended or not.
     package func end() { process.withLock { $0 = nil } }

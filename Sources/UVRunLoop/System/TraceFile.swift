@@ -2,24 +2,38 @@ internal import CUVSupport
 
 /// The file that a recorder writes, which one process has at a time.
 struct TraceFile: ~Copyable, Sendable {
+    private let path: String
     private let descriptor: Descriptor
 
     /// Opens and empties the file.
     ///
-    /// - Throws: `EWOULDBLOCK` if another process is writing it.
+    /// - Throws: `EWOULDBLOCK` if another process is writing it, `EINVAL` if the path contains a
+    ///   zero byte.
     init(path: String) throws(UVError) {
-        descriptor = Descriptor(owning: try accepted(unsafe cuv_open_locked(path)))
+        descriptor = Descriptor(owning: try Self.open(path))
+        self.path = path
+    }
+
+    private static func open(_ path: String) throws(UVError) -> CInt {
+        guard !path.utf8.contains(0) else { throw .invalidArgument }
+        return try accepted(unsafe cuv_open_locked(path))
     }
 
     /// Lets another recorder write the file; this one is done.
     func unlock() { _ = cuv_unlock(descriptor.number) }
 
-    /// Appends a text; a text that cannot be written, as on a full disk, is lost.
-    func write(_ text: String) {
+    /// Appends a text, or, if it cannot be written, as on a full disk, none of it.
+    func write(_ text: String) throws(UVError) {
         var text = text
-        text.withUTF8 { bytes in
-            guard let start = bytes.baseAddress else { return }
-            _ = unsafe cuv_write_all(descriptor.number, start, bytes.count)
+        let status = text.withUTF8 { bytes -> CInt in
+            guard let start = bytes.baseAddress else { return 0 }
+            return unsafe cuv_append(descriptor.number, start, bytes.count)
         }
+        try accepted(status)
+    }
+
+    /// Says on the standard error that something could not be written.
+    func complain(_ error: UVError) {
+        ThisProcess.complain("UVRunLoop: the timeline \(path) is not complete: \(error)")
     }
 }

@@ -32,7 +32,12 @@ extension UVRunLoop.ConnectionGroup {
             loop.isOnOwnThread,
             "A group is ended on its loop's thread. Use perform(_:), or await end(limit:)."
         )
-        begin(limit, completion.map { HomeBound($0) })
+        begin(by: date(after: limit), completion.map { HomeBound($0) })
+    }
+
+    /// The date of a limit, counted from the call.
+    private func date(after limit: Duration?) -> UVRunLoop.Instant? {
+        limit.map { loop.instant(after: $0) }
     }
 
     /// Ends the group as ``end(limit:completion:)`` does, and waits for that.
@@ -42,7 +47,7 @@ extension UVRunLoop.ConnectionGroup {
     /// > Threading: Any task; on the loop's thread it resumes there.
     ///
     /// - Parameters:
-    ///   - limit: How long the connections may take; `nil` for no limit.
+    ///   - limit: How long the connections may take, from the call on; `nil` for no limit.
     ///   - isolation: The caller's actor.
     /// - Returns: How the connections have ended.
     /// - Throws: `CancellationError` if the task is cancelled;
@@ -54,13 +59,13 @@ extension UVRunLoop.ConnectionGroup {
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> Outcome {
         let wait = TaskWait<Outcome>()
-        begin(limit, tell: wait)
+        begin(by: date(after: limit), tell: wait)
         return try await UVRunLoop.outcome(of: wait, on: loop, isolation: isolation) { [self] in
             loop.perform(inModes: [mode]) { self.cut() }
         }
     }
 
-    private func begin(_ limit: Duration?, tell wait: TaskWait<Outcome>) {
+    private func begin(by deadline: UVRunLoop.Instant?, tell wait: TaskWait<Outcome>) {
         let end = WaitEnd(wait)
         loop.perform(inModes: [mode]) { [self] in
             // Only the loop keeps it, and releases it when it ends.
@@ -70,7 +75,7 @@ extension UVRunLoop.ConnectionGroup {
             )
             loop.add(keeper, forMode: mode)
             begin(
-                limit,
+                by: deadline,
                 HomeBound(sendable: { [weak keeper] outcome in
                     wait.settle(.success(outcome))
                     keeper?.invalidate()
@@ -81,14 +86,17 @@ extension UVRunLoop.ConnectionGroup {
 
     // MARK: On the loop's thread
 
-    private func begin(_ limit: Duration?, _ completion: ConnectionGroupState.Completion?) {
+    private func begin(
+        by deadline: UVRunLoop.Instant?,
+        _ completion: ConnectionGroupState.Completion?
+    ) {
         if let (listeners, connections) = state.withLock({ $0.begin() }) {
             for listener in listeners { listener.invalidate() }
             for connection in connections { sayGoodbye(to: connection) }
             state.withLock { $0.didBegin() }
         }
         if let completion { state.withLock { $0.ending?.completions.append(completion) } }
-        setDeadline(after: limit)
+        if let deadline { setDeadline(deadline) }
         if state.withLock(\.isDone) { tellLater() }
     }
 
@@ -97,14 +105,13 @@ extension UVRunLoop.ConnectionGroup {
         if connection.isValid { goodbye.current?(connection) }
     }
 
-    private func setDeadline(after limit: Duration?) {
-        guard let limit, !state.withLock(\.isDone) else { return }
-        guard limit > .zero else { return cut() }
+    private func setDeadline(_ date: UVRunLoop.Instant) {
+        guard !state.withLock(\.isDone) else { return }
+        guard date > loop.now else { return cut() }
         let timer = UVRunLoop.Timer(
-            after: limit,
+            at: date,
             sendableHandler: { [weak self] _ in self?.cut() }
         )
-        let date = timer.nextFireDate
         state.withLock { $0.set(timer, at: date) }?.invalidate()
         if timer.isValid { loop.add(timer, forMode: mode) }
     }

@@ -12,7 +12,7 @@ extension UVRunLoop {
     /// try group.listen(at: .ipv4Loopback(port: 7_000)) { connection, event in
     ///     if case .received(let bytes) = event { connection.send(bytes) }
     /// }
-    /// try loop.onTermination { _ in group.end(limit: .seconds(5)) }
+    /// try loop.onTermination { group.end(limit: .seconds(5)) }
     /// loop.run()  // Returns when the connections have ended.
     /// ```
     ///

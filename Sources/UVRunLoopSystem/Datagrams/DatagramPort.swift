@@ -123,8 +123,10 @@ extension UVRunLoop {
 
         /// Sends a datagram.
         ///
-        /// It is sent at once if the kernel has room, and otherwise when it has. A failure is told
-        /// by ``Event/sendFailed(_:to:)``. UDP does not tell whether a datagram has arrived.
+        /// It is sent at once if the kernel has room, and otherwise when it has; one that another
+        /// thread sends, when the loop's thread is free. A failure is told by
+        /// ``Event/sendFailed(_:to:)``; while 16 failures wait to be told, no datagram is sent. UDP
+        /// does not tell whether a datagram has arrived.
         ///
         /// > Threading: Any thread; the datagrams of one thread keep their order.
         ///

@@ -22,6 +22,14 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     private let hasFailed = Atomic<Bool>(false)
     /// The bytes that wait to be sent, or are on their way to the loop's thread.
     private let queuedBytes = Guarded(0)
+    /// What waits to be sent; the first may have been passed to libuv.
+    private var outgoing: ArraySlice<OutgoingDatagram> = []
+    /// Whether libuv waits until the kernel has room for the first.
+    private var isSending = false
+    /// Whether sending has added events that are not announced yet.
+    private var hasNews = false
+    /// How many failures may wait to be told, so that further datagrams are sent.
+    private static let maximumFailures = 16
 
     /// Opens a socket, binds it and starts to receive.
     ///
@@ -184,7 +192,9 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     }
 
     override func eventWasTaken() {
-        guard !isReceiving, inbox.count < UVRunLoop.DatagramPort.capacity else { return }
+        if !outgoing.isEmpty { flush() }
+        if takeNews() { announce() }
+        guard !isReceiving, !isClosed, inbox.count < UVRunLoop.DatagramPort.capacity else { return }
         do {
             try receive()
         } catch {
@@ -223,47 +233,98 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
             return true
         }
         guard hasRoom else { throw SystemError(.send, .queueOverflow) }
-        onThread { handle in (handle as? DatagramSocket)?.send(bytes, to: target, address) }
+        let datagram = OutgoingDatagram(bytes: bytes, target: target, address: address)
+        onThread { handle in (handle as? DatagramSocket)?.enqueue(datagram) }
     }
 
-    private func send(
-        _ bytes: [UInt8],
-        to target: RawAddress?,
-        _ address: UVRunLoop.SocketAddress?
-    ) {
-        guard !isClosed else {
-            _ = didSend(bytes.count)
-            return
-        }
-        let request = SendRequest(bytes) { [weak self] status in
-            if let self, didSend(bytes.count, status, address) { note() }
-        }
-        let status = unsafe request.start(raw, target)
-        if status < 0 {
-            if didSend(bytes.count, status, address) { announce() }
-        } else {
-            do {
-                try host.register()
-            } catch {
-                fail(.send, error)
-            }
+    private func enqueue(_ datagram: OutgoingDatagram) {
+        guard !isClosed else { return didLeave(datagram) }
+        outgoing.append(datagram)
+        flush()
+        if takeNews() { announce() }
+    }
+
+    /// Sends what the kernel has room for.
+    ///
+    /// One by one, because libuv drops all datagrams that it passes to the kernel together when the
+    /// first of them is refused. While too many failures wait to be told, the rest waits, too.
+    private func flush() {
+        while !isSending, let datagram = outgoing.first, failureCount < Self.maximumFailures {
+            let status = trySending(datagram)
+            if status == UV_EAGAIN.rawValue { return startSending(datagram) }
+            removeFirst(status)
         }
     }
 
-    /// Ends a request; returns whether that is an event.
-    private func didSend(
-        _ count: Int,
-        _ status: CInt = 0,
-        _ address: UVRunLoop.SocketAddress? = nil
-    ) -> Bool {
-        queuedBytes.withLock { $0 -= count }
-        guard status < 0, !isClosed else { return false }
+    /// Sends a datagram now.
+    ///
+    /// On a connected socket the error may be that of an earlier datagram, which the peer has
+    /// refused. It is told as such, and this datagram is sent.
+    private func trySending(_ datagram: OutgoingDatagram) -> CInt {
+        var status = unsafe datagram.trySending(by: raw)
+        for _ in 0..<Self.maximumFailures where isConnected && Self.isRefusal(status) {
+            inbox.append(.failed(SystemError(.receive, UVError(rawValue: status))))
+            hasNews = true
+            status = unsafe datagram.trySending(by: raw)
+        }
+        return status
+    }
+
+    private static func isRefusal(_ status: CInt) -> Bool { status == UV_ECONNREFUSED.rawValue }
+
+    /// Passes the first datagram to libuv, which sends it when the kernel has room.
+    private func startSending(_ datagram: OutgoingDatagram) {
+        let request = SendRequest(datagram.bytes) { [weak self] status in self?.didSend(status) }
+        let status = unsafe request.start(raw, datagram.target)
+        guard status >= 0 else { return removeFirst(status) }
+        isSending = true
+        do {
+            try host.register()
+        } catch {
+            fail(.send, error)
+        }
+    }
+
+    /// Called inside libuv when the first datagram was sent, or was not.
+    private func didSend(_ status: CInt) {
+        isSending = false
+        guard !isClosed else { return }
+        removeFirst(status)
+        flush()
+        if takeNews() { note() }
+    }
+
+    private func removeFirst(_ status: CInt) {
+        guard let datagram = outgoing.popFirst() else { return }
+        // A slice keeps what was removed from it.
+        if outgoing.isEmpty { outgoing = [] }
+        didLeave(datagram, status)
+    }
+
+    /// Counts a datagram that does not wait any more, and notes it if it was not sent.
+    private func didLeave(_ datagram: OutgoingDatagram, _ status: CInt = 0) {
+        queuedBytes.withLock { $0 -= datagram.bytes.count }
+        guard status < 0 else { return }
+        let error = SystemError(.send, UVError(rawValue: status))
+        inbox.append(.sendFailed(error, to: datagram.address))
+        hasNews = true
+    }
+
+    /// Whether events were added by sending since the last call.
+    private func takeNews() -> Bool { exchange(&hasNews, with: false) }
+
+    /// How many failures wait to be told.
+    private var failureCount: Int {
+        var count = 0
         inbox.change { events in
-            guard events.count < UVRunLoop.DatagramPort.capacity else { return }
-            let error = SystemError(.send, UVError(rawValue: status))
-            events.append(.sendFailed(error, to: address))
+            count = events.count { if case .received = $0 { false } else { true } }
         }
-        return true
+        return count
+    }
+
+    private func dropOutgoing() {
+        for datagram in outgoing { didLeave(datagram) }
+        outgoing = []
     }
 
     // MARK: Multicast
@@ -280,7 +341,10 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
         try attempt(.configure) { () throws(UVError) in try accepted(status) }
     }
 
-    override func end() { unsafe close(raw) }
+    override func end() {
+        dropOutgoing()
+        unsafe close(raw)
+    }
 }
 
 extension [UVRunLoop.DatagramPort.Event] {

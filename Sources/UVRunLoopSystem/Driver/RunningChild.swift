@@ -50,7 +50,13 @@ struct RunningChild {
         do {
             // First what can fail, so that a child that was started need not be killed.
             input = try pipes.takeOwnEnd(0).map { end throws(UVError) in
-                try PipeWriter(site, owning: end) { inbox.append(Event($0)) }
+                try PipeWriter(site, owning: end) { progress in
+                    inbox.change { events in
+                        let event = Event(progress)
+                        // One that waits tells as much.
+                        if events.last != event { events.append(event) }
+                    }
+                }
             }
             if let input { opened.append(input) }
             output = try Self.reader(pipes.takeOwnEnd(1), site, inbox, Event.output, .outputEnded)

@@ -1,5 +1,28 @@
 import CUV
+import UVRunLoop
 import UVRunLoopPorts
+
+/// A datagram that waits to be sent.
+struct OutgoingDatagram: Sendable {
+    let bytes: [UInt8]
+    /// `nil` for the peer of a connected socket.
+    let target: RawAddress?
+    let address: UVRunLoop.SocketAddress?
+
+    /// Has the kernel send it, if it has room.
+    ///
+    /// - Returns: libuv's status: `UV_EAGAIN` if there is no room.
+    func trySending(by socket: UnsafeMutablePointer<uv_udp_t>) -> CInt {
+        unsafe bytes.withUnsafeBytes { bytes -> CInt in
+            let start = UnsafeMutableRawBufferPointer(mutating: bytes).bindMemory(to: CChar.self)
+            var buffer = unsafe uv_buf_init(start.baseAddress, CUnsignedInt(bytes.count))
+            guard let target else { return unsafe uv_udp_try_send(socket, &buffer, 1, nil) }
+            return unsafe target.lend { address, _ in
+                unsafe uv_udp_try_send(socket, &buffer, 1, address)
+            }
+        }
+    }
+}
 
 /// A `uv_udp_send_t` and its bytes, until libuv has sent them.
 ///

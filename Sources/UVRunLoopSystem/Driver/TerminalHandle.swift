@@ -30,7 +30,6 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         unsafe raw.pointee.data = unsafe data
         host.insert(self)
         adoptReopenedTerminal()
-        TerminalFlags.keep(of: descriptor)
     }
 
     /// Closes the descriptor that libuv was given, if it has opened the terminal once more.
@@ -44,6 +43,7 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
 
     func setRaw(_ isRaw: Bool) throws(UVError) {
         guard !isClosed else { throw .badDescriptor }
+        TerminalFlags.keep(of: descriptor)
         try accepted(unsafe uv_tty_set_mode(raw, isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL))
     }
 
@@ -60,7 +60,10 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
     }
 }
 
-/// The flags of open terminals as they were, which are put back when the process exits.
+/// The flags that open terminals had before their modes were set.
+///
+/// They are put back when the last of a terminal's handles that has set one is closed, or the
+/// process exits.
 ///
 /// libuv keeps those of one terminal only, under a number that may be another file's by then.
 @safe
@@ -80,8 +83,12 @@ enum TerminalFlags {
         _ = atexit { TerminalFlags.putBackAll() }
     }()
 
+    /// Keeps the flags of a terminal whose mode is about to be set.
     static func keep(of descriptor: CInt) {
         _ = registration
+        guard kept.withLock({ $0.process != getpid() || $0.terminals[descriptor] == nil }) else {
+            return
+        }
         var (flags, file) = (termios(), stat())
         guard unsafe tcgetattr(descriptor, &flags) == 0, unsafe fstat(descriptor, &file) == 0
         else { return }
@@ -97,7 +104,11 @@ enum TerminalFlags {
     }
 
     static func putBack(of descriptor: CInt) {
-        let terminal = kept.withLock { $0.terminals.removeValue(forKey: descriptor) }
+        let terminal = kept.withLock { kept -> Terminal? in
+            guard let terminal = kept.terminals.removeValue(forKey: descriptor) else { return nil }
+            let isShared = kept.terminals.values.contains { $0.device == terminal.device }
+            return isShared ? nil : terminal
+        }
         if let terminal { set(terminal.flags, of: descriptor) }
     }
 

@@ -47,9 +47,9 @@ final class WallAlarm: Sendable {
     func setDate(_ date: Int64, _ inbox: EventInbox<Event>) -> Bool {
         let descriptor = descriptor
         return state.withLock { state in
+            guard state.isOpen else { return false }
             state.date = date
             state.isPending = true
-            guard state.isOpen else { return false }
             let clockWasSet = Self.arm(descriptor, date) == ECANCELED
             inbox.change { events in
                 events.removeAll { $0 == .reached }

@@ -12,11 +12,23 @@ final class EventInbox<Event: Sendable>: Sendable {
         /// Whether a task takes the events instead of the handler.
         var isTakenByTask = false
         var waiter: Waiter?
-
-        mutating func takeFirst() -> Event? { events.isEmpty ? nil : events.removeFirst() }
     }
 
     private let state = Guarded(State())
+    private let willTake: @Sendable (Event) -> Void
+
+    /// Creates an inbox.
+    ///
+    /// - Parameter willTake: Called under the lock with each event that the handler or the task
+    ///   gets; not with those that are dropped.
+    init(willTake: @escaping @Sendable (Event) -> Void = { _ in }) { self.willTake = willTake }
+
+    private func takeFirst(of state: inout State) -> Event? {
+        guard !state.events.isEmpty else { return nil }
+        let event = state.events.removeFirst()
+        willTake(event)
+        return event
+    }
 
     var count: Int { state.withLock { $0.events.count } }
     var isTakenByTask: Bool { state.withLock(\.isTakenByTask) }
@@ -36,7 +48,7 @@ final class EventInbox<Event: Sendable>: Sendable {
     // MARK: The loop
 
     /// Takes the event that is to be handled next, for the handler.
-    func take() -> Event? { state.withLock { $0.takeFirst() } }
+    func take() -> Event? { state.withLock { takeFirst(of: &$0) } }
 
     /// Gives an event to the task that waits.
     ///
@@ -44,7 +56,7 @@ final class EventInbox<Event: Sendable>: Sendable {
     func giveToTask() -> Bool {
         let given = state.withLock { state -> (Waiter, Event)? in
             guard !state.events.isEmpty, let waiter = state.waiter.take() else { return nil }
-            return state.takeFirst().map { (waiter, $0) }
+            return takeFirst(of: &state).map { (waiter, $0) }
         }
         guard let (waiter, event) = given else { return false }
         waiter.resume(returning: event)
@@ -61,14 +73,11 @@ final class EventInbox<Event: Sendable>: Sendable {
         state.withLock { !$0.events.isEmpty && $0.isTakenByTask && $0.waiter == nil }
     }
 
-    /// Ends the sequence and takes no more events.
-    ///
-    /// - Parameter keepsEvents: Whether a task still gets the events that wait.
-    func close(keepingEvents keepsEvents: Bool) {
+    /// Ends the sequence, drops the events that wait, and takes no more.
+    func close() {
         let (dropped, waiter) = state.withLock { state -> ([Event], Waiter?) in
             state.isClosed = true
-            let keeps = keepsEvents && state.isTakenByTask
-            return (keeps ? [] : exchange(&state.events, with: []), state.waiter.take())
+            return (exchange(&state.events, with: []), state.waiter.take())
         }
         waiter?.resume(returning: nil)
         withExtendedLifetime(dropped) {}
@@ -82,7 +91,7 @@ final class EventInbox<Event: Sendable>: Sendable {
     /// Stores a task that waits; returns what it gets if there is no need to wait.
     private func begin(_ waiter: Waiter) -> Event?? {
         state.withLock { state -> Event?? in
-            if let event = state.takeFirst() { return .some(event) }
+            if let event = takeFirst(of: &state) { return .some(event) }
             if state.isClosed { return .some(nil) }
             require(
                 state.waiter == nil,

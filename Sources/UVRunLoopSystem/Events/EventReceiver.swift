@@ -97,7 +97,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     func releaseHandler(in loop: UVRunLoop?) {
         didRelease()
         for handle in handles { handle.closeFromAnyThread() }
-        inbox.close(keepingEvents: true)
+        inbox.close()
         handler?.release()
     }
 

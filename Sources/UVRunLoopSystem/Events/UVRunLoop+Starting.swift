@@ -6,42 +6,46 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - isolation: The caller's actor.
     ///   - make: Creates the source; called on the loop's thread.
+    ///   - discard: Ends a source that was created when the task is cancelled.
     /// - Returns: The source.
     /// - Throws: The error of `make`; `CancellationError` if the task is cancelled;
     ///   ``PerformError/threadEnded`` if the loop's thread ends first or has ended.
     func started<Source: PortSource>(
         isolation: isolated (any Actor)?,
-        _ make: @escaping @Sendable () throws -> Source
+        _ make: @escaping @Sendable () throws -> Source,
+        discarding discard: @escaping @Sendable (Source) -> Void = { UVRunLoop.invalidate($0) }
     ) async throws -> Source {
         try Task.checkCancellation()
         let wait = TaskWait<Source>()
-        post(WaitEnd(wait), make)
+        post(WaitEnd(wait), make, discard)
         return try await Self.outcome(of: wait, on: self, isolation: isolation) {}
     }
 
     /// Only the block holds the end of the wait: if the block is dropped, the loop has ended.
     private func post<Source: PortSource>(
         _ end: WaitEnd<Source>,
-        _ make: @escaping @Sendable () throws -> Source
+        _ make: @escaping @Sendable () throws -> Source,
+        _ discard: @escaping @Sendable (Source) -> Void
     ) {
         if isOnOwnThread {
-            start(end, make)
+            start(end, make, discard)
         } else {
-            perform(inModes: [.common]) { self.start(end, make) }
+            perform(inModes: [.common]) { self.start(end, make, discard) }
         }
     }
 
     /// Creates a source and adds it, unless the task was cancelled, on the loop's thread.
     private func start<Source: PortSource>(
         _ end: WaitEnd<Source>,
-        _ make: () throws -> Source
+        _ make: () throws -> Source,
+        _ discard: (Source) -> Void
     ) {
         guard !end.isSettled else { return }
         do {
             let source = try make()
             add(source, forMode: .common)
             // The task was cancelled meanwhile, and nobody has the source.
-            if !end.settle(.success(source)) { UVRunLoop.invalidate(source) }
+            if !end.settle(.success(source)) { discard(source) }
         } catch {
             end.settle(.failure(error))
         }

@@ -29,7 +29,8 @@ extension UVRunLoop {
             /// Creates a set from its bits.
             public init(rawValue: Int) { self.rawValue = rawValue }
 
-            /// The file was created, removed or renamed.
+            /// The file was created, removed or renamed, or the properties of a directory have
+            /// changed, which libuv does not tell apart.
             public static let renamed = Kinds(rawValue: 1)
             /// The contents or the properties of the file have changed.
             public static let changed = Kinds(rawValue: 2)
@@ -41,7 +42,8 @@ extension UVRunLoop {
         public struct Change: Hashable, Sendable {
             /// The name of the file in the watched directory, or of the watched file.
             ///
-            /// It is `nil` if it is not known. Bytes that are not UTF-8 are replaced.
+            /// It is `nil` if it is not known. Bytes that are not UTF-8 are replaced. Of a file that
+            /// the loop watches under several names, it is the name that was watched first.
             public let name: String?
             /// What has happened.
             public internal(set) var kinds: Kinds

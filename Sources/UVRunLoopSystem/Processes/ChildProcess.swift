@@ -48,6 +48,7 @@ extension UVRunLoop {
         /// The process ID of the child.
         public let process: CInt
         private let child: ChildHandle
+        private let remaining: ChildRemains
         private let input: PipeWriter?
         private let receiver: EventReceiver<ChildProcess, Event>
 
@@ -81,15 +82,22 @@ extension UVRunLoop {
             _ order: Int,
             _ handler: ((ChildProcess, Event) -> Void)?
         ) throws(SystemError) {
-            let inbox = EventInbox<Event>()
+            let handle = Guarded<ChildHandle?>(nil)
+            // Collected when the event is told, so that it is left for other code otherwise.
+            let inbox = EventInbox<Event> { event in
+                if case .exited = event { handle.withLock(\.self)?.takeStatus() }
+            }
             let running = try RunningChild(configuration, inbox)
             let child = running.child
+            handle.withLock { $0 = child }
             let remaining = ChildRemains(running)
             process = running.process
             self.child = child
+            self.remaining = remaining
             input = running.input
             receiver = EventReceiver(inbox, running.handles, handler) { source, _ in
-                guard !remaining.knowsExit, let end = child.takeStatus() else { return }
+                if remaining.isUnwanted { return source.endUnwanted() }
+                guard !remaining.knowsExit, let end = child.status else { return }
                 remaining.knowsExit = true
                 source.link.setEvents { [] }
                 inbox.append(.exited(ChildSource.ExitStatus(end)))
@@ -159,6 +167,16 @@ extension UVRunLoop {
         /// Whether there are still events to come.
         public var isValid: Bool { link.isValid }
 
+        /// Kills the child, and has the loop collect its status: nobody has the source.
+        func discard() {
+            remaining.isUnwanted = true
+            child.kill()
+        }
+
+        private func endUnwanted() {
+            if child.takeStatus() != nil { invalidate() }
+        }
+
         /// Removes the source from its loop permanently, and closes the pipes.
         ///
         /// The child goes on, and may be killed by `SIGPIPE` when it writes. Its status is not
@@ -178,6 +196,8 @@ extension UVRunLoop {
     /// The source is in the common modes, which it keeps from being empty until the child has ended
     /// and its events were taken. Take its ``ChildProcess/events``.
     ///
+    /// A program that was started when the task is cancelled, and that nobody gets, is killed.
+    ///
     /// > Threading: Any task; on the loop's thread it resumes there.
     ///
     /// - Parameters:
@@ -190,7 +210,11 @@ extension UVRunLoop {
         _ configuration: ChildProcess.Configuration,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> ChildProcess {
-        try await started(isolation: isolation) { try ChildProcess(configuration, 0, nil) }
+        try await started(isolation: isolation) {
+            try ChildProcess(configuration, 0, nil)
+        } discarding: {
+            $0.discard()
+        }
     }
 }
 
@@ -198,8 +222,10 @@ extension UVRunLoop {
 private final class ChildRemains: Sendable {
     private struct State {
         var exit = true
-        /// Whether the status was collected; the event may still wait.
+        /// Whether the status is known; the event may still wait.
         var knowsExit = false
+        /// Whether nobody has the source, and the child was killed.
+        var isUnwanted = false
         var output: Bool
         var errorOutput: Bool
     }
@@ -215,6 +241,11 @@ private final class ChildRemains: Sendable {
     var knowsExit: Bool {
         get { state.withLock(\.knowsExit) }
         set { state.withLock { $0.knowsExit = newValue } }
+    }
+
+    var isUnwanted: Bool {
+        get { state.withLock(\.isUnwanted) }
+        set { state.withLock { $0.isUnwanted = newValue } }
     }
 
     /// Whether nothing comes after an event; called once for each.

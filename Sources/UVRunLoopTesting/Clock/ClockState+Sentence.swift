@@ -21,7 +21,8 @@ extension ClockState {
 
 extension VirtualLoop {
     fileprivate var sentence: String {
-        let title = name.map { "The loop of the thread \"\($0)\"" } ?? "Loop \(number) of the clock"
+        let title =
+            label.map { "The loop of the thread \"\($0)\"" } ?? "Loop \(number) of the clock"
         guard case .asleep(let date) = phase else {
             return "\(title) is not asleep: a handler runs, or nobody runs the loop."
         }

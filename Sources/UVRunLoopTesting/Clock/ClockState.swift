@@ -59,6 +59,15 @@ struct ClockState {
         return body(&loops[index])
     }
 
+    /// Finds what is ready for a loop that is awake, because it makes a pass.
+    mutating func poll(_ number: Int, of loop: UVRunLoop) -> [ReadyReport] {
+        activity += 1
+        return withLoop(number) { state in
+            state.loop = Weak(loop)
+            return state.findReady()
+        } ?? []
+    }
+
     mutating func fallAsleep(_ number: Int, until date: Int64?) {
         activity += 1
         withLoop(number) { $0.phase = .asleep(until: date) }

@@ -11,7 +11,9 @@ struct VirtualLoop {
 
     /// The position among the clock's loops, in the order in which they were made.
     let number: Int
-    let name: String?
+    private let name: String?
+    /// The loop, once it has made a pass.
+    var loop = Weak<UVRunLoop>(nil)
     let word: WakeState
     let wakeDescriptor: CInt
     var phase = Phase.awake
@@ -28,6 +30,9 @@ struct VirtualLoop {
         self.word = word
         self.wakeDescriptor = wakeDescriptor
     }
+
+    /// The label of the loop, or the name that it was made with.
+    var label: String? { loop.object?.label ?? name }
 
     var isAsleep: Bool {
         if case .asleep = phase { true } else { false }

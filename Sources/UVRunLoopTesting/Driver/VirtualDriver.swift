@@ -27,7 +27,7 @@ package final class VirtualDriver: LoopDriver {
 
     package func poll() {
         let number = virtualRemote.number
-        ready = clock.state.withLock { $0.withLoop(number) { $0.findReady() } ?? [] }
+        ready = clock.state.withLock { $0.poll(number, of: .current) }
     }
 
     package func wait(until moment: Moment?, now: Int64) {

@@ -1,12 +1,41 @@
 import Glibc
 import TestSupport
 import Testing
+import UVRunLoopTesting
 
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
 /// The connections that a group keeps: each once, and until its loop's thread ends.
 @Suite(.timeLimit(.minutes(15))) struct GroupMembershipTests {
+    @Test func theLimitOfATaskCountsFromItsCall() async throws {
+        let clock = UVRunLoop.VirtualClock()
+        let thread = try makeThread(clock)
+        let (folder, executor) = (TemporaryFolder(), HeldExecutor())
+        let group = UVRunLoop.ConnectionGroup(on: thread.runLoop, sendableGoodbye: { _ in })
+        let listener = try SocketPort(listeningAt: .unix(folder.path + "/socket"))
+        group.add(listener)
+        let peer = try Peer(connectingTo: .unix(folder.path + "/socket"))
+        var connections = listener.connections.makeAsyncIterator()
+        group.add(try #require(try await connections.next()))
+        let (isHeld, goOn) = (Signal(), Signal())
+        thread.runLoop.perform {
+            isHeld.send()
+            goOn.wait()
+            clock.advance(by: .seconds(10))
+        }
+        waitInThread(for: isHeld)
+        let end = Task(executorPreference: executor) { try await group.end(limit: .seconds(5)) }
+        executor.performNext()
+        goOn.send()
+        executor.release()
+        let outcome = try await end.value
+        #expect(outcome.cut == 1)
+        #expect(clock.elapsed == .seconds(10))
+        peer.close()
+        thread.stop()
+    }
+
     typealias Group = UVRunLoop.ConnectionGroup
 
     // MARK: The end of the thread
@@ -112,4 +141,10 @@ private func startThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
 private func end(_ thread: UVRunLoop.Thread) {
     thread.stop()
     thread.join()
+}
+
+private func waitInThread(for signal: Signal) { signal.wait() }
+
+private func makeThread(_ clock: UVRunLoop.VirtualClock) throws -> UVRunLoop.Thread {
+    try UVRunLoop.Thread(clock: clock)
 }

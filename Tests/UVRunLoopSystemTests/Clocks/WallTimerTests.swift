@@ -9,6 +9,16 @@ private typealias WallDate = UVRunLoop.WallDate
 
 /// Dates of the calendar's clock.
 @Suite(.timeLimit(.minutes(15))) struct WallTimerTests {
+    @Test func anInvalidTimerKeepsItsDate() throws {
+        try withLoop { _ in
+            let timer = try UVRunLoop.WallTimer(at: .now) { _, _ in }
+            let date = timer.date
+            timer.invalidate()
+            timer.date = .now + .seconds(500)
+            #expect(timer.date == date)
+        }
+    }
+
     @Test func itFiresOnceAndNotBeforeItsDate() throws {
         try withLoop { loop in
             let date = WallDate.now + .milliseconds(20)

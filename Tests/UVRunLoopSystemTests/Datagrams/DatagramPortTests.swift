@@ -46,6 +46,94 @@ private typealias Address = UVRunLoop.SocketAddress
         }
     }
 
+    @Test func aDatagramThatCannotBeSentIsNoneOfTheOthersBusiness() throws {
+        try withLoop { loop in
+            let received = Box<[UInt8]>([])
+            let failed = Box<[Address?]>([])
+            let receiver = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+                guard case .received(let batch) = event else { return }
+                received.value += batch.map { $0.bytes[0] }
+                if received.value.count == 11 { loop.stop() }
+            }
+            let sender = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+                if case .sendFailed(_, let address) = event { failed.value.append(address) }
+            }
+            loop.add(receiver, forMode: .default)
+            loop.add(sender, forMode: .default)
+            for number in 0..<11 as Range<UInt8> {
+                if number == 1 { try sender.send([99], to: .ipv4Loopback(port: 0)) }
+                try sender.send([number], to: receiver.localAddress)
+            }
+            #expect(sender.queuedBytes == 0)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            for _ in 0..<10 { loop.run(mode: .default, for: .zero) }
+            #expect(received.value == Array(0..<11))
+            #expect(failed.value == [.ipv4Loopback(port: 0)])
+        }
+    }
+
+    @Test func everyFailureToSendIsTold() throws {
+        try withLoop { loop in
+            let count = Box(0)
+            let port = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+                guard case .sendFailed(let error, _) = event else { return }
+                #expect(error.code == .messageTooLong)
+                count.value += 1
+                if count.value == 50 { loop.stop() }
+            }
+            loop.add(port, forMode: .default)
+            for _ in 0..<50 {
+                try port.send([UInt8](repeating: 0, count: 66_000), to: .ipv4Loopback(port: 9))
+            }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(port.queuedBytes == 0)
+        }
+    }
+
+    @Test func aPeerThatComesAfterARefusalGetsWhatIsSentThen() throws {
+        try withLoop { loop in
+            let (received, refusals) = (Box<[UInt8]>([]), Box(0))
+            let none = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, _ in }
+            let address = try #require(none.localAddress)
+            none.invalidate()
+            loop.run(mode: .default, for: .zero)
+            let sender = try DatagramPort(
+                boundTo: .ipv4Loopback(port: 0),
+                connectedTo: address
+            ) { _, event in
+                guard case .failed(let error) = event else { return }
+                #expect(error.code == .refused)
+                refusals.value += 1
+            }
+            loop.add(sender, forMode: .default)
+            for _ in 0..<3 { try sender.send([0]) }
+            let peer = try DatagramPort(boundTo: address) { _, event in
+                guard case .received(let batch) = event else { return }
+                received.value += batch.map { $0.bytes[0] }
+                if received.value.count == 15 { loop.stop() }
+            }
+            loop.add(peer, forMode: .default)
+            for number in 1...15 as ClosedRange<UInt8> { try sender.send([number]) }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            for _ in 0..<10 { loop.run(mode: .default, for: .zero) }
+            #expect(received.value == Array(1...15))
+            #expect(refusals.value == 3)
+        }
+    }
+
+    @Test func anInvalidPortHasNoEventsAndNoQueue() async throws {
+        try await UVRunLoop.withThread { loop in
+            let port = try await loop.datagramPort(boundTo: .ipv4Loopback(port: 0))
+            let address = try #require(port.localAddress)
+            try port.send([1], to: address)
+            try port.send([2], to: address)
+            try await Task.sleep(for: .milliseconds(20))
+            port.invalidate()
+            for await event in port.events { Issue.record("\(event)") }
+            #expect(port.queuedBytes == 0)
+        }
+    }
+
     @Test func emptyAndLongDatagramsArrive() throws {
         try withLoop { loop in
             let sizes = Box<[Int]>([])

@@ -219,6 +219,33 @@ import UVRunLoopSystem
         }
     }
 
+    @Test func aStatusThatWasNotToldIsLeft() throws {
+        try withLoop { loop in
+            let child = try ChildProcess(shell("echo a; exit 3")) { child, event in
+                #expect(event == .output([97, 10]))
+                child.invalidate()
+            }
+            loop.add(child, forMode: .default)
+            awaitZombie(child.process)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(awaitEnd(of: child.process) == 3)
+        }
+    }
+
+    @Test func theDrainedInputIsToldOnce() throws {
+        try withLoop { loop in
+            let drained = Box(0)
+            let child = try ChildProcess(.init("cat", input: .pipe, output: .null)) { _, event in
+                if event == .inputDrained { drained.value += 1 }
+            }
+            loop.add(child, forMode: .default)
+            for _ in 0..<1_000 { try child.write([1]) }
+            child.endInput()
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(drained.value == 1)
+        }
+    }
+
     // MARK: Other code's signals
 
     @Test func aSourceForChildSignalsKeepsItsSignals() async {

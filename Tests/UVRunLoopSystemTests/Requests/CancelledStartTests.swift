@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import UVRunLoop
@@ -28,6 +29,30 @@ import UVRunLoopSystem
             #expect(result == .finished)
         }
     }
+
+    /// A task may be cancelled while its program is being started.
+    @Test func noChildIsLeftThatNobodyGets() async {
+        await #expect(processExitsWith: .success) {
+            try await UVRunLoop.withThread { loop in
+                for number in 0..<200 {
+                    let task = Task { try await loop.spawn(.init("true")) }
+                    try await Task.sleep(for: .microseconds(8 * number))
+                    task.cancel()
+                    guard let child = try? await task.value else { continue }
+                    for await event in child.events {
+                        if case .exited = event { break }
+                    }
+                }
+                try await yield(until: { !hasChildren() })
+            }
+        }
+    }
+}
+
+/// Whether the process has a child that nobody has waited for.
+private func hasChildren() -> Bool {
+    var info = siginfo_t()
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
 }
 
 private func waitInThread(for signal: Signal) { signal.wait() }

@@ -8,6 +8,37 @@ private typealias Offload = UVRunLoop.Offload
 
 /// Work that cannot be queued, and rules that are broken.
 @Suite(.timeLimit(.minutes(15))) struct OffloadFailureTests {
+    @Test func runsOfAnEmptyModeFreeWhatWasInvalidated() throws {
+        try withLoop { loop in
+            let (isHeld, goOn) = (Signal(), Signal())
+            // Until all threads of the pool are busy, work may begin at once.
+            let busy = try (0..<4).map { _ in
+                try UVRunLoop.Offload {
+                    isHeld.send()
+                    goOn.wait()
+                } handler: { _, _ in
+                }
+            }
+            for _ in busy { isHeld.wait() }
+            weak var token: Token?
+            do {
+                let made = Token()
+                token = made
+                let work = try UVRunLoop.Offload {
+                    withExtendedLifetime(made) {}
+                } handler: { _, _ in
+                }
+                loop.add(work, forMode: .default)
+                work.invalidate()
+            }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(token == nil)
+            for _ in busy { goOn.send() }
+            busy.forEach { $0.invalidate() }
+        }
+    }
+
     /// The sanitizer needs memory of its own.
     @Test(.enabled(if: !isUnderThreadSanitizer))
     func aProcessThatMayHaveNoMoreThreadsThrows() async {
@@ -69,3 +100,5 @@ private func useLoopOnce() {
     UVRunLoop.current.add(offload, forMode: .default)
     UVRunLoop.current.run(mode: .default, for: .seconds(60))
 }
+
+private final class Token: Sendable {}

@@ -9,6 +9,16 @@ private typealias Address = UVRunLoop.SocketAddress
 
 /// Lookups that need no network.
 @Suite(.timeLimit(.minutes(15))) struct ResolverTests {
+    @Test(arguments: ["65536", "70000", "99999999999"])
+    func aNumberThatIsNoPortThrows(service: String) {
+        withLoop { _ in
+            let found = code { () throws(UVRunLoop.SystemError) in
+                _ = try UVRunLoop.Resolver(host: "127.0.0.1", service: service) { _, _ in }
+            }
+            #expect(found == .invalidArgument)
+        }
+    }
+
     @Test func numericHostsAndPortsAreThemselves() throws {
         #expect(try outcome(of: "127.0.0.1", "80").get() == [.ipv4Loopback(port: 80)])
         #expect(try outcome(of: "::1", "65535").get() == [.ipv6Loopback(port: 65_535)])

@@ -96,6 +96,22 @@ private typealias Terminal = UVRunLoop.Terminal
         }
     }
 
+    @Test func aTerminalThatHasSetNothingPutsNothingBack() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            let first = try Terminal(descriptor: pair.terminal)
+            try first.setRaw()
+            try Terminal(descriptor: pair.terminal).close()
+            #expect(!pair.echoes)
+            let second = try Terminal(descriptor: pair.terminal)
+            try second.setRaw()
+            second.close()
+            #expect(!pair.echoes)
+            first.close()
+            #expect(pair.echoes)
+        }
+    }
+
     @Test func theEndOfTheThreadPutsTheModeBack() {
         let pair = TerminalPair()
         let terminal = SharedBox<Terminal?>(nil)

@@ -36,7 +36,8 @@ import UVRunLoopTesting
         let text = message(of: result)
         let place = "the clock is 0 s after its start and is held in"
         #expect(text.contains("\(place) UVRunLoopTestingTests/LimitTests.swift:"), "\(text)")
-        #expect(text.contains("sleeps until 1.5 s, and watches no descriptor."))
+        let loop = "The loop of the thread \"planner\" sleeps until 1.5 s"
+        #expect(text.contains("\(loop), and watches no descriptor."))
     }
 
     @Test func aLoopThatDoesNotSleepIsNamed() async {
@@ -61,6 +62,10 @@ import UVRunLoopTesting
         }
         let text = message(of: result)
         #expect(text.contains("after its start, and a planned action has not returned."), "\(text)")
+    }
+
+    @Test func aLoopThatMakesPassesIsNoHang() async {
+        await #expect(processExitsWith: .success) { try makePasses() }
     }
 
     @Test func aClockWithoutALimitWaits() {
@@ -97,6 +102,7 @@ private func waitForAHold() {
     let clock = UVRunLoop.VirtualClock(limit: shortLimit)
     let hold = clock.hold()
     UVRunLoop.withVirtualLoop(clock: clock) { loop in
+        loop.label = "planner"
         loop.add(UVRunLoop.Timer(after: .milliseconds(1_500)) { _ in }, forMode: .default)
         loop.run()
     }
@@ -111,6 +117,23 @@ private func waitForALoopThatDoesNotRun() throws {
         // It waits for a date, and the clock for this thread to run its loop.
         thread.join()
     }
+}
+
+/// Keeps one loop busy beyond the limit, while another one sleeps.
+private func makePasses() throws {
+    let clock = UVRunLoop.VirtualClock(limit: .milliseconds(300))
+    let other = try UVRunLoop.Thread(name: "other", clock: clock)
+    UVRunLoop.withVirtualLoop(clock: clock) { loop in
+        let end = ContinuousClock.now + .milliseconds(900)
+        let source = UVRunLoop.Source { source in
+            sleepBriefly(times: 5)
+            if ContinuousClock.now < end { source.signal() } else { source.invalidate() }
+        }
+        loop.add(source, forMode: .default)
+        source.signal()
+        loop.run()
+    }
+    other.stop()
 }
 
 private func waitInAPlan() throws {

@@ -111,6 +111,48 @@ import Testing
         }
     }
 
+    @Test func aPathWithAZeroByteThrows() {
+        #expect(throws: UVRunLoop.RunLoopError.self) {
+            try UVRunLoop.Recorder(path: "/tmp/uvrunloop\0trace")
+        }
+        #expect(access("/tmp/uvrunloop", F_OK) != 0)
+    }
+
+    @Test func aRecorderThatIsNotStoppedEndsWithTheProgram() async throws {
+        let path = tracePath("not-stopped", of: getpid())
+        defer { unlink(path) }
+        await #expect(processExitsWith: .exitCode(3)) {
+            let recorder = try UVRunLoop.Recorder(path: tracePath("not-stopped", of: getppid()))
+            runThreeTimes()
+            withExtendedLifetime(recorder) { exit(3) }
+        }
+        let events = try Trace(path: path).events(ofThread: "traced")
+        #expect(events.named("poll").count == 3)
+    }
+
+    @Test func linesThatCannotBeWrittenAreCounted() async throws {
+        let path = tracePath("full", of: getpid())
+        defer { unlink(path) }
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let recorder = try UVRunLoop.Recorder(path: tracePath("full", of: getppid()))
+            letTimePass(.milliseconds(120))
+            setFileSizeLimit(300)
+            runThreeTimes()
+            letTimePass(.milliseconds(120))
+            setFileSizeLimit(.max)
+            runThreeTimes()
+            recorder.stop()
+        }
+        let trace = try Trace(path: path)
+        #expect(
+            trace.events.contains {
+                $0.name.hasSuffix("lines of the timeline could not be written")
+            }
+        )
+        #expect(trace.events(ofThread: "traced").named("poll").count == 3)
+    }
+
     @Test func aRecorderCanBeStoppedTwice() throws {
         let folder = TemporaryFolder()
         let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
@@ -233,8 +275,20 @@ private func tracePath(_ name: String, of starter: pid_t) -> String {
     "/tmp/uvrunloop-trace-\(starter)-\(name)"
 }
 
+private func setFileSizeLimit(_ size: rlim_t) {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    limit.rlim_cur = size
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+}
+
 private func runWithTrace(_ name: String) {
     setenv("UVRUNLOOP_TRACE", tracePath(name, of: getppid()), 1)
+    runThreeTimes()
+}
+
+/// Has a timer called three times on a thread of its own.
+private func runThreeTimes() {
     onAnotherThread {
         let loop = UVRunLoop.current
         loop.label = "traced"
