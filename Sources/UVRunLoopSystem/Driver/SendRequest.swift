@@ -14,7 +14,8 @@ struct OutgoingDatagram: Sendable {
     /// - Returns: libuv's status: `UV_EAGAIN` if there is no room.
     func trySending(by socket: UnsafeMutablePointer<uv_udp_t>) -> CInt {
         unsafe bytes.withUnsafeBytes { bytes -> CInt in
-            let start = UnsafeMutableRawBufferPointer(mutating: bytes).bindMemory(to: CChar.self)
+            let start = unsafe UnsafeMutableRawBufferPointer(mutating: bytes)
+                .bindMemory(to: CChar.self)
             var buffer = unsafe uv_buf_init(start.baseAddress, CUnsignedInt(bytes.count))
             guard let target else { return unsafe uv_udp_try_send(socket, &buffer, 1, nil) }
             return unsafe target.lend { address, _ in
