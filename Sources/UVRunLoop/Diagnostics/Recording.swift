@@ -14,7 +14,7 @@ final class Recording: LoopWatcher {
         var isOpened = false
         /// Whether a text could not be written.
         var hasFailed = false
-        /// Lines that could not be written, since the last that says how many.
+        /// Lines that could not be written, and that no line tells of.
         var lostLines = 0
     }
 
@@ -135,9 +135,13 @@ final class Recording: LoopWatcher {
             name(wake.sender, wake.senderName, &format)
             format.append(.wake(wake, target: target, span), on: wake.sender)
         }
-        noteLost(&format)
+        let lost = state.withLock(\.lostLines)
+        if lost > 0 {
+            let sentence = "\(lost) lines of the timeline could not be written"
+            format.append(.moment(sentence, at: monotonicNow()), on: ThisProcess.currentThread)
+        }
         let text = format.takeText()
-        if !text.isEmpty { write(text) }
+        if !text.isEmpty { write(text, telling: lost) }
     }
 
     private func write(_ track: TraceTrack, _ format: inout TraceFormat) {
@@ -148,11 +152,18 @@ final class Recording: LoopWatcher {
     }
 
     /// Writes whole lines, or none of them, behind the opening of the file.
-    private func write(_ text: String) {
+    ///
+    /// - Parameters:
+    ///   - text: The lines.
+    ///   - lost: How many lost lines they tell of.
+    private func write(_ text: String, telling lost: Int = 0) {
         let opening = state.withLock { $0.isOpened ? "" : TraceFormat.opening }
         do throws(UVError) {
             try file.write(opening + text)
-            state.withLock { $0.isOpened = true }
+            state.withLock { state in
+                state.isOpened = true
+                state.lostLines -= lost
+            }
         } catch {
             let isFirst = state.withLock { state in
                 // The names of threads may be among what is lost.
@@ -162,13 +173,6 @@ final class Recording: LoopWatcher {
             }
             if isFirst { file.complain(error) }
         }
-    }
-
-    private func noteLost(_ format: inout TraceFormat) {
-        let lost = state.withLock { exchange(&$0.lostLines, with: 0) }
-        guard lost > 0 else { return }
-        let sentence = "\(lost) lines of the timeline could not be written"
-        format.append(.moment(sentence, at: monotonicNow()), on: ThisProcess.currentThread)
     }
 
     /// Writes the name of a thread, unless it is written already.
