@@ -9,7 +9,8 @@ struct SocketFile: ~Copyable, Sendable {
 
     /// Binds and listens at a path, and records the file's identity.
     ///
-    /// With `replacesStale`, a socket of this user at which nobody listens is replaced.
+    /// With `replacesStale`, a socket of this user at which nobody listens is replaced, unless
+    /// another process keeps the directory locked.
     static func listen(
         _ socket: borrowing Descriptor,
         at path: String,
@@ -23,7 +24,7 @@ struct SocketFile: ~Copyable, Sendable {
         do {
             try socket.bind(to: address)
         } catch .addressInUse where replacesStale {
-            guard try isStale(path, address) else { throw .addressInUse }
+            guard !lock.isTaken, try isStale(path, address) else { throw .addressInUse }
             try Files.remove(path)
             try socket.bind(to: address)
         }
@@ -63,6 +64,8 @@ private struct DirectoryLock: ~Copyable {
     private static let pause: UInt32 = 1_000
 
     private var directory: Descriptor?
+    /// Whether somebody else has it.
+    private(set) var isTaken = false
 
     /// Takes the lock, or proceeds without it if the directory cannot be opened or another process
     /// holds it too long.
@@ -72,10 +75,17 @@ private struct DirectoryLock: ~Copyable {
         guard number >= 0 else { return }
         directory = Descriptor(owning: number)
         for _ in 0..<Self.maximumAttempts {
-            if flock(number, LOCK_EX | LOCK_NB) == 0 { return }
+            isTaken = flock(number, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+            if !isTaken { return }
             usleep(Self.pause)
         }
     }
 
     consuming func release() {}
+
+    /// Closing the descriptor would not be enough: a child that another thread has just forked has
+    /// a copy of it, with which the lock would stay until the child calls `exec`.
+    deinit {
+        if let directory { _ = flock(directory.number, LOCK_UN) }
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import UVRunLoop
@@ -79,13 +80,6 @@ import Testing
         #expect(!exists(path))
     }
 
-    /// Leaves a socket file without a listener.
-    private func makeStale(_ path: String) throws {
-        let socket = try UVRunLoopPorts.Stream.socket(family: AF_UNIX)
-        try socket.bind(to: try SocketAddress.unix(path).raw)
-        try socket.listen(backlog: 1)
-    }
-
     @Test func aStaleSocketGivesWayOnlyWhenAskedTo() throws {
         let place = Place()
         let path = place.path + "/socket"
@@ -93,6 +87,23 @@ import Testing
         #expect(refusal(at: .unix(path)) == .addressInUse)
         #expect(exists(path))
         #expect(refusal(at: .unix(path), replacing: true) == nil)
+    }
+
+    @Test func nothingGivesWayInADirectoryThatAnotherProcessLocks() throws {
+        let place = Place()
+        let path = place.path + "/socket"
+        try makeStale(path)
+        let directory = open(place.path, O_RDONLY | O_DIRECTORY)
+        #expect(flock(directory, LOCK_EX) == 0)
+        #expect(refusal(at: .unix(path), replacing: true) == .addressInUse)
+        #expect(exists(path))
+        flock(directory, LOCK_UN)
+        close(directory)
+        #expect(refusal(at: .unix(path), replacing: true) == nil)
+    }
+
+    @Test func copiesOfDescriptorsInForkedChildrenDoNotKeepTheDirectory() async {
+        await #expect(processExitsWith: .success) { inQuietProcess(replaceWhileForking) }
     }
 
     @Test func whatIsNoSocketNeverGivesWay() throws {
@@ -150,4 +161,38 @@ import Testing
             winners.forEach { $0.invalidate() }
         }
     }
+}
+
+/// Leaves a socket file without a listener.
+///
+/// The socket never listens: a child that another test forks may keep a copy of it for a while.
+private func makeStale(_ path: String) throws {
+    let socket = try UVRunLoopPorts.Stream.socket(family: AF_UNIX)
+    try socket.bind(to: try SocketAddress.unix(path).raw)
+}
+
+/// Replaces stale sockets while another thread forks children that keep every descriptor for longer
+/// than a listener waits for the directory.
+private func replaceWhileForking() throws {
+    let isDone = Guarded(false)
+    let children = Guarded<[pid_t]>([])
+    let forks = startUncheckedThread {
+        for _ in 0..<200 where !isDone.withLock({ $0 }) {
+            let child = startChild { usleep(1_000_000) == 0 ? 0 : 1 }
+            children.withLock { $0.append(child) }
+            usleep(2000)
+        }
+    }
+    let place = Place()
+    let path = place.path + "/socket"
+    var options = SocketPort.ListenOptions()
+    options.replacesStaleSocket = true
+    for _ in 0..<1000 {
+        try makeStale(path)
+        let port = try SocketPort(listeningAt: .unix(path), options: options) { _, _ in }
+        port.invalidate()
+    }
+    isDone.withLock { $0 = true }
+    forks.join()
+    for child in children.withLock({ $0 }) { precondition(awaitEnd(of: child) == 0) }
 }

@@ -104,13 +104,19 @@ final class Peer {
         }
     }
 
-    /// Connects; the kernel does so at once if the listener's backlog has room.
+    /// Connects, or throws the system's error.
+    ///
+    /// The kernel does so at once if the listener's backlog has room.
     convenience init(connectingTo address: SocketAddress) throws {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let number = socket(address.family, kind, 0)
         let raw = try address.raw
         let status = raw.lend { connect(number, $0, $1) }
-        precondition(status == 0, "No connection: \(errno).")
+        guard status == 0 else {
+            let error = UVError(rawValue: -errno)
+            Glibc.close(number)
+            throw error
+        }
         self.init(owning: number)
     }
 
