@@ -39,6 +39,12 @@ static struct sigaction previous_action;
 // Whether the calling thread holds the lock.
 static __thread int is_starting;
 
+// Marks every number that a descriptor may have where neither close_range nor /proc names them.
+static void close_numbers_at_exec(void) {
+    const int limit = 65536;
+    for (int number = 3; number < limit; number++) fcntl(number, F_SETFD, FD_CLOEXEC);
+}
+
 // Marks a child's descriptors, beyond the standard ones, to be closed by exec.
 //
 // It runs between fork and exec, where only system calls are safe.
@@ -47,6 +53,7 @@ static void close_others_at_exec(void) {
     const unsigned only_marks = 1u << 2; // CLOSE_RANGE_CLOEXEC, since Linux 5.11
     if (syscall(close_range, 3u, ~0u, only_marks) == 0) return;
     int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return close_numbers_at_exec();
     _Alignas(struct dirent64) char entries[2048];
     long length;
     while ((length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0) {

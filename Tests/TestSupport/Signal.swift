@@ -56,3 +56,6 @@ package final class Signal: @unchecked Sendable {
         mutex.deallocate()
     }
 }
+
+/// Waits for a signal from a task whose thread may be kept meanwhile.
+package func waitInThread(for signal: Signal) { signal.wait() }

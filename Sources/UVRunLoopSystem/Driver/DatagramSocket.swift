@@ -28,8 +28,6 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     private var isSending = false
     /// Whether sending has added events that are not announced yet.
     private var hasNews = false
-    /// How many failures may wait to be told, so that further datagrams are sent.
-    private static let maximumFailures = 16
 
     /// Opens a socket, binds it and starts to receive.
     ///
@@ -249,7 +247,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     /// One by one, because libuv drops all datagrams that it passes to the kernel together when the
     /// first of them is refused. While too many failures wait to be told, the rest waits, too.
     private func flush() {
-        while !isSending, let datagram = outgoing.first, failureCount < Self.maximumFailures {
+        while !isSending, let datagram = outgoing.first, mayFail {
             let status = trySending(datagram)
             if status == UV_EAGAIN.rawValue { return startSending(datagram) }
             removeFirst(status)
@@ -262,7 +260,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     /// refused. It is told as such, and this datagram is sent.
     private func trySending(_ datagram: OutgoingDatagram) -> CInt {
         var status = unsafe datagram.trySending(by: raw)
-        for _ in 0..<Self.maximumFailures where isConnected && Self.isRefusal(status) {
+        for _ in 0..<UVRunLoop.DatagramPort.capacity where isConnected && Self.isRefusal(status) {
             inbox.append(.failed(SystemError(.receive, UVError(rawValue: status))))
             hasNews = true
             status = unsafe datagram.trySending(by: raw)
@@ -313,13 +311,10 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     /// Whether events were added by sending since the last call.
     private func takeNews() -> Bool { exchange(&hasNews, with: false) }
 
-    /// How many failures wait to be told.
-    private var failureCount: Int {
-        var count = 0
-        inbox.change { events in
-            count = events.count { if case .received = $0 { false } else { true } }
-        }
-        return count
+    /// Whether one more failure may wait to be told.
+    private var mayFail: Bool {
+        let waiting = inbox.count { if case .received = $0 { false } else { true } }
+        return waiting < UVRunLoop.DatagramPort.capacity
     }
 
     private func dropOutgoing() {

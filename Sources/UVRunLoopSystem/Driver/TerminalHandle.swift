@@ -86,9 +86,6 @@ enum TerminalFlags {
     /// Keeps the flags of a terminal whose mode is about to be set.
     static func keep(of descriptor: CInt) {
         _ = registration
-        guard kept.withLock({ $0.process != getpid() || $0.terminals[descriptor] == nil }) else {
-            return
-        }
         var (flags, file) = (termios(), stat())
         guard unsafe tcgetattr(descriptor, &flags) == 0, unsafe fstat(descriptor, &file) == 0
         else { return }
@@ -97,6 +94,7 @@ enum TerminalFlags {
         kept.withLock { kept in
             // A forked child puts back nothing of its parent's.
             if kept.process != process { kept = Kept(process: process) }
+            guard kept.terminals[descriptor] == nil else { return }
             // What was found by whom opened it first: it may be in raw mode since.
             let first = kept.terminals.values.first { $0.device == found.device }
             kept.terminals[descriptor] = first ?? found

@@ -31,6 +31,11 @@ final class EventInbox<Event: Sendable>: Sendable {
     }
 
     var count: Int { state.withLock { $0.events.count } }
+
+    func count(where condition: (Event) -> Bool) -> Int {
+        state.withLock { $0.events.count(where: condition) }
+    }
+
     var isTakenByTask: Bool { state.withLock(\.isTakenByTask) }
 
     // MARK: libuv's callbacks

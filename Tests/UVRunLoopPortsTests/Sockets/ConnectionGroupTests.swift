@@ -254,32 +254,24 @@ import Testing
 
     @Test func aCancelledTaskCutsWhatIsLeft() async throws {
         try await UVRunLoop.withThread { loop in
-            let folder = TemporaryFolder()
             let group = UVRunLoop.ConnectionGroup(on: loop, sendableGoodbye: { _ in })
-            let listener = try SocketPort(listeningAt: .unix(folder.path + "/socket"))
-            group.add(listener)
-            let peer = try Peer(connectingTo: .unix(folder.path + "/socket"))
-            var connections = listener.connections.makeAsyncIterator()
-            if let connection = try await connections.next() { group.add(connection) }
+            let connection = try UnixConnections().connect()
+            group.add(connection.port)
             let end = Task { try await group.end(limit: nil) }
             try await yield(until: { group.isEnding })
             end.cancel()
             await #expect(throws: CancellationError.self) { try await end.value }
             let outcome = try await group.end(limit: nil)
             #expect(outcome.cut == 1)
-            #expect(peer.read() == [])
+            #expect(connection.peer.read() == [])
         }
     }
 
     @Test func theEndOfTheThreadEndsTheWait() async throws {
-        let folder = TemporaryFolder()
         let thread = try startThread()
         let group = UVRunLoop.ConnectionGroup(on: thread.runLoop, sendableGoodbye: { _ in })
-        let listener = try SocketPort(listeningAt: .unix(folder.path + "/socket"))
-        group.add(listener)
-        let peer = try Peer(connectingTo: .unix(folder.path + "/socket"))
-        var connections = listener.connections.makeAsyncIterator()
-        group.add(try #require(try await connections.next()))
+        let connection = try UnixConnections().connect()
+        group.add(connection.port)
         let end = Task { try await group.end(limit: nil) }
         try await yield(until: { group.isEnding })
         thread.stop(afterQueuedWork: false)
@@ -287,7 +279,7 @@ import Testing
         await #expect(throws: UVRunLoop.PerformError.threadEnded) {
             try await group.end(limit: nil)
         }
-        peer.close()
+        connection.peer.close()
     }
 
     @Test func anEndOnAnotherThreadTraps() async {

@@ -11,13 +11,10 @@ import UVRunLoopTesting
     @Test func theLimitOfATaskCountsFromItsCall() async throws {
         let clock = UVRunLoop.VirtualClock()
         let thread = try makeThread(clock)
-        let (folder, executor) = (TemporaryFolder(), HeldExecutor())
-        let group = UVRunLoop.ConnectionGroup(on: thread.runLoop, sendableGoodbye: { _ in })
-        let listener = try SocketPort(listeningAt: .unix(folder.path + "/socket"))
-        group.add(listener)
-        let peer = try Peer(connectingTo: .unix(folder.path + "/socket"))
-        var connections = listener.connections.makeAsyncIterator()
-        group.add(try #require(try await connections.next()))
+        let executor = HeldExecutor()
+        let group = Group(on: thread.runLoop, sendableGoodbye: { _ in })
+        let connection = try UnixConnections().connect()
+        group.add(connection.port)
         let (isHeld, goOn) = (Signal(), Signal())
         thread.runLoop.perform {
             isHeld.send()
@@ -32,7 +29,7 @@ import UVRunLoopTesting
         let outcome = try await end.value
         #expect(outcome.cut == 1)
         #expect(clock.elapsed == .seconds(10))
-        peer.close()
+        connection.peer.close()
         thread.stop()
     }
 
@@ -142,8 +139,6 @@ private func end(_ thread: UVRunLoop.Thread) {
     thread.stop()
     thread.join()
 }
-
-private func waitInThread(for signal: Signal) { signal.wait() }
 
 private func makeThread(_ clock: UVRunLoop.VirtualClock) throws -> UVRunLoop.Thread {
     try UVRunLoop.Thread(clock: clock)

@@ -55,8 +55,6 @@ private func hasChildren() -> Bool {
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
 }
 
-private func waitInThread(for signal: Signal) { signal.wait() }
-
 private func awaitPasses(of loop: UVRunLoop) throws {
     for _ in 0..<2 { try loop.performAndWait {} }
 }
