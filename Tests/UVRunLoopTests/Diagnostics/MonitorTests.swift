@@ -158,9 +158,9 @@ import Testing
                     reports.value?.note($0)
                 }
             }
-            weak var last = addTimer(to: loop) { loop.stop() }
+            let isLastReleased = { [weak last = addTimer(to: loop) { loop.stop() }] in last == nil }
             loop.run()
-            isReleased.value = last == nil
+            isReleased.value = isLastReleased()
             letTimePass(threshold * 6)
             // The run around these passes does not bring the old handler back.
             loop.perform {}
