@@ -15,8 +15,8 @@ extension UVRunLoop.SocketPort {
         public var isIPv6Only = true
         /// Whether to replace a socket file of this user at which no process listens.
         ///
-        /// Listeners that start in one directory take turns with `flock`; while somebody else keeps
-        /// the directory locked, for 100 ms, nothing is replaced and the address is in use.
+        /// Listeners that start in one directory take turns with `flock`. If somebody else keeps the
+        /// directory locked for 100 ms, nothing is replaced, and the address is in use.
         public var replacesStaleSocket = false
         /// Whether to disable Nagle's algorithm for connections, so that small writes are sent at
         /// once.

@@ -165,10 +165,13 @@ import Testing
 
 /// Leaves a socket file without a listener.
 ///
-/// The socket never listens: a child that another test forks may keep a copy of it for a while.
+/// It is shut down before it is closed, because a child that another test forks may keep a copy of
+/// it for a while.
 private func makeStale(_ path: String) throws {
     let socket = try UVRunLoopPorts.Stream.socket(family: AF_UNIX)
     try socket.bind(to: try SocketAddress.unix(path).raw)
+    try socket.listen(backlog: 1)
+    shutdown(socket.number, CInt(SHUT_RDWR))
 }
 
 /// Replaces stale sockets while another thread forks children that keep every descriptor for longer

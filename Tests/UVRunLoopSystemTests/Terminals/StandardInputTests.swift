@@ -26,11 +26,12 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
-    @Test(arguments: [0, 1, 50_000])
-    func aFileIsReadToItsEnd(lineCount: Int) async {
-        await #expect(processExitsWith: .success) { [lineCount] in
+    /// Also a file that ends within a line, an empty one, and one that no single read takes.
+    @Test(arguments: [4, 0, 250_000])
+    func aFileIsReadToItsEnd(length: Int) async {
+        await #expect(processExitsWith: .success) { [length] in
             inQuietProcess {
-                let text = String(repeating: "line\n", count: lineCount)
+                let text = String(String(repeating: "line\n", count: 50_000).prefix(length))
                 let folder = TemporaryFolder()
                 folder.write(text, to: "file")
                 replaceInput(by: "\(folder.path)/file")
