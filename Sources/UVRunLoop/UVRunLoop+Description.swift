@@ -40,7 +40,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// What only the loop's own thread knows.
     private var runWords: [String] {
-        guard let local = local.withValueIfHere({ $0 }), let mode = local.mode else { return [] }
+        guard let local = local.ifHere, let mode = mode(ofRunIn: local) else { return [] }
         let nesting = local.nestingLevel > 1 ? ["nesting level \(local.nestingLevel)"] : []
         return ["in mode \(mode.debugDescription)"] + nesting + ["pass \(local.passCount)"]
     }
@@ -66,7 +66,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
 
     private var workLines: [String] {
         let requests = performs.withLock { $0.count }
-        let blocks = local.withValueIfHere { mayHoldBlocks($0) } == true
+        let blocks = local.ifHere.map { mayHoldBlocks($0) } == true
         return (requests > 0 ? ["  perform requests: \(requests)"] : [])
             + (blocks ? ["  blocks are queued"] : [])
     }

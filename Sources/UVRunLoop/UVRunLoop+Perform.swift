@@ -207,7 +207,7 @@ extension UVRunLoop {
     ///
     /// - Returns: The queued blocks, for the caller to release.
     func closeBlocks() -> [Block] {
-        let local = local.withValue(\.self)
+        let local = local.here
         let end = contents.queue.close()
         repeat {
             sortBlocks(upTo: end, &local.blocks)

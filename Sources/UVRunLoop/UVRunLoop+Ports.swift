@@ -76,7 +76,7 @@ extension UVRunLoop {
         }
         // At once if possible: the program may open another file of the same number for a libuv
         // handle.
-        if isOnOwnThread { local.withValue(\.driver)?.forgetReleased() }
+        local.ifHere?.driver?.forgetReleased()
     }
 
     /// Returns whether a port-based source is in a mode.

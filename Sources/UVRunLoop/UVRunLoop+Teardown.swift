@@ -39,11 +39,9 @@ extension UVRunLoop {
             record.source.didLeave(self)
             left.forEach { record.source.cancel?(self, $0) }
         }
-        let driver = local.withValue { local in
-            local.spareSources = []
-            return local.driver.take()
-        }
-        driver?.close()
+        let local = local.here
+        local.spareSources = []
+        local.driver.take()?.close()
         endWatching()
         home.doReleases()
         // Released here, after the driver was closed: a block's captures may call the loop, which

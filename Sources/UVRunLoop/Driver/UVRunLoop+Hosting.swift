@@ -6,7 +6,7 @@ extension UVRunLoop {
     /// - Returns: The host; `nil` if the loop has ended.
     package func handleHost() -> HandleHost? {
         checkThread()
-        guard let driver = local.withValue(\.driver) else { return nil }
+        guard let driver = local.here.driver else { return nil }
         guard let host = driver.host() else {
             fail("There is no libuv loop: this run loop runs in virtual time.")
         }

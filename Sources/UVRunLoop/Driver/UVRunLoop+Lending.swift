@@ -30,8 +30,7 @@ extension UVRunLoop {
         _ body: (UnsafeMutablePointer<uv_loop_t>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         checkThread()
-        let driver = local.withValue(\.driver)
-        guard let driver, let uvLoop = unsafe driver.lend() else {
+        guard let driver = local.here.driver, let uvLoop = unsafe driver.lend() else {
             fail("There is no libuv loop: this run loop has ended, or it runs in virtual time.")
         }
         defer { driver.takeBack() }

@@ -1,11 +1,27 @@
 /// The observers of one mode: one list per activity, in the order of calls.
 ///
-/// All lists share one array, because most modes have no observers, and an observer is usually in
-/// several lists.
+/// A run copies the lists of its mode, so a copy is one reference, and none in most modes, which
+/// have no observers.
 struct ObserverLists<Observer: ObserverReference> {
-    private var entries: [Observer] = []
-    /// The start of each list; the last element is the end of the last list.
-    private var bounds = InlineArray<7, Int32>(repeating: 0)
+    /// All lists in one array, because an observer is usually in several of them.
+    private struct Entries {
+        var observers: [Observer] = []
+        /// The start of each list; the last element is the end of the last list.
+        var bounds = [Int](repeating: 0, count: listCount + 1)
+
+        @inline(__always)
+        func range(of list: Int) -> Range<Int> { bounds[list]..<bounds[list + 1] }
+    }
+
+    /// Makes copying cheap; never changed once made.
+    private final class Snapshot {
+        let entries: Entries
+
+        init(_ entries: Entries) { self.entries = entries }
+    }
+
+    /// `nil` without observers.
+    private var snapshot: Snapshot?
     /// The activities that have observers; the others are skipped.
     private(set) var observed: UVRunLoop.Activities = []
 
@@ -17,58 +33,65 @@ struct ObserverLists<Observer: ObserverReference> {
         observing activity: UVRunLoop.Activities,
         _ body: (Observer) -> Void
     ) {
-        let list = Self.index(of: activity)
-        entries.forEachUnretained(in: range(of: list), body)
+        withUnretained(snapshot) { snapshot in
+            let range = snapshot.entries.range(of: activity.rawValue.trailingZeroBitCount)
+            snapshot.entries.observers.forEachUnretained(in: range, body)
+        }
     }
 
     mutating func insert(_ observer: Observer) {
-        for (list, activity) in listedActivities.enumerated()
-        where observer.activities.contains(activity) {
-            entries.insert(observer, at: firstIndex(in: list, after: observer.order))
-            for later in list + 1..<bounds.count { bounds[later] += 1 }
-            observed.insert(activity)
+        change(listsOf: observer) { entries, list in
+            let index = Self.firstIndex(in: list, after: observer.order, entries)
+            entries.observers.insert(observer, at: index)
+            return 1
         }
     }
 
     mutating func remove(_ observer: Observer) {
-        for (list, activity) in listedActivities.enumerated()
-        where observer.activities.contains(activity) {
-            let range = range(of: list)
-            guard let index = entries[range].firstIndex(where: { $0 === observer })
-            else { continue }
-            entries.remove(at: index)
-            for later in list + 1..<bounds.count { bounds[later] -= 1 }
-            if range.count == 1 { observed.remove(activity) }
+        change(listsOf: observer) { entries, list in
+            let range = entries.range(of: list)
+            let index = entries.observers[range].firstIndex { $0 === observer }
+            guard let index else { return 0 }
+            entries.observers.remove(at: index)
+            return -1
         }
+    }
+
+    /// Changes the lists of an observer's activities.
+    ///
+    /// - Parameters:
+    ///   - observer: The observer.
+    ///   - body: Changes one list; returns by how much it grew.
+    private mutating func change(
+        listsOf observer: Observer,
+        _ body: (inout Entries, _ list: Int) -> Int
+    ) {
+        var entries = snapshot?.entries ?? Entries()
+        for list in 0..<listCount {
+            let activity = UVRunLoop.Activities(rawValue: 1 << list)
+            guard observer.activities.contains(activity) else { continue }
+            let growth = body(&entries, list)
+            for later in list + 1...listCount { entries.bounds[later] += growth }
+            if entries.range(of: list).isEmpty {
+                observed.remove(activity)
+            } else {
+                observed.insert(activity)
+            }
+        }
+        snapshot = entries.observers.isEmpty ? nil : Snapshot(entries)
     }
 
     /// Returns where an observer of an order is inserted: after those of the same order.
-    private func firstIndex(in list: Int, after order: Int) -> Int {
-        var (low, high) = (range(of: list).lowerBound, range(of: list).upperBound)
+    private static func firstIndex(in list: Int, after order: Int, _ entries: Entries) -> Int {
+        let range = entries.range(of: list)
+        var (low, high) = (range.lowerBound, range.upperBound)
         while low < high {
             let middle = low + (high - low) / 2
-            if entries[middle].order <= order { low = middle + 1 } else { high = middle }
+            if entries.observers[middle].order <= order { low = middle + 1 } else { high = middle }
         }
         return low
     }
-
-    @inline(__always)
-    private func range(of list: Int) -> Range<Int> { Int(bounds[list])..<Int(bounds[list + 1]) }
-
-    @inline(__always)
-    private static func index(of activity: UVRunLoop.Activities) -> Int {
-        switch activity {
-        case .entry: 0
-        case .beforeTimers: 1
-        case .beforeSources: 2
-        case .beforeWaiting: 3
-        case .afterWaiting: 4
-        default: 5
-        }
-    }
 }
 
-/// The activities that have a list, in the order of the lists.
-private let listedActivities: [UVRunLoop.Activities] = [
-    .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
-]
+/// The bits of ``UVRunLoop/Activities``, each with a list; some bits are no activity.
+private let listCount = 8

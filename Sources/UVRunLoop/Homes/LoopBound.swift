@@ -1,43 +1,32 @@
-/// A value that only its loop's thread may touch.
+/// An object that only its loop's thread may touch.
 ///
-/// Unchecked: the compiler does not know the thread, so ``withValue(_:)`` checks it. The value is
-/// lent while the body runs. The body must not call user code; lending the value twice at the same
-/// time traps.
-final class LoopBound<Value>: @unchecked Sendable {
+/// Unchecked: the compiler does not know the thread, so ``here`` checks it.
+final class LoopBound<Object: AnyObject>: @unchecked Sendable {
     private let owner: ThreadIdentity
-    @safe @exclusivity(unchecked) private var value: Value
-    @safe @exclusivity(unchecked) private var isLent = false
+    private let object: Object
 
-    init(_ value: Value, owner: ThreadIdentity) {
-        self.value = value
+    init(_ object: Object, owner: ThreadIdentity) {
+        self.object = object
         self.owner = owner
     }
 
-    @inline(__always)
-    func withValue<Result: ~Copyable>(_ body: (inout Value) -> Result) -> Result {
-        lend(isHere: owner == .current, body)
+    /// The object; traps on another thread.
+    var here: Object {
+        @inline(__always)
+        get {
+            require(
+                owner == .current,
+                "Bug in UVRunLoop: a run loop's own state was accessed from another thread."
+            )
+            return object
+        }
     }
 
-    /// Lends the value if the calling thread is its own; returns `nil` elsewhere.
+    /// The object if the calling thread is its own; `nil` elsewhere.
     ///
     /// It allocates nothing for a thread that has not used the library yet.
-    @inline(__always)
-    func withValueIfHere<Result>(_ body: (inout Value) -> Result) -> Result? {
-        guard ThreadRecord.isCurrent(owner) else { return nil }
-        return lend(isHere: true, body)
-    }
-
-    @inline(__always)
-    private func lend<Result: ~Copyable>(isHere: Bool, _ body: (inout Value) -> Result) -> Result {
-        require(
-            isHere && !isLent,
-            """
-            Bug in UVRunLoop: a run loop's own state was accessed from another thread, or twice \
-            at once.
-            """
-        )
-        isLent = true
-        defer { isLent = false }
-        return body(&value)
+    var ifHere: Object? {
+        @inline(__always)
+        get { ThreadRecord.isCurrent(owner) ? object : nil }
     }
 }

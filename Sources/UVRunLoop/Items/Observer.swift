@@ -106,8 +106,11 @@ extension UVRunLoop {
             isCalled.store(true, ordering: .relaxed)
             handler.lend { callOutToObserver(self, activity, $0) }
             isCalled.store(false, ordering: .relaxed)
-            if !repeats { invalidate() }
+            if !repeats { endAfterItsCall() }
         }
+
+        @inline(never)
+        private func endAfterItsCall() { invalidate() }
     }
 }
 

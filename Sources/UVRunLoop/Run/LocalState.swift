@@ -8,8 +8,8 @@
 final class LocalState {
     /// `nil` once the loop has ended.
     @safe @exclusivity(unchecked) var driver: (any LoopDriver)?
-    /// The mode of the innermost run.
-    @safe @exclusivity(unchecked) var mode: UVRunLoop.Mode?
+    /// The index of the innermost run's mode; `nil` if the loop is not running.
+    @safe @exclusivity(unchecked) var modeIndex: Int?
     @safe @exclusivity(unchecked) var nestingLevel = 0
     /// The number of passes begun, nested runs included.
     @safe @exclusivity(unchecked) var passCount: UInt64 = 0

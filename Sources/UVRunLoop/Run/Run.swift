@@ -28,17 +28,19 @@ struct Run: ~Copyable {
     /// The loop's clock, as read since the kernel or user code last returned.
     private var reading: Int64?
 
+    /// Makes a run that has not begun.
+    @inline(__always)
     init(
         _ mode: UVRunLoop.Mode,
-        _ driver: any LoopDriver,
-        _ local: LocalState,
+        _ driver: consuming any LoopDriver,
+        _ local: consuming LocalState,
         _ terms: consuming Terms
     ) {
         modeNumber = mode.number
+        servesJobs = !local.isInJob
         self.driver = driver
         self.local = local
         self.terms = terms
-        servesJobs = !local.isInJob
     }
 
     /// Starts the run with what its mode holds; called once.

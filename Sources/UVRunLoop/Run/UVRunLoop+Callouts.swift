@@ -15,6 +15,7 @@ extension UVRunLoop {
         run.timeHasPassed()
     }
 
+    @inline(never)
     private func callObservers(_ activity: Activities, _ view: borrowing Engine.View) {
         if LoopWatch.isOn { return callWatchedObservers(activity, view) }
         view.observers.forEach(observing: activity) { $0.callOut(activity) }
@@ -26,8 +27,12 @@ extension UVRunLoop {
     /// source.
     ///
     /// - Returns: Whether a source was handled.
+    @inline(__always)
     func fireSignalledSources(_ run: inout Run) -> Bool {
-        guard summary.mayHoldSignals else { return false }
+        summary.mayHoldSignals && takeAndFireSignalledSources(&run)
+    }
+
+    private func takeAndFireSignalledSources(_ run: inout Run) -> Bool {
         let mode = run.modeIndex
         let returnsAfterSource = run.terms.returnsAfterSource
         let (count, first) = withEngine { engine -> (Int, Source?) in

@@ -53,7 +53,8 @@ extension UVRunLoop {
         checkThread(file: file, line: line)
         var date: Int64?
         if let limit {
-            date = limit > .zero ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
+            // `>` is called, and not inlined.
+            date = limit.attoseconds > 0 ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
         }
         return run(
             mode,
@@ -143,7 +144,11 @@ extension UVRunLoop {
     /// > Threading: The loop's own thread; traps elsewhere.
     public var currentMode: Mode? {
         checkThread()
-        return local.withValue(\.mode)
+        return mode(ofRunIn: local.here)
+    }
+
+    func mode(ofRunIn local: LocalState) -> Mode? {
+        local.modeIndex.map { index in withEngine { $0.modes[index].mode } }
     }
 
     /// The number of active runs: 0 if the loop is not running, 1 in an outermost run.
@@ -151,7 +156,7 @@ extension UVRunLoop {
     /// > Threading: The loop's own thread; traps elsewhere.
     public var nestingLevel: Int {
         checkThread()
-        return local.withValue(\.nestingLevel)
+        return local.here.nestingLevel
     }
 
     /// The current time of the loop's clock.
@@ -168,30 +173,30 @@ extension UVRunLoop {
     func run(_ mode: Mode, _ terms: consuming Run.Terms) -> RunResult {
         home.doReleases()
         registerMainQueue()
-        let local = local.withValue(\.self)
+        let local = local.here
         guard let driver = local.driver else { return .finished }
         // The rule applies even if there is nothing to run for.
         checkDriver(driver)
-        var run = Run(mode, driver, local, terms)
+        var run = Run(mode, consume driver, consume local, terms)
         guard begin(&run, in: mode) else {
             if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
-            driver.reclaim()
+            run.driver.reclaim()
             return .finished
         }
-        let outerMode = local.mode
-        local.mode = mode
-        local.nestingLevel = local.nestingLevel + 1
-        let isNested = local.nestingLevel > 1
+        let outerMode = run.local.modeIndex
+        run.local.modeIndex = run.modeIndex
+        let isNested = run.local.nestingLevel > 0
+        run.local.nestingLevel = run.local.nestingLevel + 1
         // The handler on the stack may wait in this run for senders that wait for room in its port.
-        local.servedReceiver?.servingDidEnd()
+        run.local.servedReceiver?.servingDidEnd()
         let outerRun = innermostRun.begin(isNested: isNested)
 
         var result = LoopWatch.isOn ? watchedPasses(&run, in: mode) : makePasses(&run)
         run.busyReceiver?.servingDidEnd()
         let wasStopped = innermostRun.end(restoring: outerRun)
         if wasStopped || innermostRun.isEnded { result = .stopped }
-        local.nestingLevel = local.nestingLevel - 1
-        local.mode = outerMode
+        run.local.nestingLevel = run.local.nestingLevel - 1
+        run.local.modeIndex = outerMode
         // A wake-up that this run cleared may have been meant for the outer run. A pending one is
         // still in the word.
         if isNested, run.clearedWakeUp { _ = word.markWoken() }
@@ -215,7 +220,7 @@ extension UVRunLoop {
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     package func isEmpty(_ mode: Mode) -> Bool {
-        let local = local.withValue(\.self)
+        let local = local.here
         registerMainQueue()
         return innermostRun.isEnded
             || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), &$0, local) }

@@ -131,7 +131,7 @@ extension UVRunLoop {
 
     /// What the watchers know of this loop; those that are new are told of it.
     private var watched: WatchedLoop {
-        let local = local.withValue(\.self)
+        let local = local.here
         if let watched = local.watched, watched.version == LoopWatch.currentVersion {
             return watched
         }
@@ -162,7 +162,7 @@ extension UVRunLoop {
 
     /// Tells the watchers that the loop has ended, and forgets them.
     func endWatching() {
-        local.withValue { $0.watched = nil }
+        local.here.watched = nil
         guard LoopWatch.isOn else { return }
         for watcher in LoopWatch.watchers { watcher.loopDidEnd(self) }
     }

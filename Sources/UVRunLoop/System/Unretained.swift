@@ -10,6 +10,13 @@ extension Array where Element: AnyObject {
     }
 }
 
+/// Lends an object that is retained elsewhere meanwhile, if there is one, without retaining it.
+@inline(__always)
+func withUnretained<Object: AnyObject>(_ object: borrowing Object?, _ body: (Object) -> Void) {
+    let borrowed = unsafe object.map { unsafe Unmanaged.passUnretained($0) }
+    if let borrowed = unsafe borrowed { unsafe borrowed._withUnsafeGuaranteedRef(body) }
+}
+
 /// A reference that does not retain its object, which somebody else keeps meanwhile.
 @safe
 struct Unretained<Object: AnyObject> {

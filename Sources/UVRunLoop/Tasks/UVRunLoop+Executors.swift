@@ -13,7 +13,7 @@ extension UVRunLoop: SerialExecutor {
     /// - Parameter job: The job.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let context = local.withValueIfHere { $0.contextOnActor(of: job) } ?? .actor
+        let context = local.ifHere?.contextOnActor(of: job) ?? .actor
         jobs.enqueue(JobQueue.Entry(job: job, context: context)) {
             LateJob(entry: $0, loop: self, taskExecutor: taskExecutorObject)
         }

@@ -46,8 +46,8 @@ extension UVRunLoop {
         _ body: () async -> Value
     ) async -> Value {
         // Asking the runtime for the task's preference would take 600 instructions.
-        let prefersLoop = local.withValueIfHere {
-            $0.runningJob.map { $0.context != .actor } ?? false
+        let prefersLoop = local.ifHere.map { local in
+            local.runningJob.map { $0.context != .actor } ?? false
         }
         guard prefersLoop == false else { return await body() }
         return await withTaskExecutorPreference(taskExecutorObject, operation: body)
@@ -56,7 +56,7 @@ extension UVRunLoop {
     /// The calling thread's loop, if it is performing a job; `nil` otherwise.
     package static var performingJob: UVRunLoop? {
         ThreadRecord.withCurrentLoop { loop in
-            guard let loop, loop.local.withValue(\.isInJob) else { return nil }
+            guard let loop, loop.local.here.isInJob else { return nil }
             return loop
         }
     }

@@ -67,10 +67,8 @@ extension UVRunLoop {
     /// Performs every request that is queued for the mode now, in order; later ones wait for the
     /// next pass.
     private func performRequests() {
-        guard let mode = local.withValue(\.mode) else { return }
-        let isCommon = withEngine { engine in
-            engine.modes.index(of: mode).map { engine.modes[$0].isCommon } ?? false
-        }
+        guard let index = local.here.modeIndex else { return }
+        let (mode, isCommon) = withEngine { ($0.modes[index].mode, $0.modes[index].isCommon) }
         let limit = performs.withLock { $0.serial }
         // One by one, so that a request may cancel later ones, and a run nested in it may perform
         // them.
@@ -151,7 +149,7 @@ extension UVRunLoop {
         checkProcess()
         // Passes are only meaningful on the loop's own thread.
         let hasPass = delay <= .zero && isOnOwnThread
-        let pass = hasPass ? local.withValue(\.passCount) : nil
+        let pass = hasPass ? local.here.passCount : nil
         let date = remote.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
         let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
@@ -170,7 +168,7 @@ extension UVRunLoop {
     }
 
     private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
-        let pass = local.withValue(\.passCount)
+        let pass = local.here.passCount
         // With the same date it stays ahead of later requests.
         let date = timer.nextFireDate.nanoseconds
         let (content, postponed) = performs.withLock {
