@@ -76,7 +76,7 @@ extension UVRunLoop {
         }
         // At once if possible: the program may open another file of the same number for a libuv
         // handle.
-        local.ifHere?.driver?.forgetReleased()
+        if let local = local.ifHere, !local.hasEnded { local.withDriver { $0.forgetReleased() } }
     }
 
     /// Returns whether a port-based source is in a mode.

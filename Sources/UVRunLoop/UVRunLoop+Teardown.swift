@@ -41,7 +41,8 @@ extension UVRunLoop {
         }
         let local = local.here
         local.spareSources = []
-        local.driver.take()?.close()
+        local.hasEnded = true
+        local.withDriver { $0.close() }
         endWatching()
         home.doReleases()
         // Released here, after the driver was closed: a block's captures may call the loop, which

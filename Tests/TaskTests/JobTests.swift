@@ -30,7 +30,7 @@ import Testing
         try withLoop(kind) { loop, log in
             let queue = loop.jobs.queue
             loop.queueJob { log.note("first") }
-            let local = loop.local.withValue(\.self)
+            let local = loop.local.here
             let first = try #require(loop.jobs.takeNext(&local.jobs))
             let slot = try #require(queue.reserve())
             loop.queueJob { log.note("second") }
@@ -56,7 +56,7 @@ import Testing
         try withLoop(kind) { loop, log in
             let queue = loop.jobs.queue
             loop.queueJob { log.note("first") }
-            let local = loop.local.withValue(\.self)
+            let local = loop.local.here
             let first = try #require(loop.jobs.takeNext(&local.jobs))
             let slot = try #require(queue.reserve())
             loop.queueJob { log.note("second") }

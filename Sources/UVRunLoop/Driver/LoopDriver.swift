@@ -69,7 +69,9 @@ package protocol LoopDriver: AnyObject {
     /// Whether libuv is calling a callback now.
     var isInsideLibuv: Bool { get }
 
-    /// Closes everything; no method is called afterwards.
+    /// Closes everything and releases what it holds; no method is called afterwards.
+    ///
+    /// The driver itself lives as long as its loop.
     func close()
 }
 

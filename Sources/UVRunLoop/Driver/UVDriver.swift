@@ -347,6 +347,7 @@ final class UVDriver: LoopDriver {
         unsafe async.take()?.close()
         unsafe prepare.take()?.close()
         unsafe check.take()?.close()
+        defer { self.handleHost = nil }
         guard let handleHost, !foreignHandles.mayBeThere else {
             if unsafe foreignHandles.close(loop) { unsafe loop.deallocate() }
             return

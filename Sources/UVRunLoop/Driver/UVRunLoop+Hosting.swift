@@ -6,8 +6,9 @@ extension UVRunLoop {
     /// - Returns: The host; `nil` if the loop has ended.
     package func handleHost() -> HandleHost? {
         checkThread()
-        guard let driver = local.here.driver else { return nil }
-        guard let host = driver.host() else {
+        let local = local.here
+        if local.hasEnded { return nil }
+        guard let host = local.withDriver({ $0.host() }) else {
             fail("There is no libuv loop: this run loop runs in virtual time.")
         }
         return host

@@ -30,10 +30,11 @@ extension UVRunLoop {
         _ body: (UnsafeMutablePointer<uv_loop_t>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         checkThread()
-        guard let driver = local.here.driver, let uvLoop = unsafe driver.lend() else {
+        let local = local.here
+        guard !local.hasEnded, let uvLoop = unsafe local.withDriver({ unsafe $0.lend() }) else {
             fail("There is no libuv loop: this run loop has ended, or it runs in virtual time.")
         }
-        defer { driver.takeBack() }
+        defer { local.withDriver { $0.takeBack() } }
         return try unsafe body(uvLoop)
     }
 }

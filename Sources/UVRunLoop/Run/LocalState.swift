@@ -6,8 +6,10 @@
 /// Assign to its properties with `=` only: with the thread sanitizer, Swift 6.3.1 crashes on
 /// compound assignments to them.
 final class LocalState {
-    /// `nil` once the loop has ended.
-    @safe @exclusivity(unchecked) var driver: (any LoopDriver)?
+    /// Closed once the loop has ended.
+    private let driver: any LoopDriver
+    /// Whether the driver is closed, and the loop runs no more.
+    @safe @exclusivity(unchecked) var hasEnded = false
     /// The index of the innermost run's mode; `nil` if the loop is not running.
     @safe @exclusivity(unchecked) var modeIndex: Int?
     @safe @exclusivity(unchecked) var nestingLevel = 0
@@ -37,6 +39,10 @@ final class LocalState {
     var isInJob: Bool { runningJob != nil }
 
     init(driver: any LoopDriver) { self.driver = driver }
+
+    /// Lends the driver, which as a property's value would be retained for each call.
+    @inline(__always)
+    func withDriver<Result>(_ body: (any LoopDriver) -> Result) -> Result { body(driver) }
 }
 
 /// The queued blocks that have reached the loop's thread.

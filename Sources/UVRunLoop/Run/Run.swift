@@ -5,7 +5,6 @@ struct Run: ~Copyable {
     /// The number of the run's mode in the process; `modeIndex` is its index in the loop.
     let modeNumber: Int
     private(set) var modeIndex = -1
-    let driver: any LoopDriver
     /// What the loop's thread keeps from one run to the next.
     let local: LocalState
     let terms: Terms
@@ -32,13 +31,11 @@ struct Run: ~Copyable {
     @inline(__always)
     init(
         _ mode: UVRunLoop.Mode,
-        _ driver: consuming any LoopDriver,
         _ local: consuming LocalState,
         _ terms: consuming Terms
     ) {
         modeNumber = mode.number
         servesJobs = !local.isInJob
-        self.driver = driver
         self.local = local
         self.terms = terms
     }

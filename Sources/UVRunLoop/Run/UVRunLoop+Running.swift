@@ -174,13 +174,13 @@ extension UVRunLoop {
         home.doReleases()
         registerMainQueue()
         let local = local.here
-        guard let driver = local.driver else { return .finished }
+        guard !local.hasEnded else { return .finished }
         // The rule applies even if there is nothing to run for.
-        checkDriver(driver)
-        var run = Run(mode, consume driver, consume local, terms)
+        checkIsOutsideLibuv(local.withDriver { $0.isInsideLibuv })
+        var run = Run(mode, consume local, terms)
         guard begin(&run, in: mode) else {
             if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
-            run.driver.reclaim()
+            run.local.withDriver { $0.reclaim() }
             return .finished
         }
         let outerMode = run.local.modeIndex
@@ -240,9 +240,9 @@ extension UVRunLoop {
     /// Whether the loop was ended and its queued work discarded.
     package var isEndedAtOnce: Bool { innermostRun.isEndedAtOnce }
 
-    private func checkDriver(_ driver: any LoopDriver) {
+    private func checkIsOutsideLibuv(_ isInsideLibuv: Bool) {
         require(
-            !driver.isInsideLibuv,
+            !isInsideLibuv,
             """
             A libuv callback cannot run the loop, because the loop is inside uv_run. Pass the work \
             to perform(_:).

@@ -39,7 +39,7 @@ extension UVRunLoop {
 
     private func pollKernel(_ run: inout Run) {
         armDescriptors(&run)
-        run.driver.poll()
+        run.local.withDriver { $0.poll() }
         run.timeHasPassed()
         recordReadyPorts(&run)
     }
@@ -63,7 +63,7 @@ extension UVRunLoop {
                 return
             case .sleep(let sleep):
                 let began = LoopWatch.isOn ? watchedSleepBegins() : nil
-                run.driver.wait(until: sleep.moment, now: sleep.now)
+                run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { watchedSleepEnded(since: began) }
                 run.timeHasPassed()
                 if recordReadyPorts(&run) || word.isWoken || isOver(sleep, &run) { return }
@@ -164,11 +164,13 @@ extension UVRunLoop {
     private func watch(_ orders: [WatchOrder], _ run: inout Run) {
         let mode = run.modeIndex
         var refused: [CInt] = []
-        run.driver.watch(orders) { order in
-            withEngine { $0.isCurrent(order) }
-        } refused: { order in
-            withEngine { $0.refuse(order, in: mode) }
-            refused.append(order.descriptor)
+        run.local.withDriver { driver in
+            driver.watch(orders) { order in
+                withEngine { $0.isCurrent(order) }
+            } refused: { order in
+                withEngine { $0.refuse(order, in: mode) }
+                refused.append(order.descriptor)
+            }
         }
         if LoopWatch.isOn { watchedDescriptorsWereRefused(refused) }
     }
@@ -181,7 +183,7 @@ extension UVRunLoop {
         let number = run.local.pollCount + 1
         run.local.pollCount = number
         var (found, isForRun) = (0, false)
-        let readyCount = run.driver.readyCount
+        let readyCount = run.local.withDriver { $0.readyCount }
         if readyCount > 0 {
             (found, isForRun) = recordReports(of: number, mayTake: readyCount == 1, &run)
         } else if run.view.holdsPorts, summary.mayHoldReady || run.hasSkippedPoll {
@@ -219,7 +221,7 @@ extension UVRunLoop {
         let mayTake = mayTake && !run.view.isSleepObserved
         let now = mayTake && run.view.holdsTimers ? run.now(by: remote) : 0
         var (count, isForRun) = (0, false)
-        while let report = run.driver.takeReport() {
+        while let report = run.local.withDriver({ $0.takeReport() }) {
             count += 1
             let outcome = withEngine { engine -> Engine.ReportOutcome in
                 if engine.pollNumber != poll { engine.pollNumber = poll }
@@ -231,7 +233,7 @@ extension UVRunLoop {
             case .isForRun: isForRun = true
             case .isForNobody: break
             case .rearm(let order):
-                let isCarriedOut = run.driver.rearm(order)
+                let isCarriedOut = run.local.withDriver { $0.rearm(order) }
                 if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
             }
         }

@@ -5,7 +5,7 @@ package final class VirtualDriver: LoopDriver {
     private let clock: UVRunLoop.VirtualClock
     private let word: WakeState
     private let virtualRemote: VirtualRemote
-    private let wakeEvent: WakeEvent
+    private var wakeEvent: WakeEvent?
     private var ready: [ReadyReport] = []
 
     package init(
@@ -15,8 +15,9 @@ package final class VirtualDriver: LoopDriver {
     ) throws(UVError) {
         self.clock = clock
         self.word = word
-        wakeEvent = try WakeEvent()
+        let wakeEvent = try WakeEvent()
         let wakeDescriptor = wakeEvent.number
+        self.wakeEvent = consume wakeEvent
         let number = clock.state.withLock {
             $0.addLoop(name, word, wakeDescriptor: wakeDescriptor)
         }
@@ -57,5 +58,9 @@ package final class VirtualDriver: LoopDriver {
     }
 
     /// The clock forgets the loop before its wake event is closed.
-    package func close() { virtualRemote.close() }
+    package func close() {
+        virtualRemote.close()
+        wakeEvent = nil
+        ready = []
+    }
 }

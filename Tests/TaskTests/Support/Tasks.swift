@@ -69,7 +69,7 @@ func runTask(on loop: UVRunLoop, _ body: @escaping @Sendable () async throws -> 
 
 extension UVRunLoop {
     /// How many jobs the loop has performed; on its own thread.
-    var jobCount: UInt64 { local.withValue(\.jobCount) }
+    var jobCount: UInt64 { local.here.jobCount }
 }
 
 /// Starts a thread from a task; the call waits for the thread's loop.
