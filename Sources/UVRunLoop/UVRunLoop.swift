@@ -83,6 +83,14 @@ public final class UVRunLoop: Sendable {
         if !isOnOwnThread { failThreadCheck(file, line) }
     }
 
+    /// Returns what only the loop's thread may touch; traps on another one, like
+    /// ``checkThread(file:line:)``.
+    @inline(__always)
+    func localState(file: StaticString = #fileID, line: UInt = #line) -> LocalState {
+        checkProcess()
+        return local.here { failThreadCheck(file, line) }
+    }
+
     @inline(never)
     private func failThreadCheck(_ file: StaticString, _ line: UInt) -> Never {
         fail(

@@ -14,12 +14,17 @@ final class LoopBound<Object: AnyObject>: @unchecked Sendable {
     var here: Object {
         @inline(__always)
         get {
-            require(
-                owner == .current,
-                "Bug in UVRunLoop: a run loop's own state was accessed from another thread."
-            )
-            return object
+            here {
+                fail("Bug in UVRunLoop: a run loop's own state was accessed from another thread.")
+            }
         }
+    }
+
+    /// Returns the object; on another thread, the body tells the caller's mistake.
+    @inline(__always)
+    func here(orElse fail: () -> Never) -> Object {
+        if owner != .current { fail() }
+        return object
     }
 
     /// The object if the calling thread is its own; `nil` elsewhere.

@@ -11,19 +11,20 @@ extension UVRunLoop {
     /// Makes one pass, then runs for as long as a port of the mode is finishing its work. Runs
     /// nested in these end at once.
     func performQueuedWork() {
-        checkThread()
+        let local = localState()
         _ = run(
             .default,
-            Run.Terms(limit: .min, limitWasPast: true, returnsAfterSource: false, isLast: true)
+            Run.Terms(limit: .min, limitWasPast: true, returnsAfterSource: false, isLast: true),
+            local
         )
         // While a run waited for some ports, others may have started to finish.
-        while !innermostRun.isEndedAtOnce, awaitFinishingPorts() {}
+        while !innermostRun.isEndedAtOnce, awaitFinishingPorts(local) {}
     }
 
     /// Runs until each port that is finishing its work now has finished it.
     ///
     /// - Returns: Whether there was such a port.
-    private func awaitFinishingPorts() -> Bool {
+    private func awaitFinishingPorts(_ local: LocalState) -> Bool {
         let ports = withEngine { $0.ports(in: .default) }.map(\.link).filter { isFinishing($0) }
         for port in ports {
             while isFinishing(port), !innermostRun.isEndedAtOnce {
@@ -35,7 +36,8 @@ extension UVRunLoop {
                         returnsAfterSource: false,
                         isLast: true,
                         awaited: port
-                    )
+                    ),
+                    local
                 )
             }
         }

@@ -50,11 +50,13 @@ extension UVRunLoop {
         file: StaticString = #fileID,
         line: UInt = #line
     ) -> RunResult {
-        checkThread(file: file, line: line)
+        let local = localState(file: file, line: line)
         var date: Int64?
         if let limit {
             // `>` is called, and not inlined.
-            date = limit.attoseconds > 0 ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
+            date =
+                limit.attoseconds > 0
+                ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
         }
         return run(
             mode,
@@ -62,7 +64,8 @@ extension UVRunLoop {
                 limit: date,
                 limitWasPast: date == .min,
                 returnsAfterSource: returnAfterSourceHandled
-            )
+            ),
+            local
         )
     }
 
@@ -94,7 +97,7 @@ extension UVRunLoop {
         file: StaticString = #fileID,
         line: UInt = #line
     ) -> RunResult {
-        checkThread(file: file, line: line)
+        let local = localState(file: file, line: line)
         let date = limit?.nanoseconds
         return run(
             mode,
@@ -102,7 +105,8 @@ extension UVRunLoop {
                 limit: date,
                 limitWasPast: date.map { $0 <= remote.now } ?? false,
                 returnsAfterSource: returnAfterSourceHandled
-            )
+            ),
+            local
         )
     }
 
@@ -113,7 +117,7 @@ extension UVRunLoop {
     ///   - limit: When to end, in nanoseconds of the loop's clock.
     /// - Returns: Why the run ended.
     package func runUntilSourceHandled(in mode: Mode, until limit: Int64) -> RunResult {
-        checkThread()
+        let local = localState()
         return run(
             mode,
             Run.Terms(
@@ -121,13 +125,14 @@ extension UVRunLoop {
                 limitWasPast: limit <= remote.now,
                 returnsAfterSource: true,
                 staysWhenEmpty: true
-            )
+            ),
+            local
         )
     }
 
     /// Runs in a mode until the run is stopped, even while the mode is empty.
     package func runUntilStopped(in mode: Mode) -> RunResult {
-        checkThread()
+        let local = localState()
         return run(
             mode,
             Run.Terms(
@@ -135,7 +140,8 @@ extension UVRunLoop {
                 limitWasPast: false,
                 returnsAfterSource: false,
                 staysWhenEmpty: true
-            )
+            ),
+            local
         )
     }
 
@@ -170,14 +176,17 @@ extension UVRunLoop {
 
     // MARK: A run
 
-    func run(_ mode: Mode, _ terms: consuming Run.Terms) -> RunResult {
+    func run(
+        _ mode: Mode,
+        _ terms: consuming Run.Terms,
+        _ local: consuming LocalState
+    ) -> RunResult {
         home.doReleases()
         registerMainQueue()
-        let local = local.here
         guard !local.hasEnded else { return .finished }
         // The rule applies even if there is nothing to run for.
         checkIsOutsideLibuv(local.withDriver { $0.isInsideLibuv })
-        var run = Run(mode, consume local, terms)
+        var run = Run(mode, local, terms)
         guard begin(&run, in: mode) else {
             if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
             run.local.withDriver { $0.reclaim() }

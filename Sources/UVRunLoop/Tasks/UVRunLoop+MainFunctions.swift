@@ -37,7 +37,7 @@ extension UVRunLoop {
             returnsAfterSource: false,
             staysWhenEmpty: true
         )
-        while true { _ = main.run(.default, terms) }
+        while true { _ = main.run(.default, terms, main.localState()) }
     }
 
     /// Runs the main loop until an asynchronous function on the main actor has returned.
@@ -84,7 +84,7 @@ extension UVRunLoop {
         )
         while true {
             if let result = end.result { return try result.get() }
-            _ = loop.run(.default, terms)
+            _ = loop.run(.default, terms, loop.localState())
         }
     }
 }
