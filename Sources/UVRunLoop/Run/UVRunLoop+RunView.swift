@@ -10,7 +10,12 @@ extension UVRunLoop {
     @inline(never)
     private func updateView(_ run: inout Run) {
         let mode = run.modeIndex
+        let outdated = run.view.observers
         withEngine { $0.show(mode, in: &run.view) }
+        // The view may have kept the last reference to an observer that was removed. Releasing it
+        // may run user code, for which the lock must be free.
+        withExtendedLifetime(outdated) {}
+        if !outdated.observed.isEmpty { run.timeHasPassed() }
     }
 
     /// Whether the run has queued blocks or jobs to perform.

@@ -308,6 +308,22 @@ import UVRunLoop
         }
     }
 
+    @Test(arguments: DriverKind.allCases)
+    func whatARemovedObserverHasCapturedMayUseTheLoopWhenItGoes(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            var observer: UVRunLoop.Observer? = observerThatUsesItsLoop(loop, log)
+            if let observer { loop.add(observer, forMode: .default) }
+            let source = UVRunLoop.Source { _ in
+                if let left = observer.take() { loop.remove(left, forMode: .default) }
+                log.note("removed")
+            }
+            loop.add(source, forMode: .default)
+            source.signal()
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["removed", "gone"])
+        }
+    }
+
     @Test func anObserverInTwoLoopsTraps() async {
         await #expect(processExitsWith: .failure) { addAnObserverToTwoLoops() }
     }
@@ -318,6 +334,24 @@ private let other = UVRunLoop.Mode(rawValue: "other")
 private let everyActivity: [UVRunLoop.Activities] = [
     .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
 ]
+
+/// Returns an observer that has captured something that changes the loop's modes when it goes.
+private func observerThatUsesItsLoop(_ loop: UVRunLoop, _ log: EventLog) -> UVRunLoop.Observer {
+    let last = LastAct {
+        loop.addCommonMode(other)
+        log.note("gone")
+    }
+    return UVRunLoop.Observer(activities: .exit, sendableHandler: { _, _ in _ = last })
+}
+
+/// Calls a function when nothing refers to it any more.
+private final class LastAct: Sendable {
+    private let act: @Sendable () -> Void
+
+    init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+
+    deinit { act() }
+}
 
 private func addAnObserverToTwoLoops() {
     let observer = UVRunLoop.Observer(activities: .all, sendableHandler: { _, _ in })
