@@ -148,14 +148,15 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func timerInvalidatedByAnEarlierOneOfTheBatchDoesNotFire(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let later = UVRunLoop.Timer(after: .milliseconds(2)) { _ in log.note("later") }
+            // Far enough apart for a machine that is busy between the two.
+            let later = UVRunLoop.Timer(after: .milliseconds(200)) { _ in log.note("later") }
             let earlier = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
                 log.note("earlier")
                 later.invalidate()
             }
             loop.add(later, forMode: .default)
             loop.add(earlier, forMode: .default)
-            letTimePass(.milliseconds(5), loop)
+            letTimePass(.milliseconds(210), loop)
             #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
             #expect(log.entries == ["earlier"])
         }
@@ -165,7 +166,8 @@ import UVRunLoop
     func timerRemovedFromTheRunningModeByAnEarlierOneFiresOnlyInItsOtherMode(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let other = UVRunLoop.Mode(rawValue: "other")
-            let later = UVRunLoop.Timer(after: .milliseconds(2)) { _ in
+            // Far enough apart for a machine that is busy between the two.
+            let later = UVRunLoop.Timer(after: .milliseconds(200)) { _ in
                 log.note(loop.currentMode == other ? "later in other" : "later in default")
             }
             let earlier = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
@@ -175,7 +177,7 @@ import UVRunLoop
             loop.add(later, forMode: .default)
             loop.add(later, forMode: other)
             loop.add(earlier, forMode: .default)
-            letTimePass(.milliseconds(5), loop)
+            letTimePass(.milliseconds(210), loop)
             #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
             #expect(log.entries == ["earlier"])
             #expect(later.isValid)
@@ -207,7 +209,8 @@ import UVRunLoop
     func timerPutOffByAnEarlierOneOfTheBatchWaitsForItsNewDate(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let newDate = Box(loop.now)
-            let later = UVRunLoop.Timer(after: .milliseconds(2)) { _ in
+            // Far enough apart for a machine that is busy between the two.
+            let later = UVRunLoop.Timer(after: .milliseconds(200)) { _ in
                 log.note(loop.now >= newDate.value ? "later" : "later, early")
             }
             let earlier = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
@@ -217,7 +220,7 @@ import UVRunLoop
             }
             loop.add(later, forMode: .default)
             loop.add(earlier, forMode: .default)
-            letTimePass(.milliseconds(5), loop)
+            letTimePass(.milliseconds(210), loop)
             #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
             #expect(log.entries == ["earlier", "later"])
         }
