@@ -5,8 +5,7 @@ extension UVRunLoop {
     ///
     /// - Returns: The host; `nil` if the loop has ended.
     package func handleHost() -> HandleHost? {
-        checkThread()
-        let local = local.here
+        let local = localState()
         if local.hasEnded { return nil }
         guard let host = local.withDriver({ $0.host() }) else {
             fail("There is no libuv loop: this run loop runs in virtual time.")

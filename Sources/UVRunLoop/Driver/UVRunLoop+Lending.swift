@@ -29,8 +29,7 @@ extension UVRunLoop {
     public func withUVLoop<Result, Failure: Error>(
         _ body: (UnsafeMutablePointer<uv_loop_t>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        checkThread()
-        let local = local.here
+        let local = localState()
         guard !local.hasEnded, let uvLoop = unsafe local.withDriver({ unsafe $0.lend() }) else {
             fail("There is no libuv loop: this run loop has ended, or it runs in virtual time.")
         }

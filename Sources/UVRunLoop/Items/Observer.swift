@@ -109,6 +109,8 @@ extension UVRunLoop {
             if !repeats { endAfterItsCall() }
         }
 
+        /// Not inlined: most observers repeat, and an invalidation in place would cost each call
+        /// the registers that it saves.
         @inline(never)
         private func endAfterItsCall() { invalidate() }
     }

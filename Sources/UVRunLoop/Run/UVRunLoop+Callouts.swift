@@ -15,6 +15,7 @@ extension UVRunLoop {
         run.timeHasPassed()
     }
 
+    /// Not inlined: an activity without observers, as most are, is passed over in place.
     @inline(never)
     private func callObservers(_ activity: Activities, _ view: borrowing Engine.View) {
         if LoopWatch.isOn { return callWatchedObservers(activity, view) }

@@ -53,7 +53,7 @@ extension UVRunLoop {
         let local = localState(file: file, line: line)
         var date: Int64?
         if let limit {
-            // `>` is called, and not inlined.
+            // Durations are compared by a call into the standard library, numbers in place.
             date =
                 limit.attoseconds > 0
                 ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
@@ -149,8 +149,7 @@ extension UVRunLoop {
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     public var currentMode: Mode? {
-        checkThread()
-        return mode(ofRunIn: local.here)
+        mode(ofRunIn: localState())
     }
 
     func mode(ofRunIn local: LocalState) -> Mode? {
@@ -160,10 +159,7 @@ extension UVRunLoop {
     /// The number of active runs: 0 if the loop is not running, 1 in an outermost run.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
-    public var nestingLevel: Int {
-        checkThread()
-        return local.here.nestingLevel
-    }
+    public var nestingLevel: Int { localState().nestingLevel }
 
     /// The current time of the loop's clock.
     ///

@@ -140,6 +140,15 @@ final class Peer {
         return length < 0 ? nil : Array(bytes[..<length])
     }
 
+    /// Whether everything was read and the other side is closed, without waiting for it.
+    ///
+    /// A task asks for this again and again rather than read: a child that another test has just
+    /// forked may keep a copy of the other side open, and a read blocks a thread of the pool.
+    var isAtEnd: Bool {
+        var byte: UInt8 = 0
+        return recv(number, &byte, 1, CInt(MSG_DONTWAIT | MSG_PEEK)) == 0
+    }
+
     func readText() -> String? { read().map { String(decoding: $0, as: UTF8.self) } }
 
     func readToTheEnd() -> [UInt8] {

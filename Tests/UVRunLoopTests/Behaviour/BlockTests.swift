@@ -278,7 +278,7 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func whatABlockHeldMayCallTheLoopWhenItIsReleased(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            queueBlockHolding(Farewell(loop: loop, log: log), on: loop)
+            queueBlockWithAFarewell(on: loop, log)
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             for _ in 1...2 { loop.run(mode: .default, for: .zero) }
             #expect(log.entries == ["block", "released", "last words"])
@@ -313,24 +313,15 @@ private let other = UVRunLoop.Mode(rawValue: "other")
     loop.perform { queueAgain(on: loop, until: log, has: count) }
 }
 
-private func queueBlockHolding(_ farewell: Farewell, on loop: UVRunLoop) {
-    loop.perform { farewell.log.note("block") }
-}
-
-/// Queues a block with its last breath.
-private final class Farewell: Sendable {
-    let loop: UVRunLoop
-    let log: EventLog
-
-    init(loop: UVRunLoop, log: EventLog) {
-        self.loop = loop
-        self.log = log
-    }
-
-    deinit {
+/// Queues a block; what it has captured queues another one when it is released.
+private func queueBlockWithAFarewell(on loop: UVRunLoop, _ log: EventLog) {
+    let farewell = Farewell {
         log.note("released")
-        let log = log
         loop.perform { log.note("last words") }
+    }
+    loop.perform {
+        log.note("block")
+        withExtendedLifetime(farewell) {}
     }
 }
 

@@ -337,20 +337,11 @@ private let everyActivity: [UVRunLoop.Activities] = [
 
 /// Returns an observer that has captured something that changes the loop's modes when it goes.
 private func observerThatUsesItsLoop(_ loop: UVRunLoop, _ log: EventLog) -> UVRunLoop.Observer {
-    let last = LastAct {
+    let last = Farewell {
         loop.addCommonMode(other)
         log.note("gone")
     }
     return UVRunLoop.Observer(activities: .exit, sendableHandler: { _, _ in _ = last })
-}
-
-/// Calls a function when nothing refers to it any more.
-private final class LastAct: Sendable {
-    private let act: @Sendable () -> Void
-
-    init(_ act: @escaping @Sendable () -> Void) { self.act = act }
-
-    deinit { act() }
 }
 
 private func addAnObserverToTwoLoops() {

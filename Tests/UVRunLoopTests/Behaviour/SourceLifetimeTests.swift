@@ -205,14 +205,14 @@ import UVRunLoop
     func whatAHandlerHoldsMayCallTheLoopWhenItIsReleased(kind: DriverKind) {
         let log = withLoop(kind) { loop, log in
             do {
-                let caller = CallerInDeinit(loop, log)
-                let source = UVRunLoop.Source { _ in withExtendedLifetime(caller) {} }
+                let farewell = farewell(to: loop, log)
+                let source = UVRunLoop.Source { _ in withExtendedLifetime(farewell) {} }
                 loop.add(source, forMode: .default)
                 loop.remove(source, forMode: .default)
             }
             do {
-                let caller = CallerInDeinit(loop, log)
-                loop.perform { withExtendedLifetime(caller) {} }
+                let farewell = farewell(to: loop, log)
+                loop.perform { withExtendedLifetime(farewell) {} }
             }
             loop.run(mode: .default, for: .zero)
             return log
@@ -221,17 +221,9 @@ import UVRunLoop
     }
 }
 
-/// Calls the loop while it goes away, as whatever a closure holds may do.
-private final class CallerInDeinit: Sendable {
-    private let loop: UVRunLoop
-    private let log: EventLog
-
-    init(_ loop: UVRunLoop, _ log: EventLog) {
-        self.loop = loop
-        self.log = log
-    }
-
-    deinit {
+/// Calls the loop when it is released, as whatever a closure holds may do.
+private func farewell(to loop: UVRunLoop, _ log: EventLog) -> Farewell {
+    Farewell {
         loop.wakeUp()
         loop.addCommonMode(UVRunLoop.Mode(rawValue: "from deinit"))
         log.note("released")

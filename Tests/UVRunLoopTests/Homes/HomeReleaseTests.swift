@@ -197,15 +197,6 @@ import Testing
         }
     }
 
-    /// Runs something when it is released.
-    final class Farewell {
-        private let action: () -> Void
-
-        init(_ action: @escaping () -> Void) { self.action = action }
-
-        deinit { action() }
-    }
-
     @Test func whatAReleaseQueuesEndsTheSleep() {
         let shared = Guarded<(timer: UVRunLoop.Timer, loop: UVRunLoop)?>(nil)
         let log = EventLog()
