@@ -9,7 +9,7 @@ extension SuspendingClock.Instant {
     ///
     /// An instant that does not fit becomes the nearest that does.
     package var nanoseconds: Int64 {
-        Self.epoch.duration(to: self).nanosecondsRoundedUp
+        InstantLayout.sinceEpoch(self).nanosecondsRoundedUp
     }
 
     package init(nanoseconds: Int64) {

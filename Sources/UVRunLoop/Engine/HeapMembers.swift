@@ -8,16 +8,23 @@ protocol SlotOrder: ~Copyable {
 }
 
 /// The members of a queue by their slots, one record for each.
+///
+/// The vacant slots are a list within the records, the slot that was vacated last first. Without
+/// members there is no list: slots are given out in ascending order again, and what belongs to
+/// members that join one after the other is adjacent.
 struct HeapMembers<Owner>: ~Copyable, SlotOrder {
     private struct Record {
         /// `nil` while the slot is vacant.
         var owner: Owner?
-        /// Settles the order among equal ranks.
-        var serial: UInt64
+        /// Settles the order among equal ranks; of a vacant slot, the next vacant one plus one, or
+        /// zero.
+        var number: UInt64
     }
 
     private var records = OwnedArray<Record>()
-    private var vacant = OwnedArray<HeapSlot>()
+    /// The first vacant slot plus one; zero if there is none.
+    private var firstVacant: UInt64 = 0
+    private var count = 0
 
     /// The slot's owner.
     subscript(slot: HeapSlot) -> Owner? { records[Int(slot)].owner }
@@ -28,15 +35,17 @@ struct HeapMembers<Owner>: ~Copyable, SlotOrder {
     /// Gives a member a slot.
     @inline(__always)
     mutating func insert(_ owner: consuming Owner, serial: UInt64 = 0) -> HeapSlot {
-        guard vacant.isEmpty else { return insertIntoVacant(owner, serial) }
-        records.append(Record(owner: owner, serial: serial))
+        count += 1
+        guard firstVacant == 0 else { return insertIntoVacant(owner, serial) }
+        records.append(Record(owner: owner, number: serial))
         return HeapSlot(truncatingIfNeeded: records.count - 1)
     }
 
     private mutating func insertIntoVacant(_ owner: consuming Owner, _ serial: UInt64) -> HeapSlot {
-        let slot = vacant.removeLast()
-        records[Int(slot)] = Record(owner: owner, serial: serial)
-        return slot
+        let slot = Int(firstVacant - 1)
+        firstVacant = records[slot].number
+        records[slot] = Record(owner: owner, number: serial)
+        return HeapSlot(truncatingIfNeeded: slot)
     }
 
     /// Vacates a slot.
@@ -44,14 +53,21 @@ struct HeapMembers<Owner>: ~Copyable, SlotOrder {
     /// - Returns: Its owner, for the caller to release.
     @discardableResult
     mutating func remove(_ slot: HeapSlot) -> Owner? {
-        vacant.append(slot)
-        return records[Int(slot)].owner.take()
+        let owner = records[Int(slot)].owner.take()
+        records[Int(slot)].number = firstVacant
+        firstVacant = UInt64(slot) + 1
+        count -= 1
+        if count == 0 {
+            records.forgetAll()
+            firstVacant = 0
+        }
+        return owner
     }
 
-    func serial(of slot: HeapSlot) -> UInt64 { records[Int(slot)].serial }
+    func serial(of slot: HeapSlot) -> UInt64 { records[Int(slot)].number }
 
     mutating func setSerial(_ serial: UInt64, of slot: HeapSlot) {
-        records[Int(slot)].serial = serial
+        records[Int(slot)].number = serial
     }
 
     func isBefore(_ one: HeapSlot, _ other: HeapSlot) -> Bool {

@@ -21,6 +21,7 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 
     /// Adds a timer; returns its slot.
+    @inline(__always)
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
         let slot = timers.members.insert(timer, serial: serial)
         timerCount += 1
@@ -30,8 +31,14 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
         return slot
     }
 
+    @inline(__always)
     mutating func timerDidLeave(_ slot: HeapSlot) {
         timers.unschedule(slot)
+        unqueuedTimerDidLeave(slot)
+    }
+
+    @inline(__always)
+    mutating func unqueuedTimerDidLeave(_ slot: HeapSlot) {
         timers.members.remove(slot)
         timerCount -= 1
     }

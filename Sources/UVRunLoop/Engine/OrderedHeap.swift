@@ -38,6 +38,7 @@ struct OrderedHeap: ~Copyable {
     }
 
     /// - Precondition: The slot is not in the queue.
+    @inline(__always)
     mutating func insert(
         _ slot: HeapSlot,
         rank: Int64,
@@ -57,6 +58,7 @@ struct OrderedHeap: ~Copyable {
     }
 
     /// Removes a slot, if it is in the queue.
+    @inline(__always)
     mutating func remove(_ slot: HeapSlot, _ turns: borrowing some SlotOrder & ~Copyable) {
         guard contains(slot) else { return }
         let hole = Int(positions[Int(slot)])
@@ -70,6 +72,7 @@ struct OrderedHeap: ~Copyable {
     // Most of the time of timers is spent in the two loops below.
 
     /// Moves ancestors down into the hole until the entry may go there.
+    @inline(__always)
     private mutating func rise(
         _ entry: Entry,
         from hole: Int,
@@ -91,6 +94,7 @@ struct OrderedHeap: ~Copyable {
     /// Moves the first descendants up into a hole until the hole is at the bottom.
     ///
     /// - Returns: Where the hole is then.
+    @inline(__always)
     private mutating func sink(
         _ hole: Int,
         _ turns: borrowing some SlotOrder & ~Copyable

@@ -90,6 +90,14 @@ struct TimerModes<Timer: TimerReference> {
         timer.core.hasOtherModes = true
     }
 
+    /// Removes a timer that is in no more than one mode from it; returns its membership.
+    @inline(__always)
+    mutating func removeFromOnlyMode(_ timer: Timer) -> TimerMembership? {
+        let only = timer.core.membership
+        timer.core.membership = .none
+        return only.mode >= 0 ? only : nil
+    }
+
     /// Removes a timer from a mode; returns its membership.
     mutating func remove(_ timer: Timer, from mode: Int) -> TimerMembership? {
         let first = timer.core.membership

@@ -37,15 +37,19 @@ struct TimerQueue<Member>: ~Copyable {
     /// Queues a timer.
     ///
     /// - Precondition: It is not queued.
+    @inline(__always)
     mutating func schedule(_ slot: HeapSlot, date: Int64, latest: Int64) {
-        if latest > date {
-            tolerant.insert(slot, rank: date, mark: batchCount, members)
-            windows.insert(slot, rank: latest, mark: batchCount, members)
-        } else {
-            strict.insert(slot, rank: date, mark: batchCount, members)
-        }
+        if latest > date { return scheduleWithTolerance(slot, date: date, latest: latest) }
+        strict.insert(slot, rank: date, mark: batchCount, members)
     }
 
+    @inline(never)
+    private mutating func scheduleWithTolerance(_ slot: HeapSlot, date: Int64, latest: Int64) {
+        tolerant.insert(slot, rank: date, mark: batchCount, members)
+        windows.insert(slot, rank: latest, mark: batchCount, members)
+    }
+
+    @inline(never)
     mutating func unschedule(_ slot: HeapSlot) {
         strict.remove(slot, members)
         if !windows.isEmpty {
@@ -168,6 +172,7 @@ struct TimerQueue<Member>: ~Copyable {
     /// Takes the next timer of the innermost batch out of the queue.
     ///
     /// - Returns: The timer, and the time for which it is due.
+    @inline(__always)
     mutating func takeNext() -> (member: Member, now: Int64)? {
         guard let entry = nextQueued(), let member = take(entry.slot) else { return nil }
         return (member, batchNow)
@@ -220,6 +225,7 @@ struct TimerQueue<Member>: ~Copyable {
         Turn(rank: entry.rank, serial: members.serial(of: entry.slot))
     }
 
+    @inline(__always)
     private mutating func take(_ slot: HeapSlot) -> Member? {
         let member = members[slot]
         if batches.count > 1 { keepTurn(of: slot, inBatchesBefore: batches.count - 1) }

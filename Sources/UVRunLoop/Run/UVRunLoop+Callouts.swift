@@ -123,6 +123,7 @@ extension UVRunLoop {
     }
 
     /// Takes the next timer of the innermost batch of the run's mode.
+    @inline(__always)
     func takeNext(_ run: inout Run, _ engine: inout Engine) -> Engine.Firing? {
         engine.takeNext(in: run.modeIndex) {
             run.now(by: remote)
@@ -132,6 +133,7 @@ extension UVRunLoop {
     }
 
     /// Ends a timer's call in the loop that began it.
+    @inline(__always)
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
         guard timer.owner.location == location else {
             engine.noteEnd(of: timer)

@@ -78,20 +78,6 @@ import Testing
             #expect(drained(&heap) == inOrder(model))
         }
     }
-
-    @Test func aSlotIsUsedAgainOnlyAfterItsMemberHasLeft() {
-        var members = HeapMembers<UInt32>()
-        var given: [HeapSlot] = []
-        for owner in 0..<5 as Range<UInt32> { given.append(members.insert(owner)) }
-        #expect(Set(given).count == 5 && members.owners == [0, 1, 2, 3, 4])
-        let removed = members.remove(given[2])
-        let rest = (members[given[2]], members.owners)
-        #expect(removed == 2 && rest.0 == nil && rest.1 == [0, 1, 3, 4])
-        let again = members.insert(77)
-        let next = members.insert(78)
-        #expect(again == given[2] && !given.contains(next))
-        #expect(members.owners == [0, 1, 77, 3, 4, 78])
-    }
 }
 
 private func expectAgreement(

@@ -1,8 +1,13 @@
+internal import CUVSupport
+
 /// A growing array with one owner.
 ///
 /// An `Array` may be shared, so every change asks first whether it is, and retains and releases it
 /// on the way; of the instructions that queued a timer this was a quarter. Indices are checked in
 /// debug builds alone: those in use here are positions and slots that the owner has given out.
+///
+/// When it grows its elements move as they lie, bit by bit. That is what a move is for all that
+/// Swift can move, but not for weak references, which may not be in one of these.
 @safe
 struct OwnedArray<Element: ~Copyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Element>?
@@ -14,7 +19,7 @@ struct OwnedArray<Element: ~Copyable>: ~Copyable {
     deinit {
         guard let memory = unsafe memory else { return }
         unsafe memory.deinitialize(count: count)
-        unsafe memory.deallocate()
+        unsafe cuv_memory_free(memory)
     }
 
     var isEmpty: Bool { count == 0 }
@@ -54,16 +59,17 @@ struct OwnedArray<Element: ~Copyable>: ~Copyable {
         count = 0
     }
 
+    /// Removes every element, and keeps the memory; none may hold anything that must be released.
+    ///
+    /// Deinitializing 10,000 empty references one by one took 20 instructions each.
+    mutating func forgetAll() { count = 0 }
+
     /// Makes room for half as many elements more, not for as many again: there may be a million
     /// timers.
     @inline(never)
     private mutating func grow() {
         capacity += capacity / 2 + 8
-        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-        if let memory = unsafe memory {
-            unsafe larger.moveInitialize(from: memory, count: count)
-            unsafe memory.deallocate()
-        }
-        unsafe memory = larger
+        let size = capacity * MemoryLayout<Element>.stride
+        unsafe memory = cuv_memory_grow(memory, size).assumingMemoryBound(to: Element.self)
     }
 }
