@@ -8,10 +8,10 @@
 // do. A predicate returns 1 or 0.
 //
 // Headers contain no variables: each module that imports one would get a copy. Few functions are
-// `static inline`: cuv_pause and cuv_forget_stop, which are one instruction each, and those called
-// in every pass of a loop, wake-up or timer. Out of line, cuv_epoll_ready took 24 more
-// instructions, cuv_timer_set 14 and cuv_event_signal 11, as counted by Scripts/check-budget. All
-// other functions are in the .c files.
+// `static inline`: cuv_pause, cuv_forget_stop and cuv_memory_prefetch, which are one instruction
+// each, and those called in every pass of a loop, wake-up or timer. Out of line, cuv_epoll_ready
+// took 24 more instructions, cuv_timer_set 14 and cuv_event_signal 11, as counted by
+// Scripts/check-budget. All other functions are in the .c files.
 
 #include "cuv_activity.h"
 #include "cuv_children.h"

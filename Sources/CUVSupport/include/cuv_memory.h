@@ -10,4 +10,9 @@ void *_Nonnull cuv_memory_grow(void *_Nullable memory, size_t size);
 
 void cuv_memory_free(void *_Nullable memory);
 
+// Asks the processor to fetch what is about to be read and written.
+static inline void cuv_memory_prefetch(const void *_Nonnull memory) {
+    __builtin_prefetch(memory, 1);
+}
+
 #endif

@@ -74,3 +74,9 @@ struct HeapMembers<Owner>: ~Copyable, SlotOrder {
         serial(of: one) < serial(of: other)
     }
 }
+
+extension HeapMembers where Owner: AnyObject {
+    /// Tells the processor that a slot's owner is about to be used.
+    @inline(__always)
+    func prefetchOwner(of slot: HeapSlot) { prefetch(records[Int(slot)].owner) }
+}

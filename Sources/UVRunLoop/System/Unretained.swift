@@ -1,3 +1,5 @@
+internal import CUVSupport
+
 extension Array where Element: AnyObject {
     /// Lends the objects at some indices, in order, without retaining each: the array retains them.
     @inline(__always)
@@ -15,6 +17,13 @@ extension Array where Element: AnyObject {
 func withUnretained<Object: AnyObject>(_ object: borrowing Object?, _ body: (Object) -> Void) {
     let borrowed = unsafe object.map { unsafe Unmanaged.passUnretained($0) }
     if let borrowed = unsafe borrowed { unsafe borrowed._withUnsafeGuaranteedRef(body) }
+}
+
+/// Asks the processor to fetch an object's memory, which is about to be used, into its cache.
+@inline(__always)
+func prefetch(_ object: borrowing (some AnyObject)?) {
+    let memory = unsafe object.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+    if let memory = unsafe memory { unsafe cuv_memory_prefetch(memory) }
 }
 
 /// A reference that does not retain its object, which somebody else keeps meanwhile.

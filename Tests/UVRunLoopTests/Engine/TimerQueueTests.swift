@@ -132,11 +132,18 @@ import Testing
 
 /// A queue and what was put into it.
 private struct Timers: ~Copyable {
-    struct Member {
-        var name: String
+    final class Member {
+        let name: String
         var date: Int64
         var latest: Int64
         var serial: UInt64
+
+        init(name: String, date: Int64, latest: Int64, serial: UInt64) {
+            self.name = name
+            self.date = date
+            self.latest = latest
+            self.serial = serial
+        }
     }
 
     var queue = TimerQueue<Member>()
