@@ -1,38 +1,57 @@
-/// The modes that an item is in, and whether it was added to the common modes.
-struct Attachment {
-    struct Membership {
-        var mode: Int
-        var place: HeapSlot
+/// An item's slot in the queues of one mode, in eight bytes: every timer holds one.
+struct Membership {
+    /// The mode's index in its loop; negative for none.
+    private let number: Int32
+    let place: HeapSlot
+
+    static let none = Membership(number: -1, place: -1)
+
+    private init(number: Int32, place: HeapSlot) {
+        self.number = number
+        self.place = place
     }
 
+    init(mode: Int, place: HeapSlot) {
+        self.init(number: Int32(truncatingIfNeeded: mode), place: place)
+    }
+
+    var exists: Bool { number >= 0 }
+    /// The mode's index.
+    var mode: Int { Int(number) }
+}
+
+/// The modes that an item is in, and whether it was added to the common modes.
+struct Attachment {
     var isCommon = false
     /// Nearly every item is in one mode, which needs no array.
-    private var first: Membership?
+    private(set) var first = Membership.none
     private var others: [Membership] = []
 
     /// Whether the loop must keep the item.
-    var holdsItem: Bool { isCommon || first != nil }
+    var holdsItem: Bool { isCommon || first.exists }
+    var isInManyModes: Bool { !others.isEmpty }
 
     mutating func insert(_ membership: Membership) {
-        if first == nil { first = membership } else { others.append(membership) }
+        if first.exists { others.append(membership) } else { first = membership }
     }
 
+    /// Removes a mode; returns the item's membership in it, if it was there.
     mutating func remove(from mode: Int) -> Membership? {
-        if let found = first, found.mode == mode {
-            first = others.popLast()
-            return found
+        if first.exists, first.mode == mode {
+            defer { first = others.popLast() ?? .none }
+            return first
         }
         guard let index = others.firstIndex(where: { $0.mode == mode }) else { return nil }
         return others.remove(at: index)
     }
 
     func place(in mode: Int) -> HeapSlot? {
-        if let first, first.mode == mode { return first.place }
+        if first.exists, first.mode == mode { return first.place }
         return others.first { $0.mode == mode }?.place
     }
 
     func forEach(_ body: (Membership) -> Void) {
-        guard let first else { return }
+        guard first.exists else { return }
         body(first)
         for other in others { body(other) }
     }

@@ -37,9 +37,9 @@ extension GenericEngine {
 
     @inline(__always)
     private mutating func join(_ timer: Items.Timer, _ mode: Int) {
-        if timerModes.isInAnyMode(timer), timerModes.slot(of: timer, in: mode) != nil { return }
+        if timerModes.isInAnyMode(timer), timerModes.place(of: timer, in: mode) != nil { return }
         let slot = modes[mode].join(timer, serial: nextSerial())
-        timerModes.insert(TimerMembership(mode: Int32(mode), slot: slot), of: timer)
+        timerModes.insert(Membership(mode: mode, place: slot), of: timer)
     }
 
     /// Adds the timers that are recorded as common to a mode that has just become common.
@@ -77,18 +77,18 @@ extension GenericEngine {
     ///   - keepsTurn: Whether the timer keeps its turn in the batches if it is added again.
     private mutating func leave(_ timer: Items.Timer, _ mode: Int, keepsTurn: Bool = false) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
-        if keepsTurn { modes[mode].timers.keepTurn(of: membership.slot) }
+        if keepsTurn { modes[mode].timers.keepTurn(of: membership.place) }
         // The caller holds a reference to the timer.
-        modes[mode].timerDidLeave(membership.slot)
+        modes[mode].timerDidLeave(membership.place)
     }
 
     /// Removes a timer, to which the caller holds a reference, from the loop.
     @inline(__always)
     mutating func remove(_ timer: Items.Timer) {
         renewVersion()
-        if timer.core.isCommon || timer.core.hasOtherModes { return removeFromManyModes(timer) }
+        if timer.core.isCommon || timer.core.isInManyModes { return removeFromManyModes(timer) }
         if let only = timerModes.removeFromOnlyMode(timer) {
-            modes[Int(only.mode)].timerDidLeave(only.slot)
+            modes[only.mode].timerDidLeave(only.place)
         }
     }
 
@@ -96,21 +96,22 @@ extension GenericEngine {
     @inline(__always)
     private mutating func removeUnqueued(_ timer: Items.Timer) {
         renewVersion()
-        if timer.core.isCommon || timer.core.hasOtherModes { return removeFromManyModes(timer) }
+        if timer.core.isCommon || timer.core.isInManyModes { return removeFromManyModes(timer) }
         if let only = timerModes.removeFromOnlyMode(timer) {
-            modes[Int(only.mode)].unqueuedTimerDidLeave(only.slot)
+            modes[only.mode].unqueuedTimerDidLeave(only.place)
         }
     }
 
     @inline(never)
     private mutating func removeFromManyModes(_ timer: Items.Timer) {
-        while timer.core.membership.mode >= 0 { leave(timer, Int(timer.core.membership.mode)) }
+        let present = timerModes
+        present.forEach(of: timer) { leave(timer, $0.mode) }
         if timer.core.isCommon { timerModes.setCommon(false, timer) }
     }
 
     func contains(_ timer: Items.Timer, in mode: UVRunLoop.Mode) -> Bool {
         if mode.isCommonName { return timer.core.isCommon }
-        return modes.index(of: mode).flatMap { timerModes.slot(of: timer, in: $0) } != nil
+        return modes.index(of: mode).flatMap { timerModes.place(of: timer, in: $0) } != nil
     }
 
     // MARK: Dates
@@ -134,7 +135,7 @@ extension GenericEngine {
     private mutating func renewSerials(of timer: Items.Timer) {
         let serial = nextSerial()
         timerModes.forEach(of: timer) {
-            modes[Int($0.mode)].timers.setSerial(serial, of: $0.slot)
+            modes[$0.mode].timers.setSerial(serial, of: $0.place)
         }
     }
 
@@ -145,22 +146,22 @@ extension GenericEngine {
     /// Queues the timer in all its modes, unless it is being called.
     mutating func schedule(_ timer: Items.Timer) {
         guard !timer.core.isBeingCalled else { return }
-        timerModes.forEach(of: timer) { queue(timer, $0.slot, in: Int($0.mode)) }
+        timerModes.forEach(of: timer) { queue(timer, $0.place, in: $0.mode) }
     }
 
     /// Keeps the turns of a timer that is about to be queued again in the batches that hold it.
     private mutating func keepTurns(of timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.keepTurn(of: $0.slot) }
+        timerModes.forEach(of: timer) { modes[$0.mode].timers.keepTurn(of: $0.place) }
     }
 
     private mutating func unschedule(_ timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[Int($0.mode)].timers.unschedule($0.slot) }
+        timerModes.forEach(of: timer) { modes[$0.mode].timers.unschedule($0.place) }
     }
 
     /// The soonest date of a valid timer of the mode, timers that are being fired included.
     func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
         guard let index = modes.index(of: mode) else { return nil }
-        let fired = firing.timers.filter { timerModes.slot(of: $0, in: index) != nil }.map(\.date)
+        let fired = firing.timers.filter { timerModes.place(of: $0, in: index) != nil }.map(\.date)
         return (fired + [soonestQueued(in: index)].compactMap(\.self)).min()
     }
 
@@ -218,14 +219,14 @@ extension GenericEngine {
     ) -> (member: Items.Timer, now: Int64)? {
         let timerModes = timerModes
         return modes[mode].timers.takeNextOrDisplaced(clock) { timer in
-            isHere(timer) ? timerModes.slot(of: timer, in: mode) : nil
+            isHere(timer) ? timerModes.place(of: timer, in: mode) : nil
         }
     }
 
     /// Removes a timer from its queues while its handler runs.
     @inline(__always)
     mutating func beginCall(_ timer: Items.Timer, forDate: Bool = false) {
-        if !forDate || timer.core.hasOtherModes {
+        if !forDate || timer.core.isInManyModes {
             keepTurns(of: timer)
             unschedule(timer)
         }

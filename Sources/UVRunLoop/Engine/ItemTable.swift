@@ -33,12 +33,13 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         _ ticket: Ticket,
         to mode: UVRunLoop.Mode,
         in modes: inout ModeTable<Record.Items>
-    ) -> ModeIndices {
-        guard mode == .common else { return join(ticket, modes.makeIndex(of: mode), in: &modes) }
+    ) -> [Int] {
+        guard mode == .common else {
+            let index = modes.makeIndex(of: mode)
+            return join(ticket, index, in: &modes) ? [index] : []
+        }
         records.modify(ticket) { $0.attachment.isCommon = true }
-        var joined = ModeIndices()
-        for index in modes.common { joined.append(join(ticket, index, in: &modes)) }
-        return joined
+        return modes.common.filter { join(ticket, $0, in: &modes) }
     }
 
     /// Adds the common items to a new common mode.
@@ -50,22 +51,23 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
     ) -> [Ticket] {
         records.tickets.filter { ticket in
             records[ticket]?.attachment.isCommon == true
-                && !join(ticket, index, in: &modes).isEmpty
+                && join(ticket, index, in: &modes)
         }
     }
 
+    /// Adds an item to a mode, unless it is there.
     private mutating func join(
         _ ticket: Ticket,
         _ index: Int,
         in modes: inout ModeTable<Record.Items>
-    ) -> ModeIndices {
+    ) -> Bool {
         let hasJoined = records.modify(ticket) { record in
             guard record.attachment.place(in: index) == nil else { return false }
             let place = record.join(&modes[index], slot: ticket.slot)
-            record.attachment.insert(Attachment.Membership(mode: index, place: place))
+            record.attachment.insert(Membership(mode: index, place: place))
             return true
         }
-        return hasJoined == true ? ModeIndices(index) : ModeIndices()
+        return hasJoined == true
     }
 
     /// Removes an item from a mode or, if it was added to `.common`, from every common mode.
@@ -75,41 +77,40 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         _ ticket: Ticket,
         from mode: UVRunLoop.Mode,
         in modes: inout ModeTable<Record.Items>
-    ) -> ModeIndices {
+    ) -> [Int] {
         guard mode == .common else {
-            guard let index = modes.index(of: mode) else { return ModeIndices() }
-            return leave(ticket, index, in: &modes)
+            guard let index = modes.index(of: mode) else { return [] }
+            return leave(ticket, index, in: &modes) ? [index] : []
         }
-        var left = ModeIndices()
-        guard records[ticket]?.attachment.isCommon == true else { return left }
+        guard records[ticket]?.attachment.isCommon == true else { return [] }
         records.modify(ticket) { $0.attachment.isCommon = false }
-        for index in modes.common { left.append(leave(ticket, index, in: &modes)) }
-        return left
+        return modes.common.filter { leave(ticket, $0, in: &modes) }
     }
 
+    /// Removes an item from a mode, if it is there.
     private mutating func leave(
         _ ticket: Ticket,
         _ index: Int,
         in modes: inout ModeTable<Record.Items>
-    ) -> ModeIndices {
+    ) -> Bool {
         let hasLeft = records.modify(ticket) { record in
             guard let membership = record.attachment.remove(from: index) else { return false }
             record.leave(&modes[index], place: membership.place)
             return true
         }
-        return hasLeft == true ? ModeIndices(index) : ModeIndices()
+        return hasLeft == true
     }
 
     /// Removes an item from every mode and from the loop.
     mutating func removeEverywhere(
         _ ticket: Ticket,
         in modes: inout ModeTable<Record.Items>
-    ) -> (record: Record, left: ModeIndices)? {
+    ) -> (record: Record, left: [Int])? {
         guard let record = records.remove(ticket) else { return nil }
-        var left = ModeIndices()
+        var left: [Int] = []
         record.attachment.forEach {
             record.leave(&modes[$0.mode], place: $0.place)
-            left.append(ModeIndices($0.mode))
+            left.append($0.mode)
         }
         return (record, left)
     }

@@ -96,9 +96,5 @@ struct ModeTable<Items: ItemTypes>: ~Copyable {
 
     var names: [UVRunLoop.Mode] { contents.indices.map { contents[$0].mode } }
 
-    func names(of indices: ModeIndices) -> [UVRunLoop.Mode] {
-        var names: [UVRunLoop.Mode] = []
-        indices.forEach { names.append(contents[$0].mode) }
-        return names
-    }
+    func names(of indices: [Int]) -> [UVRunLoop.Mode] { indices.map { contents[$0].mode } }
 }

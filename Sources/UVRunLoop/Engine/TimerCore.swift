@@ -6,14 +6,13 @@ struct TimerCore {
     var series: FireSeries
     /// Nanoseconds.
     var tolerance: Int64
-    /// Its slot in the mode that it joined first; the engine stores the others.
-    fileprivate(set) var membership = TimerMembership.none
+    /// Its slot in its only mode; of a timer in several, the engine stores them all.
+    fileprivate(set) var membership = Membership.none
     /// The number of its calls on the stack; a timer that is being called is not queued.
     private(set) var callDepth: Int32 = 0
     /// Whether it was added to the common modes.
     var isCommon = false
-    /// Whether it is in more than one mode.
-    fileprivate(set) var hasOtherModes = false
+    fileprivate(set) var isInManyModes = false
     /// Whether it is being called for its date, and has no next date yet.
     private(set) var awaitsNextDate = false
 
@@ -47,77 +46,59 @@ struct TimerCore {
     }
 }
 
-/// A timer's slot in the queue of one mode.
-struct TimerMembership {
-    /// The mode's index; negative for none.
-    var mode: Int32
-    var slot: HeapSlot
-
-    static let none = TimerMembership(mode: -1, slot: -1)
-}
-
-/// The modes of the timers that are in several modes.
+/// The modes that a loop's timers are in.
+///
+/// A timer in one mode holds its membership itself, and whether it is common: with an
+/// ``Attachment`` in it, a timer would take 16 bytes more.
 struct TimerModes<Timer: TimerReference> {
-    /// All but the first mode of each timer.
-    private var others: [ObjectIdentifier: [TimerMembership]] = [:]
+    /// Those of the timers in several modes.
+    private var attachments: [ObjectIdentifier: Attachment] = [:]
     /// Timers that were added to the common modes and are in none of them now.
     private(set) var unplaced: [ObjectIdentifier: Timer] = [:]
 
-    func forEach(of timer: Timer, _ body: (TimerMembership) -> Void) {
-        guard timer.core.membership.mode >= 0 else { return }
-        body(timer.core.membership)
-        guard timer.core.hasOtherModes else { return }
-        for other in others[ObjectIdentifier(timer)] ?? [] { body(other) }
+    func isInAnyMode(_ timer: Timer) -> Bool {
+        timer.core.membership.exists || timer.core.isInManyModes
     }
-
-    func slot(of timer: Timer, in mode: Int) -> HeapSlot? {
-        if timer.core.membership.mode == mode { return timer.core.membership.slot }
-        guard timer.core.hasOtherModes else { return nil }
-        return others[ObjectIdentifier(timer)]?.first { $0.mode == mode }?.slot
-    }
-
-    func isInAnyMode(_ timer: Timer) -> Bool { timer.core.membership.mode >= 0 }
 
     @inline(__always)
-    mutating func insert(_ membership: TimerMembership, of timer: Timer) {
-        guard !isInAnyMode(timer) else { return insertOther(membership, of: timer) }
+    func forEach(of timer: Timer, _ body: (Membership) -> Void) {
+        if timer.core.isInManyModes { return attachment(of: timer).forEach(body) }
+        if timer.core.membership.exists { body(timer.core.membership) }
+    }
+
+    func place(of timer: Timer, in mode: Int) -> HeapSlot? {
+        if timer.core.isInManyModes { return attachment(of: timer).place(in: mode) }
+        let only = timer.core.membership
+        return only.exists && only.mode == mode ? only.place : nil
+    }
+
+    @inline(__always)
+    mutating func insert(_ membership: Membership, of timer: Timer) {
+        if isInAnyMode(timer) { return insertAnother(membership, of: timer) }
         timer.core.membership = membership
         if timer.core.isCommon { unplaced[ObjectIdentifier(timer)] = nil }
     }
 
-    private mutating func insertOther(_ membership: TimerMembership, of timer: Timer) {
-        others[ObjectIdentifier(timer), default: []].append(membership)
-        timer.core.hasOtherModes = true
+    private mutating func insertAnother(_ membership: Membership, of timer: Timer) {
+        var attachment = attachment(of: timer)
+        attachment.insert(membership)
+        store(attachment, of: timer)
     }
 
-    /// Removes a timer that is in no more than one mode from it; returns its membership.
+    /// Removes a timer from a mode; returns its membership, if it was there.
+    mutating func remove(_ timer: Timer, from mode: Int) -> Membership? {
+        var attachment = attachment(of: timer)
+        guard let left = attachment.remove(from: mode) else { return nil }
+        store(attachment, of: timer)
+        return left
+    }
+
+    /// Removes a timer that is not in several modes from the one it may be in.
     @inline(__always)
-    mutating func removeFromOnlyMode(_ timer: Timer) -> TimerMembership? {
+    mutating func removeFromOnlyMode(_ timer: Timer) -> Membership? {
         let only = timer.core.membership
         timer.core.membership = .none
-        return only.mode >= 0 ? only : nil
-    }
-
-    /// Removes a timer from a mode; returns its membership.
-    mutating func remove(_ timer: Timer, from mode: Int) -> TimerMembership? {
-        let first = timer.core.membership
-        guard timer.core.hasOtherModes else {
-            guard first.mode == mode else { return nil }
-            timer.core.membership = .none
-            return first
-        }
-        var rest = others[ObjectIdentifier(timer)] ?? []
-        let left: TimerMembership
-        if first.mode == mode, let next = rest.popLast() {
-            timer.core.membership = next
-            left = first
-        } else {
-            guard let index = rest.firstIndex(where: { $0.mode == mode }) else { return nil }
-            left = rest.remove(at: index)
-        }
-        others[ObjectIdentifier(timer)] = rest.isEmpty ? nil : rest
-        timer.core.hasOtherModes = !rest.isEmpty
-        return left
+        return only.exists ? only : nil
     }
 
     mutating func setCommon(_ isCommon: Bool, _ timer: Timer) {
@@ -129,5 +110,21 @@ struct TimerModes<Timer: TimerReference> {
     mutating func noteUnplaced(_ timer: Timer) {
         guard !isInAnyMode(timer) else { return }
         unplaced[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil
+    }
+
+    private func attachment(of timer: Timer) -> Attachment {
+        if let attachment = attachments[ObjectIdentifier(timer)] { return attachment }
+        var attachment = Attachment()
+        if timer.core.membership.exists { attachment.insert(timer.core.membership) }
+        return attachment
+    }
+
+    private mutating func store(_ attachment: Attachment, of timer: Timer) {
+        let isMany = attachment.isInManyModes
+        if isMany || timer.core.isInManyModes {
+            attachments[ObjectIdentifier(timer)] = isMany ? attachment : nil
+        }
+        timer.core.isInManyModes = isMany
+        timer.core.membership = isMany ? .none : attachment.first
     }
 }
