@@ -16,7 +16,7 @@ extension SuspendingClock.Instant {
         self = Self.epoch.advanced(by: .nanoseconds(nanoseconds))
     }
 
-    private static let epoch = SuspendingClock().systemEpoch
+    static let epoch = SuspendingClock().systemEpoch
 }
 
 extension Duration {

@@ -8,10 +8,8 @@ enum InstantLayout {
     /// The time since the clock's epoch.
     @inline(__always)
     static func sinceEpoch(_ instant: SuspendingClock.Instant) -> Duration {
-        isDuration ? bits(of: instant) : epoch.duration(to: instant)
+        isDuration ? bits(of: instant) : SuspendingClock.Instant.epoch.duration(to: instant)
     }
-
-    private static let epoch = SuspendingClock().systemEpoch
 
     private static let isDuration: Bool = {
         guard MemoryLayout<SuspendingClock.Instant>.size == MemoryLayout<Duration>.size else {
@@ -20,7 +18,7 @@ enum InstantLayout {
         // A number whose halves are neither equal nor zero.
         let sample = Duration.seconds(1 << 40) + .nanoseconds(123_456_789)
         return [sample, .zero - sample, .zero].allSatisfy {
-            bits(of: epoch.advanced(by: $0)) == $0
+            bits(of: SuspendingClock.Instant.epoch.advanced(by: $0)) == $0
         }
     }()
 

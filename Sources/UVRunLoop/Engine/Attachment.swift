@@ -38,7 +38,7 @@ struct Attachment {
     /// Removes a mode; returns the item's membership in it, if it was there.
     mutating func remove(from mode: Int) -> Membership? {
         if first.exists, first.mode == mode {
-            defer { first = others.popLast() ?? .none }
+            defer { first = others.popLast() ?? Membership.none }
             return first
         }
         guard let index = others.firstIndex(where: { $0.mode == mode }) else { return nil }

@@ -8,14 +8,12 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
     init(source: Items.Source) { self.source = source }
 
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
-        mode.sourceCount += 1
         let place = mode.signalled.members.insert(slot)
         queue(place, in: &mode)
         return place
     }
 
     func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
-        mode.sourceCount -= 1
         mode.signalled.remove(place)
         mode.signalled.members.remove(place)
     }

@@ -82,28 +82,23 @@ extension GenericEngine {
         modes[mode].timerDidLeave(membership.place)
     }
 
-    /// Removes a timer, to which the caller holds a reference, from the loop.
+    /// Removes a timer from the loop.
+    ///
+    /// - Parameters:
+    ///   - timer: The timer, to which the caller holds a reference.
+    ///   - isQueued: `false` if its call has just ended: then it is in no queue.
     @inline(__always)
-    mutating func remove(_ timer: Items.Timer) {
+    mutating func remove(_ timer: Items.Timer, isQueued: Bool = true) {
         renewVersion()
         if timer.core.isCommon || timer.core.isInManyModes { return removeFromManyModes(timer) }
         if let only = timerModes.removeFromOnlyMode(timer) {
-            modes[only.mode].timerDidLeave(only.place)
-        }
-    }
-
-    /// Removes a timer that is not queued, because its call has just ended.
-    @inline(__always)
-    private mutating func removeUnqueued(_ timer: Items.Timer) {
-        renewVersion()
-        if timer.core.isCommon || timer.core.isInManyModes { return removeFromManyModes(timer) }
-        if let only = timerModes.removeFromOnlyMode(timer) {
-            modes[only.mode].unqueuedTimerDidLeave(only.place)
+            modes[only.mode].timerDidLeave(only.place, isQueued: isQueued)
         }
     }
 
     @inline(never)
     private mutating func removeFromManyModes(_ timer: Items.Timer) {
+        // A copy, because leaving a mode changes the original.
         let present = timerModes
         present.forEach(of: timer) { leave(timer, $0.mode) }
         if timer.core.isCommon { timerModes.setCommon(false, timer) }
@@ -244,7 +239,7 @@ extension GenericEngine {
         noteEnd(of: timer)
         timer.core.callDidEnd()
         guard timer.core.series.interval != nil else {
-            removeUnqueued(timer)
+            remove(timer, isQueued: false)
             return false
         }
         if let now, timer.core.awaitsNextDate {

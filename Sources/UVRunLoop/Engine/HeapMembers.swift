@@ -24,7 +24,7 @@ struct HeapMembers<Owner>: ~Copyable, SlotOrder {
     private var records = OwnedArray<Record>()
     /// The first vacant slot plus one; zero if there is none.
     private var firstVacant: UInt64 = 0
-    private var count = 0
+    private(set) var count = 0
 
     /// The slot's owner.
     subscript(slot: HeapSlot) -> Owner? { records[Int(slot)].owner }

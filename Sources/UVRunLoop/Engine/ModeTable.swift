@@ -2,20 +2,21 @@
 struct ModeContents<Items: ItemTypes>: ~Copyable {
     let mode: UVRunLoop.Mode
     var isCommon = false
-    var sourceCount = 0
-    var portCount = 0
     /// The ports that at present do not keep the mode from being empty.
     var idlePortCount = 0
     /// The ports that a poll may find ready.
     var polledPortCount = 0
-    /// The valid timers, including those whose handlers are running.
-    var timerCount = 0
     var timers = TimerQueue<Items.Timer>()
     var signalled = ReadyQueue()
     var ready = ReadyQueue()
     var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []
+
+    var sourceCount: Int { signalled.members.count }
+    var portCount: Int { ready.members.count }
+    /// The valid timers, including those whose handlers are running.
+    var timerCount: Int { timers.members.count }
 
     /// Whether the mode has an item that can produce an event.
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
@@ -24,7 +25,6 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     @inline(__always)
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
         let slot = timers.members.insert(timer, serial: serial)
-        timerCount += 1
         if !timer.core.isBeingCalled {
             timers.schedule(slot, date: timer.date, latest: timer.core.latest)
         }
@@ -32,15 +32,9 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     }
 
     @inline(__always)
-    mutating func timerDidLeave(_ slot: HeapSlot) {
-        timers.unschedule(slot)
-        unqueuedTimerDidLeave(slot)
-    }
-
-    @inline(__always)
-    mutating func unqueuedTimerDidLeave(_ slot: HeapSlot) {
+    mutating func timerDidLeave(_ slot: HeapSlot, isQueued: Bool = true) {
+        if isQueued { timers.unschedule(slot) }
         timers.members.remove(slot)
-        timerCount -= 1
     }
 }
 

@@ -44,7 +44,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
-        mode.portCount += 1
         if isIdle { mode.idlePortCount += 1 }
         if isPolled { mode.polledPortCount += 1 }
         let place = mode.ready.members.insert(slot)
@@ -53,7 +52,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
-        mode.portCount -= 1
         if isIdle { mode.idlePortCount -= 1 }
         if isPolled { mode.polledPortCount -= 1 }
         mode.ready.remove(place)

@@ -113,7 +113,9 @@ struct TimerModes<Timer: TimerReference> {
     }
 
     private func attachment(of timer: Timer) -> Attachment {
-        if let attachment = attachments[ObjectIdentifier(timer)] { return attachment }
+        if timer.core.isInManyModes, let attachment = attachments[ObjectIdentifier(timer)] {
+            return attachment
+        }
         var attachment = Attachment()
         if timer.core.membership.exists { attachment.insert(timer.core.membership) }
         return attachment

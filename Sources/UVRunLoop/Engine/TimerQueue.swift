@@ -49,6 +49,9 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         windows.insert(slot, rank: latest, mark: batchCount, members)
     }
 
+    /// Removes a timer from the queue, if it is there.
+    ///
+    /// Not inlined, because the heaps' removals are inlined into it.
     @inline(never)
     mutating func unschedule(_ slot: HeapSlot) {
         strict.remove(slot, members)

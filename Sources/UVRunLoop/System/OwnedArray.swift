@@ -61,7 +61,7 @@ struct OwnedArray<Element: ~Copyable>: ~Copyable {
 
     /// Removes every element, and keeps the memory; none may hold anything that must be released.
     ///
-    /// Deinitializing 10,000 empty references one by one took 20 instructions each.
+    /// Deinitializing 10,000 empty references one by one took 37 instructions each.
     mutating func forgetAll() { count = 0 }
 
     /// Makes room for half as many elements more, not for as many again: there may be a million
