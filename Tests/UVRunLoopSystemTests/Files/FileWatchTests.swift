@@ -46,10 +46,13 @@ private typealias FileWatch = UVRunLoop.FileWatch
         try withLoop { loop in
             let folder = TemporaryFolder()
             let log = EventLog()
-            let watch = try FileWatch(folder.path) { _, change in log.note(change.name ?? "") }
+            let watch = try FileWatch(folder.path) { _, change in
+                log.note(change.name ?? "")
+                if log.entries.count == 3 { loop.stop() }
+            }
             loop.add(watch, forMode: .default)
             for name in ["b", "a", "b", "c", "a"] { folder.write("text", to: name) }
-            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(log.entries == ["b", "a", "c"])
             watch.invalidate()
         }
@@ -60,12 +63,15 @@ private typealias FileWatch = UVRunLoop.FileWatch
             let folder = TemporaryFolder()
             let log = EventLog()
             let watches = try [3, 1, 2].map { order in
-                try FileWatch(folder.path, order: order) { _, _ in log.note("\(order)") }
+                try FileWatch(folder.path, order: order) { _, _ in
+                    log.note("\(order)")
+                    if order == 3 { loop.stop() }
+                }
             }
             for watch in watches { loop.add(watch, forMode: .default) }
             mkdir("\(folder.path)/new", 0o700)
             log.observe(loop, [.beforeTimers])
-            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             let calls = log.entries.filter { $0 != "beforeTimers" }
             #expect(calls == ["1", "2", "3"])
             #expect(log.entries.prefix(4) == ["beforeTimers", "1", "beforeTimers", "2"])

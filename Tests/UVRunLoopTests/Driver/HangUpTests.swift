@@ -42,7 +42,7 @@ import Testing
             }
             loop.add(source, forMode: .default)
             pipe.closeReadEnd()
-            loop.run(mode: .default, for: .milliseconds(50))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(calls.value == 3)
             source.invalidate()
         }
@@ -181,11 +181,12 @@ import Testing
                 events: .readable
             ) { _, events in
                 log.note("\(events.contains(.hangUp) ? "hangUp" : "data") \(pipe.read(2) ?? "-")")
+                if events.contains(.hangUp) { loop.stop() }
             }
             loop.add(source, forMode: .default)
             pipe.write("abc")
             pipe.closeWriteEnd()
-            loop.run(mode: .default, for: .milliseconds(30))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(log.entries == ["data ab", "data c", "hangUp "])
             source.invalidate()
         }
