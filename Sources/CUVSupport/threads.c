@@ -10,9 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static _Thread_local struct cuv_thread current_thread;
-
-struct cuv_thread *_Nonnull cuv_current_thread(void) { return &current_thread; }
+_Thread_local struct cuv_thread cuv_thread_state;
 
 pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 

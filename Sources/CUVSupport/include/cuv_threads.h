@@ -26,9 +26,11 @@ struct cuv_thread {
     uintptr_t loop_place;
 };
 
+extern _Thread_local struct cuv_thread cuv_thread_state;
+
 // Returns the calling thread's state. Unlike the value of a thread-specific key, it exists until
 // the very end of the thread, after all destructors.
-struct cuv_thread *_Nonnull cuv_current_thread(void);
+static inline struct cuv_thread *_Nonnull cuv_current_thread(void) { return &cuv_thread_state; }
 
 // Registers a function that is called when the calling thread ends, before the destructors of
 // thread-specific keys, as those of C++ thread_local objects are. If registered in such a

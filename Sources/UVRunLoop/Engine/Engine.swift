@@ -57,13 +57,15 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     struct View {
         /// No engine reaches this version.
         var version = UInt64.max
+        var contents: ModeTraits = []
         var observers = ObserverLists<Items.Observer>()
-        var holdsItems = false
-        var holdsPorts = false
+
+        var holdsItems: Bool { contents.contains(.items) }
+        var holdsPorts: Bool { contents.contains(.ports) }
         /// Whether any of the ports has a descriptor.
-        var holdsDescriptors = false
-        var holdsTimers = false
-        var isCommon = false
+        var holdsDescriptors: Bool { contents.contains(.descriptors) }
+        var holdsTimers: Bool { contents.contains(.timers) }
+        var isCommon: Bool { contents.contains(.common) }
 
         /// Whether an observer is notified before or after sleeping.
         var isSleepObserved: Bool {
@@ -78,12 +80,8 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     @inline(__always)
     func show(_ mode: Int, in view: inout View) {
         view.version = version
+        view.contents = modes[mode].traits
         view.observers = modes[mode].observers
-        view.holdsItems = modes[mode].holdsItems
-        view.holdsPorts = modes[mode].portCount > 0
-        view.holdsDescriptors = modes[mode].polledPortCount > 0
-        view.holdsTimers = modes[mode].timerCount > 0
-        view.isCommon = modes[mode].isCommon
     }
 
     /// A run's view of its mode right before it sleeps.

@@ -21,6 +21,19 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     /// Whether the mode has an item that can produce an event.
     var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
 
+    var traits: ModeTraits {
+        @inline(__always)
+        get {
+            var traits: ModeTraits = []
+            if holdsItems { traits.insert(.items) }
+            if portCount > 0 { traits.insert(.ports) }
+            if polledPortCount > 0 { traits.insert(.descriptors) }
+            if timerCount > 0 { traits.insert(.timers) }
+            if isCommon { traits.insert(.common) }
+            return traits
+        }
+    }
+
     /// Adds a timer; returns its slot.
     @inline(__always)
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
@@ -36,6 +49,20 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
         if isQueued { timers.unschedule(slot) }
         timers.members.remove(slot)
     }
+}
+
+/// What a run must know of its mode, in one byte.
+struct ModeTraits: OptionSet {
+    let rawValue: UInt8
+
+    /// The mode has an item that can produce an event.
+    static let items = ModeTraits(rawValue: 1)
+    static let ports = ModeTraits(rawValue: 2)
+    /// Any of the ports has a descriptor.
+    static let descriptors = ModeTraits(rawValue: 4)
+    static let timers = ModeTraits(rawValue: 8)
+    /// It is one of the common modes.
+    static let common = ModeTraits(rawValue: 16)
 }
 
 /// The modes that a loop knows, by a small index.

@@ -21,6 +21,8 @@ final class LocalState {
     @safe @exclusivity(unchecked) var servedPort = false
     /// The in-process port whose handler is innermost on the stack.
     @safe @exclusivity(unchecked) var servedReceiver: (any PortReceiver)?
+    /// How the latest run began, if the next one may begin the same way.
+    @safe @exclusivity(unchecked) var latestBeginning = Run.Beginning()
     /// Reused storage for batches of sources.
     @safe @exclusivity(unchecked) var spareSources: [Engine.SignalledSource] = []
     /// The blocks that were taken from the queue.

@@ -46,6 +46,41 @@ struct Run: ~Copyable {
         engine.show(index, in: &view)
     }
 
+    /// Starts the run as the latest one in the same mode, if the engine has the same version.
+    ///
+    /// - Returns: Whether the run was started.
+    @inline(__always)
+    mutating func beginAsBefore(ifVersionIs version: UInt64) -> Bool {
+        let latest = local.latestBeginning
+        guard latest.modeNumber == modeNumber, latest.version == version else { return false }
+        modeIndex = latest.modeIndex
+        view.version = version
+        view.contents = latest.contents
+        return true
+    }
+
+    /// Lets the next run in the mode begin the same way, unless the mode has observers: to keep
+    /// them for another run could release them late.
+    @inline(__always)
+    func rememberBeginning() {
+        guard view.holdsItems, view.observers.observed.isEmpty else { return }
+        local.latestBeginning = Beginning(
+            modeNumber: modeNumber,
+            modeIndex: modeIndex,
+            version: view.version,
+            contents: view.contents
+        )
+    }
+
+    /// What a run found when it began, in a mode with items and without observers.
+    struct Beginning {
+        /// No mode has this number.
+        var modeNumber = -1
+        var modeIndex = -1
+        var version: UInt64 = 0
+        var contents: ModeTraits = []
+    }
+
     /// Returns the current time.
     ///
     /// The clock is read at most once after each return from the kernel, and once after user code.

@@ -257,9 +257,17 @@ extension UVRunLoop {
 
     /// Starts a run with what its mode holds.
     ///
+    /// Without the lock if the previous run began in the same mode, and nothing has changed since.
+    ///
     /// - Returns: Whether there is something to run for.
+    @inline(__always)
     private func begin(_ run: inout Run, in mode: Mode) -> Bool {
-        withEngine { engine in
+        run.beginAsBefore(ifVersionIs: summary.version) || beginAnew(&run, in: mode)
+    }
+
+    @inline(never)
+    private func beginAnew(_ run: inout Run, in mode: Mode) -> Bool {
+        let isRunnable = withEngine { engine in
             let index = engine.modes.index(of: mode)
             let isRunnable = mayRun(
                 in: mode,
@@ -274,6 +282,8 @@ extension UVRunLoop {
             run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine)
             return true
         }
+        if isRunnable { run.rememberBeginning() }
+        return isRunnable
     }
 
     /// Whether there is something to run for in a mode, which may not exist in the loop yet.

@@ -63,6 +63,24 @@ extension Operation {
                 }
             }
         },
+        Operation(
+            "timers.timeout",
+            "making, adding and invalidating a timer, one after the other",
+            count: 2_000
+        ) { loop in
+            loop.keep()
+            var fired = 0
+            return { count, round in
+                round.loop {
+                    for _ in 0..<count {
+                        let timer = UVRunLoop.Timer(after: .seconds(60), handler: { _ in fired += 1 })
+                        loop.add(timer, forMode: .default)
+                        timer.invalidate()
+                    }
+                }
+                precondition(fired == 0, "A cancelled timer fired.")
+            }
+        },
         Operation("timers.memory", "a scheduled timer", count: 10_000, batch: 10_000) { loop in
             let crowd = Crowd(loop)
             let before = count_bytes_held()
