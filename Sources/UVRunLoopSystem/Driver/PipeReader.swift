@@ -1,5 +1,5 @@
 import CUV
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The reading end of a pipe.

@@ -1,6 +1,6 @@
 import CUV
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The writing end of a pipe, with a queue.

@@ -1,6 +1,6 @@
 import CUV
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// A child process that was started, with its pipes.

@@ -1,5 +1,5 @@
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// A timerfd on the calendar's clock, which is readable when its date has come or the clock was set.
