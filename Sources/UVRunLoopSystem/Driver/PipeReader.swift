@@ -27,7 +27,7 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
     /// - Throws: The error of the system.
     init(
         _ site: LoopSite,
-        owning descriptor: CInt,
+        owning descriptor: consuming Descriptor,
         while hasRoom: @escaping @Sendable () -> Bool,
         didRead: @escaping @Sendable (Chunk) -> Void
     ) throws(UVError) {

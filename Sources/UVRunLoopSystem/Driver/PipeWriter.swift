@@ -29,7 +29,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
 
     init(
         _ site: LoopSite,
-        owning descriptor: CInt,
+        owning descriptor: consuming Descriptor,
         didWrite: @escaping @Sendable (Progress) -> Void
     ) throws(UVError) {
         self.didWrite = didWrite
