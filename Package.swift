@@ -53,15 +53,16 @@ let package = Package(
             providers: [.apt(["libuv1-dev"])]
         ),
         .target(name: "CUVSupport", dependencies: ["CUV"]),
+        .target(name: "UVLibc", swiftSettings: safe),
         .target(name: "UVRunLoop", dependencies: ["CUV", "CUVSupport"], swiftSettings: safe),
         .target(
             name: "UVRunLoopPorts",
-            dependencies: ["CUVSupport", "UVRunLoop"],
+            dependencies: ["CUVSupport", "UVLibc", "UVRunLoop"],
             swiftSettings: safe
         ),
         .target(
             name: "UVRunLoopSystem",
-            dependencies: ["CUV", "CUVSupport", "UVRunLoop", "UVRunLoopPorts"],
+            dependencies: ["CUV", "CUVSupport", "UVLibc", "UVRunLoop", "UVRunLoopPorts"],
             swiftSettings: safe
         ),
         .target(
@@ -71,7 +72,7 @@ let package = Package(
         ),
         .target(
             name: "UVRunLoopTesting",
-            dependencies: ["UVRunLoop"],
+            dependencies: ["UVLibc", "UVRunLoop"],
             swiftSettings: safe
         ),
         .target(
@@ -88,7 +89,7 @@ let package = Package(
         ),
         .target(
             name: "UVRunLoopBacktraces",
-            dependencies: ["UVRunLoop"],
+            dependencies: ["UVLibc", "UVRunLoop"],
             swiftSettings: safe
         ),
         .target(

@@ -1,11 +1,11 @@
-// CLOCK_MONOTONIC: its timerfds, and its coarse reading.
+// Timerfds, and the coarse reading of CLOCK_MONOTONIC.
 
 #include "cuv_clocks.h"
 
 #include <errno.h>
 
-int cuv_timer_create(void) {
-    int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+int cuv_timer_create(clockid_t clock) {
+    int descriptor = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
     return descriptor >= 0 ? descriptor : -errno;
 }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
-// Without it, a program with a static standard library that uses `Runtime` does not link in
-// Swift 6.3.1.
-import Glibc
+// Not for system calls: without it, a program with a static standard library that uses `Runtime`
+// does not link in Swift 6.3.1.
+internal import UVLibc
 import Runtime
 
 extension Backtrace {

@@ -7,8 +7,8 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-// Creates a timerfd on CLOCK_MONOTONIC.
-int cuv_timer_create(void);
+// Creates a timerfd.
+int cuv_timer_create(clockid_t clock);
 
 // Arms a timerfd for an absolute time of CLOCK_MONOTONIC in nanoseconds; 0 disarms it.
 static inline int cuv_timer_set(int descriptor, int64_t nanoseconds) {

@@ -1,5 +1,3 @@
-import CUV
-internal import CUVSupport
 import Synchronization
 
 /// Checks that libuv finds the descriptors that it opens for the first loop of a process.
@@ -15,9 +13,8 @@ enum DescriptorReserve {
     /// Checks that enough descriptors are left, unless libuv has had them.
     static func ensure() throws(UVError) {
         guard !hasLoop.load(ordering: .relaxed) else { return }
-        var opened: [CInt] = []
-        defer { for descriptor in opened { cuv_close(descriptor) } }
-        while opened.count < count { opened.append(try accepted(cuv_epoll_create())) }
+        var opened = OwnedArray<Descriptor>()
+        while opened.count < count { opened.append(try .epollSet()) }
     }
 
     /// Records that a loop was created, and libuv has its descriptors for the process.

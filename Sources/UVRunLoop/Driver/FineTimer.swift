@@ -8,8 +8,7 @@ struct FineTimer: ~Copyable {
     private let poll: UVHandle<uv_poll_t>
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
-        let timer = Descriptor(owning: try accepted(cuv_timer_create()))
-        let descriptor = try StandardDescriptors.avoided(by: timer)
+        let descriptor = try StandardDescriptors.avoided(by: .timer(on: .monotonic))
         let number = descriptor.number
         let poll = try unsafe UVHandle<uv_poll_t> { raw in
             unsafe uv_poll_init(loop, raw, number)

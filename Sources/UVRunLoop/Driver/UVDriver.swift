@@ -44,8 +44,8 @@ final class UVDriver: LoopDriver {
     var remote: any LoopRemote { uvRemote }
 
     init(word: WakeState) throws(UVError) {
-        let standard = StandardDescriptors.occupyClosed()
-        defer { for descriptor in standard { cuv_close(descriptor) } }
+        var standard = StandardDescriptors.occupyClosed()
+        defer { standard.removeAll() }
         try DescriptorReserve.ensure()
         self.word = word
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)

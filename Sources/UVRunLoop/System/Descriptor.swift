@@ -25,4 +25,17 @@ extension Descriptor {
     package static func event() throws(UVError) -> Descriptor {
         Descriptor(owning: try accepted(cuv_event_create()))
     }
+
+    /// The clock of a timerfd.
+    package enum Clock { case monotonic, calendar }
+
+    /// A new timerfd, in non-blocking mode.
+    package static func timer(on clock: Clock) throws(UVError) -> Descriptor {
+        let number =
+            switch clock {
+            case .monotonic: CLOCK_MONOTONIC
+            case .calendar: CLOCK_REALTIME
+            }
+        return Descriptor(owning: try accepted(cuv_timer_create(number)))
+    }
 }

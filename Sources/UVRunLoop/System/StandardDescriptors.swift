@@ -10,17 +10,13 @@ enum StandardDescriptors {
     /// Opens those that are closed in this process, so that libuv does not get their numbers.
     ///
     /// - Returns: The descriptors, for the caller to close once libuv has opened its own.
-    static func occupyClosed() -> [CInt] {
-        guard !all.allSatisfy({ cuv_file_flags($0) >= 0 }) else { return [] }
-        var opened: [CInt] = []
-        while true {
-            let descriptor = cuv_epoll_create()
-            guard all.contains(descriptor) else {
-                if descriptor >= 0 { cuv_close(descriptor) }
-                return opened
-            }
-            opened.append(descriptor)
+    static func occupyClosed() -> OwnedArray<Descriptor> {
+        var opened = OwnedArray<Descriptor>()
+        guard !all.allSatisfy({ cuv_file_flags($0) >= 0 }) else { return opened }
+        while let next = try? Descriptor.epollSet(), all.contains(next.number) {
+            opened.append(next)
         }
+        return opened
     }
 
     /// Moves a descriptor of the library off a number that a program may watch.

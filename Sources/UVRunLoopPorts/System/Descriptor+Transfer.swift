@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The result of one read from a stream.
@@ -22,7 +22,7 @@ extension Descriptor {
         let number = number
         return unsafe try ReadBuffer.lend { buffer throws(UVError) in
             let count = try completingUnlessBlocked {
-                unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
+                unsafe UVLibc.read(number, buffer.baseAddress, buffer.count)
             }
             guard let count else { return .wouldBlock }
             return unsafe count == 0
@@ -45,7 +45,7 @@ extension Descriptor {
         let number = number
         return unsafe try ReadBuffer.lend { buffer throws(UVError) in
             let count = try completingUnlessBlocked {
-                unsafe Glibc.read(number, buffer.baseAddress, min(limit, buffer.count))
+                unsafe UVLibc.read(number, buffer.baseAddress, min(limit, buffer.count))
             }
             if let count { unsafe bytes.append(contentsOf: buffer[..<count]) }
             return count
@@ -60,7 +60,7 @@ extension Descriptor {
         let outcome: Result<Int?, UVError> = unsafe bytes.withUnsafeBytes { buffer in
             Self.outcome { () throws(UVError) in
                 try completingUnlessBlocked {
-                    unsafe Glibc.send(
+                    unsafe UVLibc.send(
                         number,
                         buffer.baseAddress,
                         buffer.count,

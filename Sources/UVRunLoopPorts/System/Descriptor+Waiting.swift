@@ -1,5 +1,5 @@
 internal import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 extension Descriptor {

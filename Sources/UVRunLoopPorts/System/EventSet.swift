@@ -1,5 +1,5 @@
 internal import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// Owns an epoll instance: many descriptors that a loop can watch as one.

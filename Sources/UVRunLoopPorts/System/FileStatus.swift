@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The result of `stat`.

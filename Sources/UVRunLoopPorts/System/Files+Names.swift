@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 
 extension Files {
     /// Lists names in a directory.

@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// System calls that change directory entries and permissions.
@@ -36,6 +36,6 @@ enum Files {
 
     /// Renames a file, replacing an existing one.
     static func rename(_ old: String, to new: String) throws(UVError) {
-        guard unsafe Glibc.rename(old, new) == 0 else { throw UVError(rawValue: -errno) }
+        guard unsafe UVLibc.rename(old, new) == 0 else { throw UVError(rawValue: -errno) }
     }
 }

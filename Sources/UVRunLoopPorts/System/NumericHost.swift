@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 
 /// Conversions between hosts and their numeric text; names are not resolved.
 enum NumericHost {

@@ -1,5 +1,5 @@
 internal import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The identity of this process, and whether other processes are alive.

@@ -1,4 +1,4 @@
-import Glibc
+package import UVLibc
 import UVRunLoop
 
 /// The kernel's numbers of address families.

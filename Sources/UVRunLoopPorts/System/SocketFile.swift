@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The file of a Unix-domain listener, which removes it at the end.

@@ -1,5 +1,5 @@
 internal import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// System calls for stream sockets.
@@ -11,7 +11,7 @@ enum Stream {
         CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
 
     static func socket(family: CInt) throws(UVError) -> Descriptor {
-        Descriptor(owning: try completing { Glibc.socket(family, kind, 0) })
+        Descriptor(owning: try completing { UVLibc.socket(family, kind, 0) })
     }
 
     static func unixSocket() throws(UVError) -> Descriptor { try socket(family: AF_UNIX) }
@@ -29,12 +29,12 @@ enum ConnectProgress {
 
 extension Descriptor {
     func bind(to address: RawAddress) throws(UVError) {
-        let status = unsafe address.lend { unsafe Glibc.bind(number, $0, $1) }
+        let status = unsafe address.lend { unsafe UVLibc.bind(number, $0, $1) }
         guard status == 0 else { throw UVError(rawValue: -errno) }
     }
 
     func listen(backlog: Int) throws(UVError) {
-        guard Glibc.listen(number, CInt(clamping: backlog)) == 0 else {
+        guard UVLibc.listen(number, CInt(clamping: backlog)) == 0 else {
             throw UVError(rawValue: -errno)
         }
     }
@@ -50,7 +50,7 @@ extension Descriptor {
     }
 
     func connect(to address: RawAddress) throws(UVError) -> ConnectProgress {
-        if unsafe address.lend(to: { unsafe Glibc.connect(number, $0, $1) }) == 0 { return .done }
+        if unsafe address.lend(to: { unsafe UVLibc.connect(number, $0, $1) }) == 0 { return .done }
         switch errno {
         // An interrupted connect goes on in the kernel; calling it again would fail with EALREADY.
         case EINPROGRESS, EINTR: return .inProgress

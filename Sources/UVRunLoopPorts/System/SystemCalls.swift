@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// Makes a system call, repeats it if a signal interrupts it, and throws any other error.

@@ -6,7 +6,7 @@ struct TimerDescriptor: ~Copyable, Sendable {
     let descriptor: Descriptor
 
     init() throws(UVError) {
-        descriptor = Descriptor(owning: try accepted(cuv_timer_create()))
+        descriptor = try .timer(on: .monotonic)
     }
 
     /// Makes the descriptor readable from a time of the monotonic clock on; `nil` disarms it.

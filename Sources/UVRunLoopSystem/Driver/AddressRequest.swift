@@ -1,5 +1,5 @@
 import CUV
-import Glibc
+internal import UVLibc
 import UVRunLoop
 import UVRunLoopPorts
 

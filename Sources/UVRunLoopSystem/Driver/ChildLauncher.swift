@@ -1,6 +1,6 @@
 import CUV
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// Starts a program with `uv_spawn`.

@@ -1,5 +1,5 @@
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// Reads from a descriptor that it does not own, such as the standard input, when it is ready.

@@ -1,5 +1,5 @@
 import CUV
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The reading end of a pipe.
@@ -27,7 +27,7 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
     /// - Throws: The error of the system.
     init(
         _ site: LoopSite,
-        owning descriptor: CInt,
+        owning descriptor: consuming Descriptor,
         while hasRoom: @escaping @Sendable () -> Bool,
         didRead: @escaping @Sendable (Chunk) -> Void
     ) throws(UVError) {

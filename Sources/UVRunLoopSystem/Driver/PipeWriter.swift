@@ -1,6 +1,6 @@
 import CUV
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The writing end of a pipe, with a queue.
@@ -29,7 +29,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
 
     init(
         _ site: LoopSite,
-        owning descriptor: CInt,
+        owning descriptor: consuming Descriptor,
         didWrite: @escaping @Sendable (Progress) -> Void
     ) throws(UVError) {
         self.didWrite = didWrite

@@ -1,24 +1,25 @@
 import CUV
-import CUVSupport
 import UVRunLoop
 
-/// A descriptor of a source, which a `uv_poll_t` watches and this object closes.
+/// A descriptor of a source, which a `uv_poll_t` watches and this object owns.
 @safe
 class PolledDescriptor: LoopHandle, @unchecked Sendable {
     private let raw: UnsafeMutablePointer<uv_poll_t>
     final let descriptor: CInt
+    /// `nil` once the handle was closed.
+    private var owned: Descriptor?
     /// The events that libuv watches for.
     private var watched: CInt = 0
 
     /// Takes over a descriptor, which is closed if this throws.
-    init(_ site: LoopSite, owning descriptor: CInt) throws(UVError) {
+    init(_ site: LoopSite, owning owned: consuming Descriptor) throws(UVError) {
         unsafe raw = .allocate(capacity: 1)
-        self.descriptor = descriptor
+        descriptor = owned.number
+        self.owned = consume owned
         super.init(site)
         let status = unsafe uv_poll_init(host.uvLoop, raw, descriptor)
         guard status >= 0 else {
             unsafe raw.deallocate()
-            cuv_close(descriptor)
             throw UVError(rawValue: status)
         }
         unsafe raw.pointee.data = unsafe data
@@ -49,6 +50,6 @@ class PolledDescriptor: LoopHandle, @unchecked Sendable {
 
     override func end() {
         unsafe close(raw)
-        cuv_close(descriptor)
+        owned = nil
     }
 }

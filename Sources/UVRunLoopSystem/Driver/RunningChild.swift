@@ -1,6 +1,3 @@
-import CUV
-import CUVSupport
-import Glibc
 import UVRunLoop
 
 /// A child process that was started, with its pipes.
@@ -49,15 +46,7 @@ struct RunningChild {
         var opened: [LoopHandle] = []
         do {
             // First what can fail, so that a child that was started need not be killed.
-            input = try pipes.takeOwnEnd(0).map { end throws(UVError) in
-                try PipeWriter(site, owning: end) { progress in
-                    inbox.change { events in
-                        let event = Event(progress)
-                        // One that waits tells as much.
-                        if events.last != event { events.append(event) }
-                    }
-                }
-            }
+            input = try Self.writer(pipes.takeOwnEnd(0), site, inbox)
             if let input { opened.append(input) }
             output = try Self.reader(pipes.takeOwnEnd(1), site, inbox, Event.output, .outputEnded)
             if let output { opened.append(output) }
@@ -70,16 +59,30 @@ struct RunningChild {
             )
             if let errorOutput { opened.append(errorOutput) }
             (process, child) = try ChildLauncher.start(configuration, pipes.childEnds, in: site)
-            pipes.closeChildEnds()
+            pipes.close()
         } catch {
             for handle in opened { handle.close() }
-            pipes.closeAll()
             throw error
         }
     }
 
+    private static func writer(
+        _ end: consuming Descriptor?,
+        _ site: LoopSite,
+        _ inbox: EventInbox<Event>
+    ) throws(UVError) -> PipeWriter? {
+        guard let end else { return nil }
+        return try PipeWriter(site, owning: end) { progress in
+            inbox.change { events in
+                let event = Event(progress)
+                // One that waits tells as much.
+                if events.last != event { events.append(event) }
+            }
+        }
+    }
+
     private static func reader(
-        _ end: CInt?,
+        _ end: consuming Descriptor?,
         _ site: LoopSite,
         _ inbox: EventInbox<Event>,
         _ bytes: @escaping @Sendable ([UInt8]) -> Event,

@@ -1,6 +1,6 @@
 import CUV
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// A `uv_tty_t` on a descriptor of its own, so that nobody else's flags change.

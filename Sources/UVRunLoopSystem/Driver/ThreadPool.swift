@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// libuv's thread pool, which it starts with the first request of the process.

@@ -1,5 +1,5 @@
 import CUVSupport
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// A timerfd on the calendar's clock, which is readable when its date has come or the clock was set.
@@ -9,9 +9,10 @@ final class WallAlarm: Sendable {
     let descriptor: CInt
     private let state: Guarded<State>
 
-    private struct State {
+    private struct State: ~Copyable {
+        /// `nil` once it was closed.
+        var timer: Descriptor?
         var date: Int64
-        var isOpen = true
         /// Whether the date is still to come, or was not told yet.
         var isPending = true
     }
@@ -25,18 +26,20 @@ final class WallAlarm: Sendable {
 
     /// Creates a timer for a date in nanoseconds of the calendar's clock.
     init(_ date: Int64) throws(UVRunLoop.SystemError) {
-        let flags = TFD_CLOEXEC | TFD_NONBLOCK
-        descriptor = timerfd_create(CLOCK_REALTIME, CInt(flags))
-        guard descriptor >= 0 else {
-            throw UVRunLoop.SystemError(.schedule, UVError(rawValue: -errno))
+        let timer: Descriptor
+        do {
+            timer = try .timer(on: .calendar)
+        } catch {
+            throw UVRunLoop.SystemError(.schedule, error)
         }
-        state = Guarded(State(date: date))
+        descriptor = timer.number
         let error = Self.arm(descriptor, date)
         guard error == 0 else { throw UVRunLoop.SystemError(.schedule, UVError(rawValue: -error)) }
+        state = Guarded(State(timer: timer, date: date))
     }
 
     /// The date in nanoseconds of the calendar's clock.
-    var date: Int64 { state.withLock(\.date) }
+    var date: Int64 { state.withLock { $0.date } }
 
     /// Arms the timer anew, and withdraws the event of the former date.
     ///
@@ -47,7 +50,7 @@ final class WallAlarm: Sendable {
     func setDate(_ date: Int64, _ inbox: EventInbox<Event>) -> Bool {
         let descriptor = descriptor
         return state.withLock { state in
-            guard state.isOpen else { return false }
+            guard state.timer != nil else { return false }
             state.date = date
             state.isPending = true
             let clockWasSet = Self.arm(descriptor, date) == ECANCELED
@@ -60,7 +63,7 @@ final class WallAlarm: Sendable {
     }
 
     /// Whether the date is still to come.
-    var isPending: Bool { state.withLock(\.isPending) }
+    var isPending: Bool { state.withLock { $0.isPending } }
 
     /// The kernel follows the clock when it is set; it is only told to report that.
     ///
@@ -81,7 +84,7 @@ final class WallAlarm: Sendable {
     func take(into inbox: EventInbox<Event>) {
         let descriptor = descriptor
         state.withLock { state in
-            guard state.isOpen else { return }
+            guard state.timer != nil else { return }
             var count: UInt64 = 0
             let length = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
             let outcome = Self.outcome(
@@ -122,10 +125,5 @@ final class WallAlarm: Sendable {
     }
 
     /// Closes the timer; nothing watches it any more.
-    func close() {
-        let isFirst = state.withLock { state in exchange(&state.isOpen, with: false) }
-        if isFirst { cuv_close(descriptor) }
-    }
-
-    deinit { close() }
+    func close() { state.withLock { $0.timer = nil } }
 }

@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// The descriptors of one poll(2), in order.
@@ -34,7 +34,7 @@ struct PollSet: Sendable {
     mutating func poll(milliseconds: CInt) -> Bool {
         guard !entries.isEmpty || milliseconds != 0 else { return false }
         var states = entries.map { pollfd(fd: $0.descriptor, events: $0.asked, revents: 0) }
-        let count = unsafe Glibc.poll(&states, nfds_t(states.count), milliseconds)
+        let count = unsafe UVLibc.poll(&states, nfds_t(states.count), milliseconds)
         for index in entries.indices {
             entries[index].found = count > 0 ? states[index].revents : 0
         }

@@ -1,4 +1,4 @@
-import Glibc
+internal import UVLibc
 import UVRunLoop
 
 /// An eventfd that ends a poll(2) of another thread.
