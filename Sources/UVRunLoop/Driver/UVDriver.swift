@@ -260,8 +260,13 @@ final class UVDriver: LoopDriver {
     /// Closes the `uv_poll` handles of released descriptors.
     ///
     /// libuv knows them by number, and the numbers may belong to other files by now.
+    @inline(__always)
     func forgetReleased() {
-        guard uvRemote.hasReleased else { return }
+        if uvRemote.hasReleased { forgetReleasedDescriptors() }
+    }
+
+    @inline(never)
+    private func forgetReleasedDescriptors() {
         uvRemote.withDescriptors { descriptors in
             for descriptor in descriptors.takeReleased() { forget(descriptor) }
         }

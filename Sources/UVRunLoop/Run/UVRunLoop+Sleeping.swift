@@ -33,7 +33,9 @@ extension UVRunLoop {
     /// The poll is not skipped if a descriptor may be ready and nothing is to be served before it,
     /// because the delay would be observable.
     func poll(_ run: inout Run) {
-        let mayWait = !run.view.holdsDescriptors || knowsReadyPort(in: run.modeIndex)
+        let mayWait =
+            !run.isInFirstPass
+            && (!run.view.holdsDescriptors || knowsReadyPort(in: run.modeIndex))
         if !mayWait || !canReuseLastPoll(&run) { pollKernel(&run) }
     }
 

@@ -24,7 +24,7 @@ import UVRunLoopTesting
 
     @Test(arguments: DriverKind.allCases, Place.allCases)
     func aRunAfterTheLastSourceWasRemovedIsFinished(kind: DriverKind, place: Place) {
-        withLoop(kind) { loop, log in
+        withLoop(kind) { loop, _ in
             let keeper = UVRunLoop.Source(sendablePerform: { _ in })
             loop.add(keeper, forMode: .default)
             runTwice(loop)
@@ -91,13 +91,8 @@ import UVRunLoopTesting
             let keeper = UVRunLoop.Source(sendablePerform: { _ in })
             loop.add(keeper, forMode: .default)
             runTwice(loop)
-            change(on: place) {
-                let timer = UVRunLoop.Timer(
-                    after: .zero,
-                    sendableHandler: { _ in log.note("timer") }
-                )
-                loop.add(timer, forMode: .default)
-            }
+            let timer = UVRunLoop.Timer(after: .zero, sendableHandler: { _ in log.note("timer") })
+            change(on: place) { loop.add(timer, forMode: .default) }
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
             #expect(log.entries == ["timer"])
         }
