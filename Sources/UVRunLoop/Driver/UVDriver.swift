@@ -15,7 +15,7 @@ final class UVDriver: LoopDriver {
     private let loop: UnsafeMutablePointer<uv_loop_t>
     private let word: WakeState
     private let uvRemote = UVRemote()
-    private let notes = ReadyNotes()
+    private let reports = ReadyReports()
     @safe @exclusivity(unchecked) private var watches = WatchTable()
     @safe @exclusivity(unchecked) private var alarm: UVAlarm?
     @safe @exclusivity(unchecked) private var async: UVHandle<uv_async_t>?
@@ -123,7 +123,7 @@ final class UVDriver: LoopDriver {
         if needsLibuv { return waitByLibuv() }
         if isCrowded {
             pollDirectly()
-            guard notes.count == 0 else { return }
+            guard reports.count == 0 else { return }
         }
         sleep()
         updateIsCrowded()
@@ -143,7 +143,7 @@ final class UVDriver: LoopDriver {
     }
 
     /// 512 is half the number of events that libuv requests from the kernel at a time.
-    private func updateIsCrowded() { isCrowded = notes.count >= 512 }
+    private func updateIsCrowded() { isCrowded = reports.count >= 512 }
 
     private func run(_ mode: uv_run_mode) {
         stage = .entered
@@ -176,12 +176,11 @@ final class UVDriver: LoopDriver {
 
     // MARK: Descriptors
 
-    var readyCount: Int { notes.count }
+    var readyCount: Int { reports.count }
 
     func takeReport() -> ReadyReport? {
-        while let note = notes.takeNext() {
-            let report = watches.report(of: note, epoll: epoll)
-            if let report, !report.events.isEmpty { return report }
+        while var report = reports.takeNext() {
+            if watches.complete(&report, epoll: epoll), !report.events.isEmpty { return report }
         }
         return nil
     }
@@ -231,7 +230,7 @@ final class UVDriver: LoopDriver {
                 descriptor,
                 registration: order.registration,
                 loop: loop,
-                notes: notes
+                reports: reports
             )
         }
         guard let watch = watches[descriptor], watch.needsStart else { return }

@@ -79,40 +79,41 @@ final class UVRemote: LoopRemote {
 struct WatchedDescriptors {
     /// Negative once closed.
     var epoll: CInt = -1
-    private var descriptors: Set<CInt> = []
+    /// The descriptors that were taken, and whether the kernel watches them at present.
+    private var isWatched: [CInt: Bool] = [:]
     /// Released descriptors that libuv still has a `uv_poll` for.
     private var released: Set<CInt> = []
-    /// Descriptors that are not in the epoll set at present.
-    private var paused: Set<CInt> = []
 
     mutating func take(_ descriptor: CInt) throws(UVError) {
-        if !descriptors.contains(descriptor) { try BlockingFlags.take(descriptor) }
+        if isWatched[descriptor] == nil {
+            try BlockingFlags.take(descriptor)
+            isWatched[descriptor] = false
+        }
         released.remove(descriptor)
-        // The kernel does not watch it yet.
-        if descriptors.insert(descriptor).inserted { paused.insert(descriptor) }
     }
 
     mutating func release(_ descriptor: CInt) { release(descriptor, setGoesOn: true) }
 
     private mutating func release(_ descriptor: CInt, setGoesOn: Bool) {
-        guard descriptors.remove(descriptor) != nil else { return }
+        guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return }
         released.insert(descriptor)
-        let wasPaused = paused.remove(descriptor) != nil
-        let isWatched = cuv_epoll_delete(epoll, descriptor) == 0
+        let wasFound = cuv_epoll_delete(epoll, descriptor) == 0
         // If it was not in the set, it was closed: the number is free, or belongs to an unwatched
         // file.
-        if !isWatched, !wasPaused, setGoesOn { requireNoStaleRegistration(of: descriptor) }
-        BlockingFlags.giveBack(descriptor, isSameFile: wasPaused ? nil : isWatched)
+        if !wasFound, wasWatched, setGoesOn { requireNoStaleRegistration(of: descriptor) }
+        BlockingFlags.giveBack(descriptor, isSameFile: wasWatched ? wasFound : nil)
     }
 
     /// Removes a descriptor from the epoll set, because errors and hang-ups cannot be masked.
     mutating func pause(_ descriptor: CInt) {
         // An error is ignored: the descriptor is closed or not in the set.
         _ = cuv_epoll_delete(epoll, descriptor)
-        if descriptors.contains(descriptor) { paused.insert(descriptor) }
+        if isWatched[descriptor] != nil { isWatched[descriptor] = false }
     }
 
-    mutating func markWatched(_ descriptor: CInt) { paused.remove(descriptor) }
+    mutating func markWatched(_ descriptor: CInt) {
+        if isWatched[descriptor] != nil { isWatched[descriptor] = true }
+    }
 
     /// Traps if the kernel still reports a closed descriptor.
     ///
@@ -143,7 +144,7 @@ struct WatchedDescriptors {
 
     mutating func releaseAll() {
         // The epoll set is closed next, with all its remaining registrations.
-        for descriptor in descriptors { release(descriptor, setGoesOn: false) }
+        for descriptor in isWatched.keys { release(descriptor, setGoesOn: false) }
         epoll = -1
     }
 }

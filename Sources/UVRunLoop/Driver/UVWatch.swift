@@ -13,7 +13,7 @@ final class UVWatch {
     let descriptor: CInt
     /// Distinguishes this use of the number from earlier ones.
     let registration: UInt64
-    private let notes: ReadyNotes
+    private let reports: ReadyReports
     @safe @exclusivity(unchecked) private var handle: UVHandle<uv_poll_t>?
     /// Whether the current poll has already reported the descriptor.
     @safe @exclusivity(unchecked) private var isNoted = false
@@ -27,11 +27,11 @@ final class UVWatch {
         _ descriptor: CInt,
         registration: UInt64,
         loop: UnsafeMutablePointer<uv_loop_t>,
-        notes: ReadyNotes
+        reports: ReadyReports
     ) throws(UVError) {
         self.descriptor = descriptor
         self.registration = registration
-        self.notes = notes
+        self.reports = reports
         let created = try unsafe UVHandle<uv_poll_t> { raw in
             BlockingFlags.keepingStandard(descriptor) {
                 unsafe uv_poll_init(loop, raw, descriptor)
@@ -96,36 +96,35 @@ final class UVWatch {
         return UInt32(mask)
     }
 
-    // MARK: Recording
+    // MARK: Reporting
 
     /// Records an event that a poll has found.
+    ///
+    /// libuv reports a bare hang-up as every event asked for, an error as a closed descriptor, and
+    /// a hang-up together with other events not at all. Where one of these is possible, the kernel
+    /// is queried again when the report is taken.
     func noteReady(_ events: CInt, status: CInt) {
         // While many descriptors are ready, libuv polls several times in one run, with the same
         // result.
         if exchange(&isNoted, with: true), status >= 0 { return }
-        notes.append(ReadyNotes.Note(descriptor: descriptor, events: events, status: status))
-    }
-
-    // MARK: Reporting
-
-    /// Returns what a note reports, and prepares for the next poll.
-    ///
-    /// libuv reports a bare hang-up as every event asked for, an error as a closed descriptor, and
-    /// a hang-up together with other events not at all. Where one of these is possible, the kernel
-    /// is queried again.
-    func report(of note: ReadyNotes.Note, epoll: CInt) -> ReadyReport {
-        isNoted = false
-        let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
         var report = ReadyReport(
             descriptor: descriptor,
             registration: registration,
-            events: Events(uv: note.events),
-            isUnwatched: note.status < 0
+            events: Events(uv: events)
         )
-        if note.status < 0 || note.events & disconnect != 0 || peerIsDone {
-            inspect(&report, epoll: epoll)
-        }
-        return report
+        report.isUnwatched = status < 0
+        let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
+        report.isUncertain = status < 0 || events & disconnect != 0 || peerIsDone
+        reports.append(report)
+    }
+
+    /// Completes a report that was recorded, and prepares for the next poll.
+    ///
+    /// - Returns: Whether the report is about this use of the descriptor.
+    func complete(_ report: inout ReadyReport, epoll: CInt) -> Bool {
+        isNoted = false
+        if report.isUncertain { inspect(&report, epoll: epoll) }
+        return report.registration == registration
     }
 
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {

@@ -11,11 +11,12 @@ struct WatchTable: ~Copyable {
         }
     }
 
-    /// What a descriptor's note reports; `nil` if the descriptor is no longer watched.
+    /// Completes a recorded report; returns `false` if the descriptor is no longer watched.
     @inline(__always)
-    func report(of note: ReadyNotes.Note, epoll: CInt) -> ReadyReport? {
-        guard watches.indices.contains(Int(note.descriptor)) else { return nil }
-        return watches[Int(note.descriptor)]?.report(of: note, epoll: epoll)
+    func complete(_ report: inout ReadyReport, epoll: CInt) -> Bool {
+        let index = Int(report.descriptor)
+        guard watches.indices.contains(index) else { return false }
+        return watches[index]?.complete(&report, epoll: epoll) ?? false
     }
 
     /// Removes and returns a descriptor's watch, if there is one.

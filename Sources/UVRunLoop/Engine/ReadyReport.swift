@@ -1,4 +1,4 @@
-/// A driver's report about a descriptor.
+/// A driver's report about a descriptor, as libuv's callback records it and the engine queues it.
 package struct ReadyReport: Sendable {
     package var descriptor: CInt
     /// The use of the number that the report is about.
@@ -9,18 +9,18 @@ package struct ReadyReport: Sendable {
     package var hasUnread = false
     /// Whether libuv stopped watching after an error, and the descriptor has to be added again.
     package var isUnwatched = false
+    /// Whether the driver has yet to query the conditions, before it hands the report out.
+    var isUncertain = false
 
     package init(
         descriptor: CInt,
         registration: UInt64,
         events: UVRunLoop.DescriptorEvents,
-        hasUnread: Bool = false,
-        isUnwatched: Bool = false
+        hasUnread: Bool = false
     ) {
         self.descriptor = descriptor
         self.registration = registration
         self.events = events
         self.hasUnread = hasUnread
-        self.isUnwatched = isUnwatched
     }
 }

@@ -1,0 +1,24 @@
+/// The reports that libuv's callbacks have recorded since the loop last took them.
+///
+/// The callbacks do nothing else.
+final class ReadyReports {
+    @safe @exclusivity(unchecked) private var reports = OwnedArray<ReadyReport>()
+    /// The number of reports that were taken.
+    @safe @exclusivity(unchecked) private var taken = 0
+
+    /// The number of reports until all are taken.
+    var count: Int { reports.count }
+
+    func append(_ report: ReadyReport) { reports.append(report) }
+
+    /// Takes the oldest report; `nil` if there is none.
+    func takeNext() -> ReadyReport? {
+        guard taken < reports.count else {
+            reports.removeAll()
+            taken = 0
+            return nil
+        }
+        taken += 1
+        return reports[taken - 1]
+    }
+}
