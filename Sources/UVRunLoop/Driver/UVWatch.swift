@@ -112,9 +112,12 @@ final class UVWatch {
             registration: registration,
             events: Events(uv: events)
         )
-        report.isUnwatched = status < 0
         let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
-        report.isUncertain = status < 0 || events & disconnect != 0 || peerIsDone
+        if status < 0 {
+            report.details = [.unwatched, .uncertain]
+        } else if events & disconnect != 0 || peerIsDone {
+            report.details = .uncertain
+        }
         reports.append(report)
     }
 
@@ -123,8 +126,9 @@ final class UVWatch {
     /// - Returns: Whether the report is about this use of the descriptor.
     func complete(_ report: inout ReadyReport, epoll: CInt) -> Bool {
         isNoted = false
-        if report.isUncertain { inspect(&report, epoll: epoll) }
-        return report.registration == registration
+        guard report.registration == registration else { return false }
+        if report.details.contains(.uncertain) { inspect(&report, epoll: epoll) }
+        return true
     }
 
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {
@@ -135,7 +139,9 @@ final class UVWatch {
         }
         report.events = Events(condition: condition)
         if condition & CInt(cuv_poll_hang_up) != 0 {
-            report.hasUnread = report.events.contains(.readable) && cuv_unread_bytes(descriptor) > 0
+            if report.events.contains(.readable), cuv_unread_bytes(descriptor) > 0 {
+                report.details.insert(.unread)
+            }
             report.events.insert(.hangUp)
         } else if condition & CInt(cuv_poll_peer_hang_up) != 0, !peerIsDone {
             peerIsDone = true
@@ -145,10 +151,9 @@ final class UVWatch {
 }
 
 extension UVRunLoop.DescriptorEvents {
+    /// libuv's bits of these two events are the same.
     fileprivate init(uv events: CInt) {
-        self = []
-        if events & CInt(bitPattern: UV_READABLE.rawValue) != 0 { insert(.readable) }
-        if events & CInt(bitPattern: UV_WRITABLE.rawValue) != 0 { insert(.writable) }
+        self = Self(rawValue: UInt8(truncatingIfNeeded: events)).intersection([.readable, .writable])
     }
 
     fileprivate init(condition: CInt) {

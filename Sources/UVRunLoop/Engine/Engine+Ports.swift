@@ -200,7 +200,7 @@ extension GenericEngine {
             let ticket = descriptors.source(index, of: descriptor)
             if queue(ticket, report, in: mode) { isForRun = true }
         }
-        if report.isUnwatched {
+        if report.details.contains(.unwatched) {
             markUnwatched(descriptor)
         } else if !isForRun, let order = reduce(descriptor, for: mode) {
             return .rearm(order)
@@ -217,7 +217,7 @@ extension GenericEngine {
     ///   - now: The current time; ignored for a mode without timers.
     /// - Returns: The delivery; `nil` if the source has to be queued.
     mutating func takeSoleReadyPort(_ report: ReadyReport, in mode: Int, now: Int64) -> Delivery? {
-        guard !report.isUnwatched, modes[mode].ready.isEmpty,
+        guard !report.details.contains(.unwatched), modes[mode].ready.isEmpty,
             descriptors.registration(of: report.descriptor) == report.registration,
             descriptors.sourceCount(of: report.descriptor) == 1
         else { return nil }

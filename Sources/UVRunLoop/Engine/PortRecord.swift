@@ -86,7 +86,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     func events(of report: ReadyReport) -> Events {
         let plain = report.events.intersection(events).subtracting(.hangUp)
         guard report.events.contains(.hangUp) else { return plain }
-        let waitsForData = report.hasUnread && events.contains(.readable)
+        let waitsForData = report.details.contains(.unread) && events.contains(.readable)
         return waitsForData ? plain : events.union(.hangUp)
     }
 

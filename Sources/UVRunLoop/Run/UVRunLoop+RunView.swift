@@ -19,6 +19,9 @@ extension UVRunLoop {
     }
 
     /// Whether the run has queued blocks or jobs to perform.
+    ///
+    /// Inlined, because a call would get a copy of the run.
+    @inline(__always)
     func holdsWork(for run: borrowing Run) -> Bool {
         holdsJob(run)
             || holdsBlocks(for: run.modeNumber, isCommon: run.view.isCommon, run.local)
