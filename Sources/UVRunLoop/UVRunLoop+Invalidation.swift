@@ -75,7 +75,7 @@ extension UVRunLoop {
         let record = link.owner.withLock { _, engine in
             let record = engine.removePort(link.ticket)
             link.owner.invalidate()
-            link.beginLeaving()
+            link.owner.leave(isMarked: link.descriptor != nil)
             return record
         } nowhere: {
             link.owner.invalidate()

@@ -46,7 +46,7 @@ extension UVRunLoop {
         let link = port.link
         let dropped = link.owner.withLock(ifIn: self) { engine in
             let dropped = engine.remove(link.ticket, portFrom: mode)
-            if dropped != nil { link.beginLeaving() }
+            if dropped != nil { link.owner.leave(isMarked: link.descriptor != nil) }
             return dropped
         }
         if dropped == nil { link.owner.awaitMark() } else { endLeaving(link) }
@@ -54,7 +54,13 @@ extension UVRunLoop {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Completes the removal of a port that has left the engine (see ``PortLink/beginLeaving()``).
+    /// Has the kernel stop watching the descriptor of a port that has left the engine.
+    ///
+    /// Whichever of several threads removes or invalidates a source, its descriptor may be closed as
+    /// soon as the call returns. The kernel watches it until this function is done, which cannot be
+    /// called under the loop's lock, because the remote's lock comes before that. So a port that has
+    /// a descriptor leaves the engine marked, and this removes the mark. Until then any other thread
+    /// that removes, invalidates or adds the port waits.
     func endLeaving(_ link: PortLink) {
         guard let descriptor = link.descriptor else { return }
         // Another source may use the descriptor.
@@ -85,18 +91,5 @@ extension UVRunLoop {
         link.owner.withLock(ifIn: self) { engine in
             engine.ports.contains(link.ticket, in: mode, of: engine.modes)
         } ?? false
-    }
-}
-
-extension UVRunLoop.PortLink {
-    /// Has the port leave its loop, whose lock the caller holds; its record has left the engine.
-    ///
-    /// Whichever thread removes or invalidates a source, its descriptor may be closed as soon as the
-    /// call returns. But the kernel watches it until ``UVRunLoop/endLeaving(_:)``, which cannot be
-    /// called under the loop's lock because the remote's lock comes before that. So a port with a
-    /// descriptor is marked until then. A second thread finds the mark and waits until it is gone,
-    /// whether it removes the port, invalidates it or adds it.
-    func beginLeaving() {
-        if descriptor == nil { owner.leave() } else { owner.beginLeaving() }
     }
 }

@@ -5,9 +5,9 @@ import Synchronization
 /// Timers, observers and ports are in one loop at a time, and the lock of that loop guards what
 /// changes in them. So adding, removing and serving an item take one lock. A thread reads the word,
 /// acquires the loop's lock and reads the word again; the item enters and leaves a loop under that
-/// lock. A thread that changes an item in no loop sets a mark in the word meanwhile, and so does one
-/// that still has to stop the kernel's watching after a port has left. Nobody waits for a mark while
-/// holding a lock, because the thread that has set it may be waiting for that lock.
+/// lock. A thread that changes an item in no loop marks the word meanwhile, and so does one that has
+/// removed a port and still has to stop the kernel's watching. Nobody waits for a mark while holding
+/// a lock, because the thread that has set it may be waiting for that lock.
 ///
 /// Custom sources may be in several loops at once, so no loop's lock can guard them: they have a lock
 /// of their own, which is acquired before the loop's.
@@ -80,19 +80,17 @@ struct ItemOwner: ~Copyable, Sendable {
 
     /// Makes the item invalid; it has to leave its loop next.
     @inline(__always)
-    func invalidate() { setWord(adding: Self.invalidBit, keeping: ~0) }
+    func invalidate() {
+        word.store(word.load(ordering: .relaxed) | Self.invalidBit, ordering: .releasing)
+    }
 
     /// Removes the item from its loop, or its mark.
+    ///
+    /// - Parameter isMarked: Whether the item is marked from now on, until it leaves again.
     @inline(__always)
-    func leave() { setWord(keeping: Self.invalidBit) }
-
-    /// Removes the item from its loop and marks it; ``leave()`` completes that.
-    func beginLeaving() { setWord(adding: Self.mark, keeping: Self.invalidBit) }
-
-    /// Changes the word, which no other thread changes meanwhile.
-    @inline(__always)
-    private func setWord(adding bits: UInt = 0, keeping kept: UInt) {
-        word.store(word.load(ordering: .relaxed) & kept | bits, ordering: .releasing)
+    func leave(isMarked: Bool = false) {
+        let validity = word.load(ordering: .relaxed) & Self.invalidBit
+        word.store(isMarked ? validity | Self.mark : validity, ordering: .releasing)
     }
 
     // MARK: Without a lock
