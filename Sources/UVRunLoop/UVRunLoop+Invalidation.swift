@@ -1,13 +1,11 @@
 extension UVRunLoop {
-    // An item is first marked invalid, so that no call begins any more, and then removed from its
-    // loop. Lock order: the item's lock, held over both steps, then the loop's.
+    // An item becomes invalid, so that no call begins any more, and leaves its loop under one lock.
 
     static func invalidate(_ timer: Timer) {
         timer.useMark.dismiss()
         let isAtHome = timer.isAtHome
         var last: TimerCall?
-        // Invalid before it leaves, because another loop may claim it as soon as it has left.
-        timer.withLockedState { _, engine in
+        timer.owner.withLock { _, engine in
             last = timer.becomeInvalid(releasing: isAtHome)
             engine.remove(timer)
             timer.owner.leave()
@@ -22,19 +20,19 @@ extension UVRunLoop {
 
     static func invalidate(_ observer: Observer) {
         observer.useMark.dismiss()
-        let (isFirst, loop, record) = observer.state.withLock {
-            state -> (Bool, UVRunLoop?, ObserverRecord<LoopItems>?) in
-            guard observer.validity.exchange(false, ordering: .acquiringAndReleasing) else {
-                return (false, nil, nil)
-            }
-            let loop = exchange(&state.loop, with: nil)
-            let record = loop?.withEngine { $0.removeObserver(state.ticket) } ?? nil
-            return (true, loop, record)
+        let record = observer.owner.withLock { _, engine in
+            let record = engine.removeObserver(observer.ticket)
+            observer.owner.invalidate()
+            observer.owner.leave()
+            return record
+        } nowhere: {
+            observer.owner.invalidate()
+            return nil
+        } afterwards: { loop in
+            // A sleeping run's view of its mode retains the observer until the view is refreshed.
+            if !loop.isOnOwnThread { loop.contentsDidChange() }
         }
-        guard isFirst else { return }
         observer.handler.release()
-        // A sleeping run's view of its mode retains the observer until the view is refreshed.
-        if let loop, !loop.isOnOwnThread { loop.contentsDidChange() }
         withExtendedLifetime(record) {}
     }
 
@@ -67,27 +65,25 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     package static func invalidate(_ link: PortLink) {
-        let loop = takeOut(link)
-        link.receiver.releaseHandler(in: loop)
+        takeOut(link)
+        link.receiver.releaseHandler()
     }
 
     /// Marks a port invalid and removes it from its loop; its handler is kept.
-    ///
-    /// - Returns: The loop that it was in.
-    @discardableResult
-    static func takeOut(_ link: PortLink) -> UVRunLoop? {
+    static func takeOut(_ link: PortLink) {
         link.useMark.dismiss()
-        let (loop, record) = link.state.withLock { state -> (UVRunLoop?, PortRecord<LoopItems>?) in
-            guard link.validity.exchange(false, ordering: .acquiringAndReleasing) else {
-                return (nil, nil)
-            }
-            let loop = exchange(&state.loop, with: nil)
-            let record = loop?.withEngine { $0.removePort(state.ticket) } ?? nil
-            if let record { loop?.unwatchDescriptor(of: record) }
-            return (loop, record)
+        let record = link.owner.withLock { _, engine in
+            let record = engine.removePort(link.ticket)
+            link.owner.invalidate()
+            link.owner.leave(isMarked: link.descriptor != nil)
+            return record
+        } nowhere: {
+            link.owner.invalidate()
+            return nil
+        } afterwards: { loop in
+            loop.endLeaving(link)
+            loop.contentsDidChange()
         }
-        if record != nil { loop?.contentsDidChange() }
         withExtendedLifetime(record) {}
-        return loop
     }
 }

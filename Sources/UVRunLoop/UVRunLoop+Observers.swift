@@ -22,19 +22,11 @@ extension UVRunLoop {
         let caller = { Caller(file, line, "observer", label: observer.label) }
         observer.handler.checkHome(is: thread, caller)
         observer.useMark.dismiss()
-        observer.state.withLock { state in
-            guard observer.isValid else { return }
-            Self.checkOwner(isThisOne: state.loop.map { $0 === self } ?? true, caller)
-            withEngine { engine in
-                guard !engine.isClosed else { return }
-                if state.loop == nil {
-                    state.ticket = engine.observers.insert(
-                        ObserverRecord<LoopItems>(observer: observer)
-                    )
-                    state.loop = self
-                }
-                engine.add(state.ticket, observerTo: mode)
+        observer.owner.enter(self, caller) { engine, isNew in
+            if isNew {
+                observer.ticket = engine.observers.insert(ObserverRecord(observer: observer))
             }
+            engine.add(observer.ticket, observerTo: mode)
         }
     }
 
@@ -49,10 +41,9 @@ extension UVRunLoop {
     ///   - mode: The mode; ``Mode/common`` removes an observer that was added to it from every
     ///     common mode.
     public func remove(_ observer: Observer, forMode mode: Mode) {
-        let dropped = observer.state.withLock { state -> ObserverRecord<LoopItems>? in
-            guard state.loop === self else { return nil }
-            let dropped = withEngine { $0.remove(state.ticket, observerFrom: mode) }
-            if dropped != nil { state.loop = nil }
+        let dropped = observer.owner.withLock(ifIn: self) { engine in
+            let dropped = engine.remove(observer.ticket, observerFrom: mode)
+            if dropped != nil { observer.owner.leave() }
             return dropped
         }
         // A sleeping run's view of its mode retains the observer until the view is refreshed.
@@ -71,8 +62,8 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ observer: Observer, forMode mode: Mode) -> Bool {
-        // The two locks are not nested: an outdated ticket finds nothing.
-        let ticket = observer.state.withLock { $0.loop === self ? $0.ticket : .none }
-        return withEngine { $0.observers.contains(ticket, in: mode, of: $0.modes) }
+        observer.owner.withLock(ifIn: self) { engine in
+            engine.observers.contains(observer.ticket, in: mode, of: engine.modes)
+        } ?? false
     }
 }

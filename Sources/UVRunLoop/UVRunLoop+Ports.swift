@@ -23,20 +23,12 @@ extension UVRunLoop {
         let caller = { Caller(file, line, "port-based source", label: port.label) }
         link.receiver.checkHome(is: thread, caller)
         link.useMark.dismiss()
-        link.state.withLock { state in
-            guard link.validity.load(ordering: .acquiring) else { return }
-            Self.checkOwner(isThisOne: state.loop.map { $0 === self } ?? true, caller)
-            let isReady = link.receiver.isReady
-            withEngine { engine in
-                guard !engine.isClosed else { return }
-                if state.loop == nil {
-                    state.ticket = engine.insert(ServedPort(port))
-                    state.loop = self
-                    if let events = state.events { engine.setEvents(events, of: state.ticket) }
-                }
-                engine.add(state.ticket, portTo: mode, isReady: isReady)
-            }
+        link.owner.enter(self, caller) { engine, isNew in
+            if isNew { link.ticket = engine.insert(ServedPort(port)) }
+            engine.add(link.ticket, portTo: mode)
         }
+        // Not before the port is in the loop: events since then are announced to the loop.
+        if link.receiver.isReady { link.announce() }
         waker.watchesDidChange()
     }
 
@@ -52,28 +44,30 @@ extension UVRunLoop {
     ///     mode.
     public func remove(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
-        let dropped = link.state.withLock { state -> PortRecord<LoopItems>? in
-            guard state.loop === self else { return nil }
-            let dropped = withEngine { $0.remove(state.ticket, portFrom: mode) }
-            if let dropped {
-                state.loop = nil
-                unwatchDescriptor(of: dropped)
-            }
+        let dropped = link.owner.withLock(ifIn: self) { engine in
+            let dropped = engine.remove(link.ticket, portFrom: mode)
+            if dropped != nil { link.owner.leave(isMarked: link.descriptor != nil) }
             return dropped
         }
+        if dropped == nil { link.owner.awaitMark() } else { endLeaving(link) }
         contentsDidChange()
         withExtendedLifetime(dropped) {}
     }
 
-    /// Stops watching a descriptor, if no source of the loop uses it any more.
+    /// Has the kernel stop watching the descriptor of a port that has left the engine.
     ///
-    /// Called under the link's lock: a second thread that removes or invalidates the source, and
-    /// closes the descriptor next, does not return before the kernel has stopped watching it.
-    func unwatchDescriptor(of record: PortRecord<LoopItems>) {
-        guard let descriptor = record.descriptor else { return }
+    /// Whichever of several threads removes or invalidates a source, its descriptor may be closed as
+    /// soon as the call returns. The kernel watches it until this function is done, which cannot be
+    /// called under the loop's lock, because the remote's lock comes before that. So a port that has
+    /// a descriptor leaves the engine marked, and this removes the mark. Until then any other thread
+    /// that removes, invalidates or adds the port waits.
+    func endLeaving(_ link: PortLink) {
+        guard let descriptor = link.descriptor else { return }
+        // Another source may use the descriptor.
         remote.release(descriptor) {
             withEngine { $0.descriptors[descriptor] != nil }
         }
+        link.owner.leave()
         // At once if possible: the program may open another file of the same number for a libuv
         // handle.
         if let local = local.ifHere, !local.hasEnded { local.withDriver { $0.forgetReleased() } }
@@ -90,8 +84,12 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ port: any PortSource, forMode mode: Mode) -> Bool {
-        // The two locks are not nested: an outdated ticket finds nothing.
-        let ticket = port.link.state.withLock { $0.loop === self ? $0.ticket : .none }
-        return withEngine { $0.ports.contains(ticket, in: mode, of: $0.modes) }
+        contains(port.link, forMode: mode)
+    }
+
+    func contains(_ link: PortLink, forMode mode: Mode) -> Bool {
+        link.owner.withLock(ifIn: self) { engine in
+            engine.ports.contains(link.ticket, in: mode, of: engine.modes)
+        } ?? false
     }
 }

@@ -26,15 +26,14 @@ extension UVRunLoop {
         let remains = withEngine { engine in
             let remains = engine.close()
             for timer in remains.timers { timer.didLeave(now: now) }
+            for record in remains.observers { record.observer.owner.leave() }
+            for record in remains.ports { record.port.link.owner.leave() }
             return remains
         }
         identity.anchor.detach()
         let blocks = closeBlocks()
         for timer in remains.timers { timer.loopDidEnd() }
-        for record in remains.observers { record.observer.didLeave(self) }
-        for record in remains.ports where record.port.link.didLeave(self) {
-            record.port.loopDidEnd()
-        }
+        for record in remains.ports { record.port.loopDidEnd() }
         for (record, left) in remains.sources {
             record.source.didLeave(self)
             left.forEach { record.source.cancel?(self, $0) }
@@ -48,22 +47,6 @@ extension UVRunLoop {
         // Released here, after the driver was closed: a block's captures may call the loop, which
         // accepts nothing any more.
         withExtendedLifetime((blocks, requests)) {}
-    }
-}
-
-extension UVRunLoop.Observer {
-    fileprivate func didLeave(_ loop: UVRunLoop) {
-        state.withLock { if $0.loop === loop { $0.loop = nil } }
-    }
-}
-
-extension UVRunLoop.PortLink {
-    fileprivate func didLeave(_ loop: UVRunLoop) -> Bool {
-        state.withLock { state in
-            guard state.loop === loop else { return false }
-            state.loop = nil
-            return true
-        }
     }
 }
 

@@ -24,18 +24,10 @@ extension UVRunLoop {
             Caller(file, line, "timer", label: timer.label)
         }
         timer.useMark.dismiss()
-        withEngine { engine in
-            guard !engine.isClosed else { return }
-            let claim = timer.owner.claim(for: location)
-            Self.checkOwner(isThisOne: claim != .elsewhere) {
-                Caller(file, line, "timer", label: timer.label)
-            }
-            // From here on no other thread can invalidate it.
-            if timer.isValid {
-                engine.add(timer, to: mode)
-            } else if claim == .new {
-                timer.owner.leave()
-            }
+        timer.owner.enter(self) {
+            Caller(file, line, "timer", label: timer.label)
+        } _: { engine, _ in
+            engine.add(timer, to: mode)
         }
         contentsDidChange()
     }
@@ -52,8 +44,7 @@ extension UVRunLoop {
     ///     every common mode.
     public func remove(_ timer: Timer, forMode mode: Mode) {
         let now = remote.now
-        withEngine { engine in
-            guard timer.owner.location == location else { return }
+        timer.owner.withLock(ifIn: self) { engine in
             if !engine.remove(timer, from: mode) { timer.didLeave(now: now) }
         }
         contentsDidChange()
@@ -68,51 +59,11 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ timer: Timer, forMode mode: Mode) -> Bool {
-        withEngine { engine in
-            timer.owner.location == location && engine.contains(timer, in: mode)
-        }
+        timer.owner.withLock(ifIn: self) { $0.contains(timer, in: mode) } ?? false
     }
 }
 
 extension UVRunLoop.Timer {
-    /// Calls a body while the lock that guards the timer at present is held.
-    ///
-    /// The first two bodies must not call user code, and release nothing.
-    ///
-    /// - Parameters:
-    ///   - inLoop: Called if the timer is in a loop.
-    ///   - nowhere: Called if it is in none.
-    ///   - afterwards: Called after the lock was released, if the timer was in a loop.
-    /// - Returns: The result of the body.
-    @inline(__always)
-    func withLockedState<Result: Sendable>(
-        _ inLoop: (UVRunLoop, inout Engine) -> Result,
-        nowhere: () -> Result,
-        afterwards: (UVRunLoop) -> Void = { _ in }
-    ) -> Result {
-        while true {
-            let location = owner.location
-            guard location != .nowhere else {
-                if let result = owner.whileUnowned(nowhere) { return result }
-                continue
-            }
-            let result = ThreadRecord.withLoop(at: location) { loop -> Result? in
-                let result = loop.withEngine { engine -> Result? in
-                    // It may have left before the lock was taken.
-                    owner.location == location ? inLoop(loop, &engine) : nil
-                }
-                if result != nil { afterwards(loop) }
-                return result
-            }
-            if let result { return result }
-        }
-    }
-
-    /// Calls one body, whether the timer is in a loop or not.
-    func withLockedState<Result: Sendable>(_ body: () -> Result) -> Result {
-        withLockedState({ _, _ in body() }, nowhere: body)
-    }
-
     /// Leaves the loop; the caller holds its lock.
     func didLeave(now: Int64) {
         core.didLeave(now: now)
@@ -125,7 +76,7 @@ extension UVRunLoop.Timer {
     /// - Returns: The handler, for the caller to release after the lock.
     @inline(__always)
     func becomeInvalid(releasing: Bool) -> TimerCall? {
-        validity.store(false, ordering: .releasing)
+        owner.invalidate()
         return releasing ? call.take() : nil
     }
 
@@ -139,7 +90,7 @@ extension UVRunLoop.Timer {
     }
 
     private func releaseCall() {
-        let last = withLockedState { call.take() }
+        let last = owner.withLock { call.take() }
         withExtendedLifetime(last) {}
     }
 }

@@ -46,8 +46,8 @@ public final class UVRunLoop: Sendable {
     var word: WakeState { waker.state }
     package var remote: any LoopRemote { waker.remote }
 
-    /// The location stored in the timers that are in this loop.
-    var location: TimerOwner.Location { TimerOwner.Location(identity.anchor) }
+    /// The location stored in the items that are in this loop.
+    var location: ItemOwner.Location { ItemOwner.Location(identity.anchor) }
 
     // MARK: Contents
 
@@ -111,20 +111,6 @@ public final class UVRunLoop: Sendable {
         require(
             isThisOne,
             "This run loop belongs to the parent process. Use UVRunLoop.current, a new loop."
-        )
-    }
-
-    /// Traps if an item is in another loop; timers, observers and ports are in one at a time.
-    @inline(__always)
-    static func checkOwner(isThisOne: Bool, _ caller: () -> Caller) {
-        if isThisOne { return }
-        let caller = caller()
-        fail(
-            """
-            \(caller.subject) is in another run loop. Remove it from all modes of that one first.
-            """,
-            file: caller.file,
-            line: caller.line
         )
     }
 }

@@ -14,7 +14,7 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
 
     private var line: ObjectLine {
         let now = loopTime
-        return line(withLockedState { core }, now: now)
+        return line(owner.withLock { core }, now: now)
     }
 
     /// The line of a timer whose state was copied under its lock.
@@ -95,7 +95,7 @@ extension UVRunLoop.PortLink {
         if !isValid { line.facts.append("invalid") }
         if isBeingCalled { line.facts.append("being served") }
         if let descriptor {
-            line.facts += ["descriptor \(descriptor)", "\(state.withLock(\.events) ?? events)"]
+            line.facts += ["descriptor \(descriptor)", "\(events)"]
         }
         if order != 0 { line.facts.append("order \(order)") }
         return line

@@ -13,18 +13,12 @@ extension GenericEngine {
         return ticket
     }
 
-    /// Adds a port to a mode.
-    ///
-    /// - Parameters:
-    ///   - ticket: The port.
-    ///   - mode: The mode.
-    ///   - isReady: Whether the port has an event that the kernel does not report.
-    mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode, isReady: Bool = false) {
+    mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode) {
         renewVersion()
         ports.modify(ticket) { $0.isOff = false }
         _ = ports.add(ticket, to: mode, in: &modes)
         watchAgain(ticket)
-        if isReady || ports[ticket]?.hasAnnouncement == true { announce(ticket) }
+        if ports[ticket]?.hasAnnouncement == true { announce(ticket) }
     }
 
     /// Removes a port from a mode; returns its record if the loop no longer needs it.

@@ -1,7 +1,7 @@
 /// The mutable state of a timer.
 ///
 /// It is stored in the timer itself, so a timer needs one lock and one allocation. The lock is that
-/// of the loop that the timer is in (see ``TimerOwner``).
+/// of the loop that the timer is in (see ``ItemOwner``).
 struct TimerCore {
     var series: FireSeries
     /// Nanoseconds.

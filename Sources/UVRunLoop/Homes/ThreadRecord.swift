@@ -11,7 +11,7 @@ final class ThreadRecord {
             let thread = unsafe Self.slot
             unsafe thread.pointee.loop = loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
             unsafe thread.pointee.loop_place =
-                loop?.location.bits ?? TimerOwner.Location.nowhere.bits
+                loop?.location.bits ?? ItemOwner.Location.nowhere.bits
             home.setLoop(loop)
         }
     }
@@ -52,7 +52,7 @@ final class ThreadRecord {
             generation: record.generation,
             home: unsafe Unmanaged.passUnretained(record.home).toOpaque(),
             loop: nil,
-            loop_place: TimerOwner.Location.nowhere.bits
+            loop_place: ItemOwner.Location.nowhere.bits
         )
         unsafe registerDestructor(pointer)
         unsafe registerExitFunction(pointer)
@@ -97,7 +97,7 @@ final class ThreadRecord {
     ///
     /// The calling thread's own loop is found without a lock.
     static func withLoop<Result: Sendable>(
-        at location: TimerOwner.Location,
+        at location: ItemOwner.Location,
         _ body: (UVRunLoop) -> Result?
     ) -> Result? {
         let thread = unsafe slot

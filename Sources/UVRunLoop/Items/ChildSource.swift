@@ -147,7 +147,7 @@ private final class ChildReceiver: TypedPortReceiver {
         return ServeResult(wasHandled: true)
     }
 
-    func releaseHandler(in loop: UVRunLoop?) {
+    func releaseHandler() {
         child.end()
         handler.release()
     }

@@ -140,7 +140,7 @@ extension UVRunLoop {
 
         /// Whether the source may still be served: it was not invalidated, and the kernel did not
         /// refuse it.
-        public var isValid: Bool { link.validity.load(ordering: .acquiring) }
+        public var isValid: Bool { link.isValid }
 
         /// Removes the source from its loop permanently.
         ///
@@ -188,7 +188,7 @@ private final class DescriptorReceiver: TypedPortReceiver {
         return ServeResult(wasHandled: true)
     }
 
-    func releaseHandler(in loop: UVRunLoop?) { handler.release() }
+    func releaseHandler() { handler.release() }
 
     func loopDidEnd(port source: UVRunLoop.DescriptorSource) {
         if endsWithLoop { source.invalidate() }

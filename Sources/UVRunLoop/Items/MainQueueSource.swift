@@ -53,5 +53,5 @@ private final class MainQueueServer: TypedPortReceiver {
         return ServeResult(wasHandled: true)
     }
 
-    func releaseHandler(in loop: UVRunLoop?) {}
+    func releaseHandler() {}
 }

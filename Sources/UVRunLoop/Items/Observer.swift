@@ -13,14 +13,11 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Observer: Sendable {
-        struct State {
-            var loop: UVRunLoop?
-            var ticket = Ticket.none
-        }
-
-        let state = Guarded(State())
+        let owner = ItemOwner()
+        /// The observer's ticket in its loop, guarded by the lock of the loop that ``owner`` names.
+        @exclusivity(unchecked)
+        @safe nonisolated(unsafe) var ticket = Ticket.none
         let handler: HomeBound<ObserverCall>
-        let validity = Atomic<Bool>(true)
         let labelSlot = LabelSlot()
         let useMark = UseMark("an observer")
         /// Whether the handler is running.
@@ -90,7 +87,7 @@ extension UVRunLoop {
         /// observer whose call has ended.
         ///
         /// A one-shot observer is valid during its call.
-        public var isValid: Bool { validity.load(ordering: .acquiring) }
+        public var isValid: Bool { owner.isValid }
 
         /// Removes the observer from its loop permanently; no call begins afterwards.
         ///

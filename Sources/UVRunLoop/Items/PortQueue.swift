@@ -97,7 +97,7 @@ final class PortQueue: TypedPortReceiver {
 
     func servingDidEnd() { inbox.tellSenders() }
 
-    func releaseHandler(in loop: UVRunLoop?) {
+    func releaseHandler() {
         let dropped = inbox.close()
         let undelivered = batch.withLock { exchange(&$0, with: Batch(isClosed: true)) }
         inbox.undelivered.value = 0

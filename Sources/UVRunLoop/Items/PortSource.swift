@@ -16,26 +16,24 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public final class PortLink: Sendable {
-        struct State {
-            var loop: UVRunLoop?
-            var ticket = Ticket.none
-            /// The events to watch for, once they have changed.
-            var events: DescriptorSource.Events?
-        }
-
         /// The watched descriptor; `nil` for a port that only ``announce()`` makes ready.
         package let descriptor: CInt?
         /// Whether the messages come from this process; only then do senders wait for room.
         var isInProcess: Bool { descriptor == nil }
-        /// The events to watch for at first.
-        let events: DescriptorSource.Events
+        private let eventBits: Atomic<UInt8>
+        /// The events to watch for.
+        var events: DescriptorSource.Events {
+            DescriptorSource.Events(rawValue: eventBits.load(ordering: .relaxed))
+        }
         package let order: Int
         /// Whether the port keeps its modes from being empty, at first.
         let keepsModes: Bool
         /// Whether the port is announced for a libuv handle, which a poll may find ready.
         let isHosted: Bool
-        let state = Guarded(State())
-        let validity = Atomic<Bool>(true)
+        let owner = ItemOwner()
+        /// The port's ticket in its loop, guarded by the lock of the loop that ``owner`` names.
+        @exclusivity(unchecked)
+        @safe nonisolated(unsafe) var ticket = Ticket.none
         let labelSlot = LabelSlot()
         /// Whether the port's handler is on the stack, for a loop that the port is moved to meanwhile.
         private let callFlag = Atomic<Bool>(false)
@@ -52,7 +50,7 @@ extension UVRunLoop {
             receiver: any PortReceiver
         ) {
             self.descriptor = descriptor
-            self.events = events
+            eventBits = Atomic(events.rawValue)
             self.order = order
             self.keepsModes = keepsModes
             self.isHosted = isHosted
@@ -61,24 +59,24 @@ extension UVRunLoop {
         }
 
         /// Whether the port was not invalidated, and the kernel did not refuse it.
-        package var isValid: Bool { validity.load(ordering: .acquiring) }
+        package var isValid: Bool { owner.isValid }
 
         /// The loop that the port is in.
-        package var loop: UVRunLoop? { state.withLock(\.loop) }
+        package var loop: UVRunLoop? { owner.location.loop }
 
         /// Makes the port ready for an event that the kernel does not report, and wakes the loop.
         ///
         /// Several calls before the port is served count once. A port in no loop is asked for
-        /// ``PortReceiver/isReady`` when it is added to one. The caller must hold no lock that
-        /// ``PortReceiver/isReady`` takes.
+        /// ``PortReceiver/isReady`` when it is added to one.
         ///
         /// > Threading: Any thread.
         package func announce() {
-            let loop = state.withLock { state in
-                state.loop?.withEngine { $0.announce(state.ticket) }
-                return state.loop
+            owner.withLock { _, engine in
+                engine.announce(ticket)
+            } nowhere: {
+            } afterwards: { loop in
+                loop.waker.portDidAnnounce()
             }
-            loop?.waker.portDidAnnounce()
         }
 
         /// Changes the events to watch for.
@@ -88,24 +86,29 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter events: Returns the events. It is called under the link's lock, so that the
-        ///   latest of several threads' changes holds.
+        /// - Parameter events: Returns the events. It is called without a lock, and again after
+        ///   they were set, because several threads may change them and set them in another order.
         package func setEvents(_ events: () -> DescriptorSource.Events) {
-            let loop = state.withLock { state in
-                let events = events()
-                state.events = events
-                state.loop?.withEngine { $0.setEvents(events, of: state.ticket) }
-                return state.loop
-            }
-            loop?.contentsDidChange()
+            var set: DescriptorSource.Events
+            repeat {
+                set = events()
+                eventBits.store(set.rawValue, ordering: .relaxed)
+                owner.withLock { _, engine in
+                    engine.setEvents(set, of: ticket)
+                } nowhere: {
+                } afterwards: { loop in
+                    loop.contentsDidChange()
+                }
+            } while events() != set
         }
 
         /// Sets whether the port keeps its modes from being empty.
         ///
         /// > Threading: The loop's own thread; the loop is not woken.
         package func setKeepsModes(_ keepsModes: Bool) {
-            state.withLock { state in
-                state.loop?.withEngine { $0.setKeepsModes(keepsModes, state.ticket) }
+            owner.withLock { _, engine in
+                engine.setKeepsModes(keepsModes, ticket)
+            } nowhere: {
             }
         }
 
@@ -128,7 +131,9 @@ package protocol PortReceiver: AnyObject, Sendable {
 
     /// Whether an event is pending that the kernel does not report.
     ///
-    /// Called under the link's lock when the port is added to a loop.
+    /// Asked without a lock when the port was added to a loop. So a sender stores its event under the
+    /// lock that this takes, and announces the port afterwards: either this finds the event, or the
+    /// sender finds the port in the loop.
     var isReady: Bool { get }
 
     /// Whether the port still has queued work, for which a thread that stops after its queued work
@@ -162,9 +167,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     func servingDidEnd()
 
     /// Releases the port's handler; the port is invalid.
-    ///
-    /// - Parameter loop: The loop that the port was in.
-    func releaseHandler(in loop: UVRunLoop?)
+    func releaseHandler()
 
     /// Called on the loop's thread after the loop has ended; the port is in none.
     func loopDidEnd(_ port: any UVRunLoop.PortSource)

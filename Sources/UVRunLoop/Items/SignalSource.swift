@@ -159,7 +159,7 @@ private final class SignalReceiver: TypedPortReceiver {
         return ServeResult(wasHandled: true)
     }
 
-    func releaseHandler(in loop: UVRunLoop?) {
+    func releaseHandler() {
         listener.end()
         handler.release()
     }

@@ -22,6 +22,7 @@ extension UVRunLoop {
             let ticket: Ticket
         }
 
+        /// Behind a lock of the source's own, because the source may be in several loops.
         struct State {
             var isValid = true
             /// When it was first signalled since it was last performed.

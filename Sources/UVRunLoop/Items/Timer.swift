@@ -18,16 +18,13 @@ extension UVRunLoop {
         /// What changes, guarded by the lock of the loop that ``owner`` names.
         ///
         /// Unchecked, because no static rule knows which lock that is, and because this is reached
-        /// in every step of a heap. ``withLockedState(_:nowhere:afterwards:)`` is the way to it.
+        /// in every step of a heap. ``ItemOwner/withLock(_:nowhere:afterwards:)`` is the way to it.
         @exclusivity(unchecked)
         @safe nonisolated(unsafe) var core: TimerCore
-        /// Beside the state, whose last byte it fills: a timer of more than 120 bytes costs the
-        /// allocator 180 instructions more.
-        let validity = Atomic<Bool>(true)
         /// What the timer calls, guarded likewise; `nil` once it was released.
         @exclusivity(unchecked)
         @safe nonisolated(unsafe) var call: TimerCall?
-        let owner = TimerOwner()
+        let owner = ItemOwner()
         let useMark = UseMark("a timer")
         /// The thread that the handler belongs to; `nil` when it may be called on any.
         let home: HomeThread?
@@ -200,14 +197,14 @@ extension UVRunLoop {
 
         /// The time between fires; `nil` for a timer that fires once.
         public var interval: Duration? {
-            withLockedState { core.series.interval.map { .nanoseconds($0) } }
+            owner.withLock { core.series.interval.map { .nanoseconds($0) } }
         }
 
         /// Whether the timer may still fire: it was not invalidated, and is not a one-shot that
         /// has fired.
         ///
         /// A one-shot timer is valid while its handler runs.
-        public var isValid: Bool { validity.load(ordering: .acquiring) }
+        public var isValid: Bool { owner.isValid }
 
         /// How many dates beyond its own the present or latest fire stands for.
         ///
@@ -224,7 +221,7 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public var nextFireDate: Instant {
-            get { Instant(nanoseconds: withLockedState { date }) }
+            get { Instant(nanoseconds: owner.withLock { date }) }
             set { setNextFireDate(newValue) }
         }
 
@@ -232,7 +229,7 @@ extension UVRunLoop {
         /// is invalid.
         @discardableResult
         package func setNextFireDate(_ date: Instant) -> Instant? {
-            let set = withLockedState { loop, engine -> Int64? in
+            let set = owner.withLock { loop, engine -> Int64? in
                 guard isValid else { return nil }
                 let date = loop.waker.time(notBefore: date.nanoseconds)
                 engine.setDate(date, of: self)
@@ -259,10 +256,10 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         @_disfavoredOverload
         public var tolerance: Duration {
-            get { .nanoseconds(withLockedState { core.tolerance }) }
+            get { .nanoseconds(owner.withLock { core.tolerance }) }
             set {
                 let tolerance = max(newValue.nanosecondsRoundedUp, 0)
-                withLockedState { _, engine in
+                owner.withLock { _, engine in
                     engine.setTolerance(tolerance, of: self)
                 } nowhere: {
                     core.tolerance = tolerance

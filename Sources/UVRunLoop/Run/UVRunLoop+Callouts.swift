@@ -128,14 +128,14 @@ extension UVRunLoop {
         engine.takeNext(in: run.modeIndex) {
             run.now(by: remote)
         } isHere: { timer in
-            timer.owner.location == location
+            timer.owner.isIn(location)
         }
     }
 
     /// Ends a timer's call in the loop that began it.
     @inline(__always)
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
-        guard timer.owner.location == location else {
+        guard timer.owner.isIn(location) else {
             engine.noteEnd(of: timer)
             return .elsewhere
         }
@@ -151,7 +151,7 @@ extension UVRunLoop {
         HomeThread.check(timer.home?.identity, is: .current) {
             Caller(file, line, "timer", label: timer.label)
         }
-        let (loop, call) = timer.withLockedState { loop, engine -> (UVRunLoop?, TimerCall?) in
+        let (loop, call) = timer.owner.withLock { loop, engine -> (UVRunLoop?, TimerCall?) in
             loop.checkThread(file: file, line: line)
             engine.beginCall(timer)
             return (loop, timer.call)
@@ -177,7 +177,7 @@ extension UVRunLoop {
             LoopWatch.isOn
             ? callWatched(delivery, isInProcess, &run) : call(delivery, isInProcess, &run)
         run.timeHasPassed()
-        if delivery.isFinal { delivery.port.link.receiver.releaseHandler(in: self) }
+        if delivery.isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
@@ -266,7 +266,7 @@ extension UVRunLoop.Timer {
     /// A one-shot timer is finished. A repeating timer may be in another loop by now, or in this
     /// one again, where it is not scheduled until its call has ended.
     fileprivate func endCallElsewhere() {
-        let repeats = withLockedState { _, engine in
+        let repeats = owner.withLock { _, engine in
             core.callDidEnd()
             engine.schedule(self)
             return core.series.interval != nil
@@ -308,11 +308,13 @@ extension UVRunLoop.PortLink {
     /// It may be in another loop by now, or in this one again, where it is not served until its
     /// call has ended.
     fileprivate func endCallElsewhere(hasMore: Bool) {
-        let owner = state.withLock { state -> UVRunLoop? in
+        owner.withLock { _, engine in
             isBeingCalled = false
-            _ = state.loop?.withEngine { $0.endCall(of: state.ticket, hasMore: hasMore) }
-            return state.loop
+            _ = engine.endCall(of: ticket, hasMore: hasMore)
+        } nowhere: {
+            isBeingCalled = false
+        } afterwards: { loop in
+            loop.contentsDidChange()
         }
-        owner?.contentsDidChange()
     }
 }

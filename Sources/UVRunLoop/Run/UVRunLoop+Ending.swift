@@ -52,11 +52,7 @@ extension UVRunLoop {
 
     /// Whether a port is in the default mode and finishing its work.
     fileprivate func isFinishing(_ port: PortLink) -> Bool {
-        let isServed = port.state.withLock { state in
-            state.loop === self
-                && withEngine { $0.ports.contains(state.ticket, in: .default, of: $0.modes) }
-        }
-        return isServed && port.receiver.isFinishing
+        contains(port, forMode: .default) && port.receiver.isFinishing
     }
 }
 

@@ -104,7 +104,7 @@ extension UVRunLoop.MessagePort {
         }
 
         deinit {
-            receiver.releaseHandler(in: nil)
+            receiver.releaseHandler()
             PortRegistry.current.forget(key, of: ObjectIdentifier(self))
         }
 

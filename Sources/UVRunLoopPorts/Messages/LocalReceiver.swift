@@ -169,7 +169,7 @@ final class LocalReceiver: TypedPortReceiver {
 
     // MARK: Closing
 
-    func releaseHandler(in loop: UVRunLoop?) {
+    func releaseHandler() {
         guard let last = state.withLock({ $0.server.take() }) else { return }
         // The name goes first: a client that finds it should find a listener.
         claim.release()

@@ -209,6 +209,6 @@ private final class WritableSource: UVRunLoop.PortSource {
             ServeResult(wasHandled: true)
         }
 
-        func releaseHandler(in loop: UVRunLoop?) {}
+        func releaseHandler() {}
     }
 }

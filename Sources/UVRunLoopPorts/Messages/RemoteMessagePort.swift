@@ -112,7 +112,7 @@ final class RemoteReceiver: TypedPortReceiver {
         invalidation.end()?(port)
     }
 
-    func releaseHandler(in loop: UVRunLoop?) {
+    func releaseHandler() {
         // A port that is being freed ends its connection in `deinit`.
         port.withLock { $0?.object }?.connection.end(.becameInvalid)
     }

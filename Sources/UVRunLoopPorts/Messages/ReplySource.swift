@@ -101,7 +101,7 @@ extension ReplySource {
             return ServeResult(wasHandled: isForSomebody)
         }
 
-        func releaseHandler(in loop: UVRunLoop?) {}
+        func releaseHandler() {}
 
         func loopDidEnd(port source: ReplySource) { connection.remove(source) }
     }

@@ -86,7 +86,7 @@ extension SocketReceiver {
         PortAlarm.renew(at: date, for: port) { alarm in withResources { $0.swap(alarm) } }
     }
 
-    func releaseHandler(in loop: UVRunLoop?) {
+    func releaseHandler() {
         // After this, handlers and alarms are no longer stored.
         close()
         let alarm = withResources { exchange(&$0.alarm, with: nil) }

@@ -200,7 +200,7 @@ final class TaskRequest: UVRunLoop.PortSource {
             port.leaveIfAbandoned()
         }
 
-        func releaseHandler(in loop: UVRunLoop?) {}
+        func releaseHandler() {}
 
         func loopDidEnd(port: TaskRequest) { port.expire(.threadStopped) }
     }

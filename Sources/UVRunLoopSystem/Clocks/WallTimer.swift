@@ -131,7 +131,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { UVRunLoop.invalidate(self) }
 
-        deinit { receiver.releaseHandler(in: nil) }
+        deinit { receiver.releaseHandler() }
     }
 
     /// Suspends the calling task until a date of the calendar's clock; see ``WallTimer``.

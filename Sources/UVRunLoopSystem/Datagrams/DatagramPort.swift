@@ -209,7 +209,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { UVRunLoop.invalidate(self) }
 
-        deinit { receiver.releaseHandler(in: nil) }
+        deinit { receiver.releaseHandler() }
     }
 
     /// Opens a socket for datagrams; see ``DatagramPort``.

@@ -94,7 +94,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         for handle in handles { handle.takeNoticeOfRoom() }
     }
 
-    func releaseHandler(in loop: UVRunLoop?) {
+    func releaseHandler() {
         didRelease()
         for handle in handles { handle.closeFromAnyThread() }
         inbox.close()

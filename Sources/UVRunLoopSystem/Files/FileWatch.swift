@@ -117,7 +117,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { UVRunLoop.invalidate(self) }
 
-        deinit { receiver.releaseHandler(in: nil) }
+        deinit { receiver.releaseHandler() }
     }
 
     /// Watches a file or directory; see ``FileWatch``.

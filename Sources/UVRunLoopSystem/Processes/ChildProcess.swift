@@ -188,7 +188,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { UVRunLoop.invalidate(self) }
 
-        deinit { receiver.releaseHandler(in: nil) }
+        deinit { receiver.releaseHandler() }
     }
 
     /// Starts a program; see ``ChildProcess``.

@@ -82,7 +82,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { UVRunLoop.invalidate(self) }
 
-        deinit { link.receiver.releaseHandler(in: nil) }
+        deinit { link.receiver.releaseHandler() }
     }
 
     /// Does work on libuv's thread pool; see ``Offload``.

@@ -105,7 +105,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { UVRunLoop.invalidate(self) }
 
-        deinit { link.receiver.releaseHandler(in: nil) }
+        deinit { link.receiver.releaseHandler() }
     }
 
     /// Finds the addresses of a host and a service; see ``Resolver``.

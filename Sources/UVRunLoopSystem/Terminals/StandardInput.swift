@@ -115,6 +115,6 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() { UVRunLoop.invalidate(self) }
 
-        deinit { receiver.releaseHandler(in: nil) }
+        deinit { receiver.releaseHandler() }
     }
 }

@@ -16,7 +16,6 @@ extension Engine {
         )
         let ticket = insert(ServedPort(source))
         add(ticket, portTo: mode)
-        source.link.state.withLock { $0.ticket = ticket }
         return ticket
     }
 

@@ -1,0 +1,135 @@
+import Synchronization
+
+/// Which loop an item is in, and whether the item is valid, in one word.
+///
+/// Timers, observers and ports are in one loop at a time, and the lock of that loop guards what
+/// changes in them. So adding, removing and serving an item take one lock. A thread reads the word,
+/// acquires the loop's lock and reads the word again; the item enters and leaves a loop under that
+/// lock. A thread that changes an item in no loop marks the word meanwhile, and so does one that has
+/// removed a port and still has to stop the kernel's watching. Nobody waits for a mark while holding
+/// a lock, because the thread that has set it may be waiting for that lock.
+///
+/// Custom sources may be in several loops at once, so no loop's lock can guard them: they have a lock
+/// of their own, which is acquired before the loop's.
+struct ItemOwner: ~Copyable, Sendable {
+    /// An anchor's address, zero for no loop, or the mark, which contains the fork count; and the
+    /// bit of an invalid item.
+    private let word = Atomic<UInt>(Location.nowhere.bits)
+
+    private static let invalidBit: UInt = 1
+    private static let markBit: UInt = 2
+    private static var mark: UInt { UInt(ForkCount.current) << 2 | markBit }
+
+    /// A loop or none, as stored in the word.
+    struct Location: Equatable {
+        let bits: UInt
+
+        static let nowhere = Location(bits: 0)
+
+        fileprivate init(bits: UInt) { self.bits = bits }
+
+        init(_ anchor: LoopAnchor) {
+            unsafe bits = UInt(bitPattern: Unmanaged.passUnretained(anchor).toOpaque())
+        }
+
+        /// The loop; `nil` for no loop or one that has ended.
+        var loop: UVRunLoop? {
+            guard let address = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
+            return unsafe Unmanaged<LoopAnchor>.fromOpaque(address)._withUnsafeGuaranteedRef {
+                $0.loop
+            }
+        }
+    }
+
+    /// Whether the item was not invalidated.
+    @inline(__always)
+    var isValid: Bool { word.load(ordering: .acquiring) & Self.invalidBit == 0 }
+
+    /// The current location; nowhere while the item is marked.
+    @inline(__always)
+    var location: Location {
+        let word = word.load(ordering: .acquiring)
+        return word & Self.markBit == 0 ? Location(bits: word & ~Self.invalidBit) : .nowhere
+    }
+
+    /// Whether the item is in a loop, whose lock the caller holds.
+    @inline(__always)
+    func isIn(_ loop: Location) -> Bool { word.load(ordering: .acquiring) == loop.bits }
+
+    // MARK: Under the lock of the item's loop, or while the item is marked
+
+    enum Claim {
+        case new, already, elsewhere, invalid
+        /// The caller has to try again when the mark is gone.
+        case isMarked
+    }
+
+    /// Moves an item that is valid and in no loop into a loop, whose lock the caller holds.
+    @inline(__always)
+    func claim(for loop: Location) -> Claim {
+        let (isNew, found) = word.compareExchange(
+            expected: Location.nowhere.bits,
+            desired: loop.bits,
+            ordering: .acquiringAndReleasing
+        )
+        if isNew { return .new }
+        if found == loop.bits { return .already }
+        if found & Self.markBit != 0 { return .isMarked }
+        return found == Self.invalidBit ? .invalid : .elsewhere
+    }
+
+    /// Makes the item invalid; it has to leave its loop next.
+    @inline(__always)
+    func invalidate() {
+        word.store(word.load(ordering: .relaxed) | Self.invalidBit, ordering: .releasing)
+    }
+
+    /// Removes the item from its loop, or its mark.
+    ///
+    /// - Parameter isMarked: Whether the item is marked from now on, until it leaves again.
+    @inline(__always)
+    func leave(isMarked: Bool = false) {
+        let validity = word.load(ordering: .relaxed) & Self.invalidBit
+        word.store(isMarked ? validity | Self.mark : validity, ordering: .releasing)
+    }
+
+    // MARK: Without a lock
+
+    /// Runs the body while the item is in no loop; returns `nil` if it is in one.
+    ///
+    /// The body must not call user code.
+    func whileUnowned<Result: Sendable>(_ body: () -> Result) -> Result? {
+        while true {
+            let found = word.load(ordering: .relaxed)
+            if found & Self.markBit != 0 {
+                awaitMark()
+            } else if found & ~Self.invalidBit != Location.nowhere.bits {
+                return nil
+            } else if word.compareExchange(
+                expected: found,
+                desired: found | Self.mark,
+                ordering: .acquiringAndReleasing
+            ).exchanged {
+                defer { leave() }
+                return body()
+            }
+        }
+    }
+
+    /// Waits while another thread has marked the item: spins, then sleeps.
+    ///
+    /// An item has no room for a lock that blocks, and the wait is almost always short.
+    func awaitMark() {
+        var backoff = Backoff()
+        while case let found = word.load(ordering: .acquiring), found & Self.markBit != 0 {
+            require(
+                found & ~Self.invalidBit == Self.mark,
+                """
+                Another thread was changing this object when the process was forked, so the child \
+                cannot use it. Create a new one in the child.
+                """
+            )
+            if !backoff.pause() { sleepBriefly() }
+        }
+    }
+}
