@@ -11,9 +11,20 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
+        .target(name: "BenchSystem"),
+        .target(
+            name: "BenchSupport",
+            dependencies: [
+                "BenchSystem",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        // Apart, so that programs that measure no CFRunLoop do without Foundation.
+        .target(name: "CFSupport", dependencies: ["BenchSupport"]),
         .executableTarget(
             name: "PortBenchmark",
             dependencies: [
+                "BenchSupport",
                 .product(name: "UVRunLoop", package: "UVRunLoop"),
                 .product(name: "UVRunLoopPorts", package: "UVRunLoop"),
             ]
@@ -21,6 +32,8 @@ let package = Package(
         .executableTarget(
             name: "Contention",
             dependencies: [
+                "BenchSupport",
+                "CFSupport",
                 .product(name: "UVRunLoop", package: "UVRunLoop"),
                 .product(name: "UVRunLoopPorts", package: "UVRunLoop"),
                 .product(name: "UVRunLoopFoundation", package: "UVRunLoop"),
@@ -32,11 +45,13 @@ let package = Package(
         .testTarget(name: "ReportTests", dependencies: ["Report", "Results"]),
         .target(
             name: "RawUV",
-            dependencies: [.product(name: "CUV", package: "UVRunLoop")]
+            dependencies: ["BenchSystem", .product(name: "CUV", package: "UVRunLoop")]
         ),
         .executableTarget(
             name: "Bench",
             dependencies: [
+                "BenchSupport",
+                "CFSupport",
                 "Report",
                 "Results",
                 "RawUV",
@@ -47,11 +62,11 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
-        .target(name: "StressSystem"),
         .executableTarget(
             name: "Stress",
             dependencies: [
-                "StressSystem",
+                "BenchSupport",
+                "BenchSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
                 .product(name: "UVRunLoop", package: "UVRunLoop"),

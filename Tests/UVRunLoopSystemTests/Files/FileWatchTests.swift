@@ -184,9 +184,8 @@ private typealias FileWatch = UVRunLoop.FileWatch
 
     @Test func handlersAreReleasedOnTheirThread() throws {
         try withLoop { loop in
-            let home = ThreadIdentity.current
             let released = Signal()
-            let watch = try watch(releasing: HomeToken(home, released))
+            let watch = try watch(announcingItsRelease: released)
             loop.add(watch, forMode: .default)
             onAnotherThread { watch.invalidate() }
             #expect(!watch.isValid)
@@ -255,22 +254,12 @@ private func code(of path: String) -> UVRunLoop.SystemError.Code? {
     code { () throws(UVRunLoop.SystemError) in _ = try FileWatch(path) { _, _ in } }
 }
 
-private func watch(releasing token: HomeToken) throws -> FileWatch {
-    try FileWatch("/tmp") { _, _ in withExtendedLifetime(token) {} }
-}
-
-/// Checks that it is released on a thread.
-private final class HomeToken {
-    private let home: ThreadIdentity
-    private let released: Signal
-
-    init(_ home: ThreadIdentity, _ released: Signal) {
-        self.home = home
-        self.released = released
-    }
-
-    deinit {
+/// Makes a watch whose handler may be released on this thread only.
+private func watch(announcingItsRelease released: Signal) throws -> FileWatch {
+    let home = ThreadIdentity.current
+    let farewell = Farewell {
         #expect(ThreadIdentity.current == home)
         released.send()
     }
+    return try FileWatch("/tmp") { _, _ in withExtendedLifetime(farewell) {} }
 }

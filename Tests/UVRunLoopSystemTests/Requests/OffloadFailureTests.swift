@@ -91,14 +91,4 @@ private func addToAnotherLoop() {
     onAnotherThread { UVRunLoop.current.add(offload, forMode: .default) }
 }
 
-private func useLoopOnce() {
-    let offload = try? Offload {
-        1
-    } handler: { _, _ in
-    }
-    guard let offload else { return }
-    UVRunLoop.current.add(offload, forMode: .default)
-    UVRunLoop.current.run(mode: .default, for: .seconds(60))
-}
-
 private final class Token: Sendable {}

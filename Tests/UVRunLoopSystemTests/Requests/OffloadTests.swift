@@ -259,11 +259,11 @@ private struct Refusal: Error {}
         let (begun, gate) = (Signal(), Signal())
         let released = Signal()
         let thread = startThread {
-            let token = ReleaseToken(released)
+            let farewell = Farewell { released.send() }
             let offload = try? Offload {
                 begun.send()
                 gate.wait()
-                withExtendedLifetime(token) {}
+                withExtendedLifetime(farewell) {}
             } handler: { _, _ in
                 Issue.record("The loop has ended.")
             }
@@ -343,23 +343,4 @@ private struct Refusal: Error {}
             #expect(count.value == 0)
         }
     }
-}
-
-/// Sends a signal when it is released.
-private final class ReleaseToken: Sendable {
-    private let released: Signal
-
-    init(_ released: Signal) { self.released = released }
-
-    deinit { released.send() }
-}
-
-private func useLoopOnce() {
-    let offload = try? Offload {
-        1
-    } handler: { _, _ in
-    }
-    guard let offload else { return }
-    UVRunLoop.current.add(offload, forMode: .default)
-    UVRunLoop.current.run(mode: .default, for: .seconds(60))
 }

@@ -146,8 +146,8 @@ import UVRunLoop
     @Test(arguments: DriverKind.allCases)
     func releasingWhatWasCancelledMayUseTheLoop(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let request = loop.requestPerform { [last = LastWord(loop, log)] in
-                withExtendedLifetime(last) {}
+            let request = loop.requestPerform { [farewell = lastRequest(of: loop, log)] in
+                withExtendedLifetime(farewell) {}
             }
             request.cancel()
             #expect(loop.run(mode: .default, for: nil) == .finished)
@@ -195,19 +195,7 @@ private struct MeddlingKey: Hashable {
 
     func hash(into hasher: inout Hasher) {}
 }
-
-/// Makes another request when it goes.
-private final class LastWord: Sendable {
-    private let loop: UVRunLoop
-    private let log: EventLog
-
-    init(_ loop: UVRunLoop, _ log: EventLog) {
-        self.loop = loop
-        self.log = log
-    }
-
-    deinit {
-        let log = log
-        loop.requestPerform { log.note("last word") }
-    }
+/// Makes another request when it is released.
+private func lastRequest(of loop: UVRunLoop, _ log: EventLog) -> Farewell {
+    Farewell { loop.requestPerform { log.note("last word") } }
 }

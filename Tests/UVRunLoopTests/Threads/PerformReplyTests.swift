@@ -20,14 +20,6 @@ import Testing
 }
 
 private func blockWhoseReleaseWaits(for signal: Signal) -> @Sendable () -> Void {
-    let end = ReleaseWait(signal)
+    let end = Farewell { signal.wait() }
     return { withExtendedLifetime(end) {} }
-}
-
-private final class ReleaseWait: Sendable {
-    private let signal: Signal
-
-    init(_ signal: Signal) { self.signal = signal }
-
-    deinit { signal.wait() }
 }

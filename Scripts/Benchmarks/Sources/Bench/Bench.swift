@@ -1,3 +1,4 @@
+import BenchSupport
 import ArgumentParser
 import Foundation
 import Report
@@ -78,17 +79,7 @@ struct Bench: ParsableCommand {
         }
     }
 
-    /// Ends with status 2 when the command line is wrong, as the other scripts do.
-    static func main() {
-        do {
-            var command = try parseAsRoot()
-            try command.run()
-        } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
-            Foundation.exit(2)
-        }
-    }
+    static func main() { runAsScript() }
 }
 
 /// Does an operation some times, for somebody who counts the system calls.

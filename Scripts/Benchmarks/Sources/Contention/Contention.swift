@@ -1,5 +1,5 @@
+import BenchSupport
 import ArgumentParser
-import Glibc
 
 /// Measures what calls cost that several threads make at the same time.
 @main
@@ -80,16 +80,5 @@ struct Contention: ParsableCommand {
         if check, isOver { throw ExitCode(1) }
     }
 
-    /// Ends with status 2 when the command line is wrong, as the other scripts do.
-    static func main() {
-        do {
-            var command = try parseAsRoot()
-            try command.run()
-        } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            let text = fullMessage(for: error) + "\n"
-            _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
-            Glibc.exit(2)
-        }
-    }
+    static func main() { runAsScript() }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import BenchSupport
 import UVRunLoop
 
 /// What mode names cost in memory: the process, and loops that have not heard of them.
@@ -8,10 +8,10 @@ enum NameMemory {
 
     static func measure() {
         let few = Loops(prefix: "few")
-        let before = residentBytes()
+        let before = ProcessMemory.resident
         let start = now()
         for number in 0..<names { use(UVRunLoop.Mode(rawValue: "com.example.name.\(number)")) }
-        let (grown, taken) = (residentBytes() - before, now() - start)
+        let (grown, taken) = (ProcessMemory.resident - before, now() - start)
         let many = Loops(prefix: "many")
         print(
             """
@@ -35,9 +35,9 @@ enum NameMemory {
         init(prefix: String) {
             // What is made once is not theirs.
             Self.start("\(prefix) first").end()
-            let before = residentBytes()
+            let before = ProcessMemory.resident
             threads = (0..<loops).map { Self.start("\(prefix) \($0)") }
-            bytesEach = (residentBytes() - before) / loops
+            bytesEach = (ProcessMemory.resident - before) / loops
         }
 
         private static func start(_ name: String) -> UVRunLoop.Thread {
@@ -55,18 +55,6 @@ enum NameMemory {
         }
 
         func end() { threads.forEach { $0.end() } }
-    }
-
-    /// How much of this process is in memory.
-    private static func residentBytes() -> Int {
-        guard let file = fopen("/proc/self/statm", "r") else { fail("There is no /proc.") }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        guard fgets(&line, 256, file) != nil else { fail("/proc/self/statm is empty.") }
-        let words = String(decoding: line.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            .split(separator: " ")
-        guard words.count > 1, let pages = Int(words[1]) else { fail("/proc/self/statm is odd.") }
-        return pages * sysconf(CInt(_SC_PAGESIZE))
     }
 }
 

@@ -1,3 +1,4 @@
+import BenchSupport
 import Glibc
 
 /// Measures calls and prints what they cost.
@@ -32,7 +33,7 @@ struct Session {
             let costs = all.map { $0[index] }
             // Other processes take turns on the machine: they add to the time that passes.
             return Cost(
-                processor: costs.map(\.processor).sorted()[rounds / 2],
+                processor: costs.map(\.processor).median,
                 passed: costs.map(\.passed).min() ?? 0
             )
         }
@@ -88,14 +89,11 @@ struct TableLine {
     }
 
     private static func figure(_ value: Double) -> String {
-        guard value < 100 else { return "\(Int(value.rounded()))" }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
+        Text.decimal(value, value < 100 ? 1 : 0)
     }
 
     private static func line(_ name: String, _ cells: [String], _ verdict: String) -> String {
-        let columns = cells.map { String(repeating: " ", count: max(9 - $0.count, 1)) + $0 }
-        let space = String(repeating: " ", count: max(46 - name.count, 1))
-        return "  " + name + space + columns.joined() + "  " + verdict
+        let columns = cells.map { " " + Text.right($0, 8) }
+        return "  " + Text.left(name, 45) + " " + columns.joined() + "  " + verdict
     }
 }

@@ -1,3 +1,4 @@
+import BenchSupport
 import Glibc
 import UVRunLoop
 import UVRunLoopPorts
@@ -28,7 +29,7 @@ enum BetweenProcesses {
         }
         bare.show("bare blocking socket")
         ported.show("message port")
-        print("message port / bare socket: p50 \(Table.twoDecimals(ported.middle / bare.middle))")
+        print("message port / bare socket: p50 \(Text.decimal(ported.middle / bare.middle, 2))")
     }
 
     /// The other side of the message port.
@@ -78,19 +79,19 @@ enum BetweenProcesses {
         private var rates: [Double] = []
 
         mutating func add(_ times: [Double]) {
-            middles.append(Table.median(times))
+            middles.append(times.median)
             tails.append(Table.percentile(99, of: times))
             rates.append(1e6 * Double(times.count) / times.reduce(0, +))
         }
 
-        var middle: Double { Table.median(middles) }
+        var middle: Double { middles.median }
 
         func show(_ name: String) {
             print(
                 """
-                \(name): \(Int(Table.median(rates))) round trips/s · \
-                p50 \(Table.twoDecimals(middle)) µs (\(Table.spread(middles))) · \
-                p99 \(Table.twoDecimals(Table.median(tails))) µs
+                \(name): \(Int(rates.median)) round trips/s · \
+                p50 \(Text.decimal(middle, 2)) µs (\(Table.spread(middles))) · \
+                p99 \(Text.decimal(tails.median, 2)) µs
                 """
             )
         }

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Messages through an in-process port, beside blocks through `perform`.
@@ -17,14 +18,14 @@ enum InProcess {
             """
             \(producers) producer\(producers == 1 ? "" : "s"): \
             perform \(millions(blocks)) M/s · port \(millions(messages)) M/s · \
-            port/perform \(Table.twoDecimals(Table.median(ratios)))
+            port/perform \(Text.decimal(ratios.median, 2))
             """
         )
     }
 
     private static func millions(_ rates: [Double]) -> String {
         let values = rates.map { $0 / 1e6 }
-        return "\(Table.twoDecimals(Table.median(values))) (\(Table.spread(values)))"
+        return "\(Text.decimal(values.median, 2)) (\(Table.spread(values)))"
     }
 
     private static func performRate(_ producers: Int) -> Double {
@@ -38,7 +39,7 @@ enum InProcess {
         let counter = Counter(UVRunLoop.current)
         let port = UVRunLoop.Port(sendableHandler: { _, _ in counter.countOne() })
         counter.loop.add(port, forMode: .default)
-        return rate(producers, counter) { port.send(UVRunLoop.PortMessage(id: 1)) }
+        return rate(producers, counter) { _ = port.send(UVRunLoop.PortMessage(id: 1)) }
     }
 
     private static func rate(
@@ -55,15 +56,6 @@ enum InProcess {
         threads.forEach { $0.join() }
         return Double(count) / Double(time) * 1e9
     }
-
-    private static func onOwnThread(_ body: @escaping @Sendable () -> Double) -> Double {
-        let result = Result()
-        PosixThread { result.value = body() }.join()
-        return result.value
-    }
-
-    /// Written by one thread and read after it has ended.
-    private final class Result: @unchecked Sendable { var value = 0.0 }
 
     /// Counts on the loop's thread, and stops it at the end.
     private final class Counter: @unchecked Sendable {

@@ -1,3 +1,4 @@
+import BenchSupport
 import Glibc
 
 /// Measures ports beside what they have to bear comparison with.
@@ -11,8 +12,7 @@ struct PortBenchmark {
         case (nil, nil): measure(rounds: 5)
         case ("--quick", nil): measure(rounds: 1)
         default:
-            let usage = "usage: PortBenchmark [--quick]\n"
-            _ = usage.withCString { write(2, $0, strlen($0)) }
+            Output.complain("usage: PortBenchmark [--quick]")
             exit(2)
         }
     }

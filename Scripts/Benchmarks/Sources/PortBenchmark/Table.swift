@@ -1,7 +1,7 @@
+import BenchSupport
+
 /// Figures as they are printed.
 enum Table {
-    static func median(_ values: [Double]) -> Double { percentile(50, of: values) }
-
     /// The value that a percentage of the values do not exceed.
     static func percentile(_ percent: Int, of values: [Double]) -> Double {
         let sorted = values.sorted()
@@ -12,12 +12,6 @@ enum Table {
 
     /// The smallest and the largest value.
     static func spread(_ values: [Double]) -> String {
-        "\(twoDecimals(values.min() ?? 0)) to \(twoDecimals(values.max() ?? 0))"
-    }
-
-    static func twoDecimals(_ value: Double) -> String {
-        let hundredths = Int((value * 100).rounded())
-        let rest = hundredths % 100
-        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+        "\(Text.decimal(values.min() ?? 0, 2)) to \(Text.decimal(values.max() ?? 0, 2))"
     }
 }

@@ -17,9 +17,4 @@ int64_t raw_uv_passes(int count) {
 
 void raw_uv_count_passes(int count) { raw_uv_passes(count); }
 
-int64_t raw_allocated_bytes(void) {
-    struct mallinfo2 info = mallinfo2();
-    return (int64_t)(info.uordblks + info.hblkhd);
-}
-
 const char *raw_uv_version(void) { return uv_version_string(); }

@@ -2,7 +2,6 @@
 #include <sched.h>
 
 #include "RawUV.h"
-#include "internal.h"
 
 static cpu_set_t allowed;
 
@@ -19,9 +18,3 @@ int raw_pin_to_one_core(void) {
 }
 
 void raw_unpin(void) { sched_setaffinity(0, sizeof allowed, &allowed); }
-
-int64_t raw_processor_time(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}

@@ -1,3 +1,4 @@
+#include "BenchSystem.h"
 #include "RawUV.h"
 #include "internal.h"
 
@@ -85,10 +86,10 @@ int64_t raw_uv_redate(
 int64_t raw_uv_timer_bytes(const int64_t *delays, int count) {
     uv_loop_t loop;
     open_loop(&loop);
-    int64_t before = raw_allocated_bytes();
+    size_t before = bench_allocated_bytes();
     uv_timer_t *timers = make_timers(&loop, count);
     start_timers(&loop, timers, delays, count, 0);
-    int64_t bytes = raw_allocated_bytes() - before;
+    int64_t bytes = (int64_t)(bench_allocated_bytes() - before);
     close_loop(&loop);
     free(timers);
     return bytes;

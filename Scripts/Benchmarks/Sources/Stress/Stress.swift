@@ -1,5 +1,5 @@
+import BenchSupport
 import ArgumentParser
-import Glibc
 
 /// The command line.
 @main
@@ -44,18 +44,7 @@ struct Stress: ParsableCommand {
     @Flag(help: "List what can be made to go wrong.")
     var listFaults = false
 
-    static func main() {
-        do {
-            var command = try parseAsRoot()
-            try command.run()
-        } catch {
-            let code = exitCode(for: error)
-            let text = fullMessage(for: error)
-            if code.isSuccess { Output.say(text) } else { Output.complain(text) }
-            // What scripts say of wrong arguments.
-            _exit(code == .validationFailure ? 2 : code.rawValue)
-        }
-    }
+    static func main() { runAsScript() }
 
     func validate() throws {
         let times = [seconds, minutes, hours].compactMap(\.self)
@@ -99,7 +88,8 @@ struct Stress: ParsableCommand {
             patience: Int64(patience * 1e9),
             fault: inject
         )
-        raiseDescriptorLimit()
+        // A thread with a loop takes five descriptors, and what others write to it six.
+        DescriptorLimit.raise()
         if let releases { return try ReleaseCount(count: releases).main() }
         if let posts { return PostFlood(count: posts, senders: 8).main() }
         Output.say(
@@ -115,13 +105,5 @@ struct Stress: ParsableCommand {
 
     private static func list(_ lines: [(String, String)]) -> String {
         lines.map { Text.left($0, 13) + $1 }.joined(separator: "\n")
-    }
-
-    /// A thread with a loop takes five descriptors, and what others write to it six.
-    private func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

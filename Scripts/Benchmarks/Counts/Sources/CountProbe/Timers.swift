@@ -73,7 +73,10 @@ extension Operation {
             return { count, round in
                 round.loop {
                     for _ in 0..<count {
-                        let timer = UVRunLoop.Timer(after: .seconds(60), handler: { _ in fired += 1 })
+                        let timer = UVRunLoop.Timer(
+                            after: .seconds(60),
+                            handler: { _ in fired += 1 }
+                        )
                         loop.add(timer, forMode: .default)
                         timer.invalidate()
                     }

@@ -1,3 +1,4 @@
+import BenchSupport
 import Results
 
 extension Operation {
@@ -18,7 +19,9 @@ extension Operation {
     func run(_ count: Int, by system: System) {
         if case .job = self { return TaskOperations.run(count, by: system) }
         switch system {
-        case .uvRunLoop: OurOperations.run(self, count)
+        // The main thread's loop also watches the descriptor of the main dispatch queue, which costs
+        // a poll after each signal.
+        case .uvRunLoop: onOwnThread { OurOperations.run(self, count) }
         case .libuv: LibuvOperations.run(self, count)
         case .cfRunLoop: CFOperations.run(self, count)
         case .nio: NIOOperations.run(self, count)

@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 import Results
 
@@ -46,7 +47,9 @@ struct Strace {
             "-o", file,
             Strace.program, "count", system.word, operation.rawValue, String(times),
         ]
-        guard spawn(words), let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+        guard ChildProcess(path, words)?.wait() == true,
+            let text = try? String(contentsOfFile: file, encoding: .utf8)
+        else {
             return nil
         }
         // A call that another thread interrupts has two lines, and the second says so.
@@ -59,16 +62,4 @@ struct Strace {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
             ?? CommandLine.arguments[0]
     }()
-
-    /// Runs a program in the same process group, so that an interrupt ends it too; answers whether
-    /// it succeeded.
-    private func spawn(_ words: [String]) -> Bool {
-        var pointers = words.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        var id: pid_t = 0
-        guard posix_spawn(&id, path, nil, nil, &pointers, environ) == 0 else { return false }
-        var status: CInt = 0
-        while waitpid(id, &status, 0) < 0, errno == EINTR {}
-        return status == 0
-    }
 }

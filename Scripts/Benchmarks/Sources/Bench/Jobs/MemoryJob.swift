@@ -1,3 +1,5 @@
+import BenchSupport
+import CFSupport
 import CoreFoundation
 import Dispatch
 import Foundation
@@ -39,9 +41,9 @@ extension Job {
 
 /// How many bytes malloc gives out during a body, for each of some timers.
 private func bytes(each count: Int, _ body: () -> Void) -> Double {
-    let before = raw_allocated_bytes()
+    let before = ProcessMemory.allocated
     body()
-    return Double(raw_allocated_bytes() - before) / Double(count)
+    return Double(ProcessMemory.allocated - before) / Double(count)
 }
 
 /// The thread's end takes the timers away.

@@ -1,3 +1,5 @@
+import BenchSupport
+import CFSupport
 import CoreFoundation
 import Foundation
 import UVRunLoop

@@ -1,3 +1,4 @@
+import BenchSupport
 import Dispatch
 import NIOCore
 import Results

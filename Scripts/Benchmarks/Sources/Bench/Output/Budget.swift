@@ -1,3 +1,4 @@
+import BenchSupport
 import Results
 
 /// The rows of the design's budget that are ratios or counts, and whether they are met.
@@ -114,7 +115,7 @@ struct Budget {
         ]
         return bounds.flatMap { job, bound, sizes in
             results.sizes(job, .uvRunLoop).filter(sizes.contains).map { size in
-                let title = "\(job), \(Figures.whole(size)) / libuv"
+                let title = "\(job), \(Text.grouped(size)) / libuv"
                 return line(title, .atMost(bound), job, over: .libuv, size: size)
             }
         }
@@ -156,7 +157,7 @@ struct Budget {
             line("thread / libuv", .atMost(1.3), "thread", over: .libuv),
         ]
             + results.sizes("descriptors", .uvRunLoop).map { size in
-                let title = "descriptors, \(Figures.whole(size)) idle / libuv"
+                let title = "descriptors, \(Text.grouped(size)) idle / libuv"
                 return line(title, .atMost(1.25), "descriptors", over: .libuv, size: size)
             }
     }

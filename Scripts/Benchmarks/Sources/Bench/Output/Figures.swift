@@ -25,13 +25,6 @@ enum Figures {
         value == value.rounded() ? String(Int(value)) : String(value)
     }
 
-    /// 10,000.
-    static func whole(_ value: Int) -> String {
-        let digits = String(value)
-        guard digits.count > 3 else { return digits }
-        return whole(value / 1_000) + "," + digits.suffix(3)
-    }
-
     private static func time(_ nanoseconds: Double) -> String {
         switch nanoseconds {
         case ..<9_999.5: "\(threeDigits(nanoseconds)) ns"

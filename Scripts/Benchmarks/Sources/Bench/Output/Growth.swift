@@ -1,3 +1,4 @@
+import BenchSupport
 import Results
 
 /// How much more one operation costs among many than among few.
@@ -26,7 +27,7 @@ struct Growth {
         let factors = System.allCases.map { system in
             factor(of: job, system, from: first, to: last)
         }
-        return [job, Figures.whole(first), Figures.whole(last)] + factors
+        return [job, Text.grouped(first), Text.grouped(last)] + factors
     }
 
     private func factor(of job: String, _ system: System, from first: Int, to last: Int) -> String {
@@ -36,6 +37,6 @@ struct Growth {
             let large = results.median(job, system, largest)
         else { return "not run" }
         let factor = Figures.ratio(large / small)
-        return largest == last ? factor : "\(factor) (to \(Figures.whole(largest)))"
+        return largest == last ? factor : "\(factor) (to \(Text.grouped(largest)))"
     }
 }

@@ -1,13 +1,5 @@
+import BenchSupport
 import Results
-
-extension [Double] {
-    /// The one in the middle, or between the two in the middle.
-    var median: Double {
-        let sorted = sorted()
-        let middle = count / 2
-        return count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-    }
-}
 
 extension Results {
     /// The median of a system's samples for a job and a size; `nil` if it was not run.

@@ -1,3 +1,4 @@
+import BenchSupport
 import Results
 
 /// The tables that are printed, one for each job.
@@ -35,7 +36,7 @@ struct Tables {
         for one in series where !sizes.contains(one.size) { sizes.append(one.size) }
         for size in sizes {
             for (index, system) in systems.enumerated() {
-                let name = index == 0 ? size.map(Figures.whole) ?? "" : ""
+                let name = index == 0 ? size.map(Text.grouped) ?? "" : ""
                 let one = series.first { $0.system == system && $0.size == size }
                 table.add([name, system.rawValue] + cells(of: one))
             }
@@ -74,7 +75,7 @@ struct Tables {
             let ratios = [50, 99].map { percent in ratio(at: percent, of: one) }
             table.add([one.system.rawValue] + values + ratios)
         }
-        let title = all.first.map { "\($0.title), \(Figures.whole($0.count)) timers" } ?? ""
+        let title = all.first.map { "\($0.title), \(Text.grouped($0.count)) timers" } ?? ""
         return "\(job): \(title)\n\(table.text)"
     }
 

@@ -1,3 +1,4 @@
+import BenchSupport
 import Histogram
 import Results
 
@@ -34,7 +35,7 @@ struct Runner {
     }
 
     private func hasDescriptors(for size: Int, of job: Job) -> Bool {
-        job.descriptorsEach * size + 200 < DescriptorLimit.current
+        job.descriptorsEach * size + 200 < DescriptorLimit.number
     }
 
     private func measure(_ job: Job, size: Int?, into findings: inout Findings) {

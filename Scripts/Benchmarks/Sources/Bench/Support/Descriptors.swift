@@ -1,3 +1,4 @@
+import BenchSupport
 import Glibc
 import RawUV
 
@@ -55,21 +56,4 @@ func notify(_ descriptor: CInt) {
 func forget(_ descriptor: CInt) {
     var value: UInt64 = 0
     guard read(descriptor, &value, 8) == 8 else { fail("an eventfd could not be read.") }
-}
-
-/// How many descriptors the process may have open at the same time.
-enum DescriptorLimit {
-    /// Raises the limit as far as the system allows.
-    static func raise() {
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-
-    static var current: Int {
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return Int(clamping: limit.rlim_cur)
-    }
 }

@@ -1,3 +1,4 @@
+import BenchSupport
 import RawUV
 
 /// Measures threads that share a processor.
@@ -7,8 +8,8 @@ enum OneCore {
     static func time(_ count: Int, _ body: (Int) -> Double) -> Double {
         guard raw_pin_to_one_core() == 0 else { fail("The threads cannot be kept on one core.") }
         defer { raw_unpin() }
-        let start = raw_processor_time()
+        let start = processorTime()
         _ = body(count)
-        return Double(raw_processor_time() - start) / Double(count)
+        return Double(processorTime() - start) / Double(count)
     }
 }

@@ -1,20 +1,13 @@
+import BenchSupport
+
 /// Numbers that look random and are the same in every run and for every system.
 struct Scatter {
-    private var state: UInt64
+    private var numbers: SplitMix64
 
-    init(seed: UInt64) { state = seed }
-
-    /// The next number of the SplitMix64 sequence.
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    init(seed: UInt64) { numbers = SplitMix64(seed: seed) }
 
     private mutating func number(below limit: UInt64) -> UInt64 {
-        next().multipliedFullWidth(by: limit).high
+        numbers.next().multipliedFullWidth(by: limit).high
     }
 
     /// Nanoseconds, scattered evenly over a range.

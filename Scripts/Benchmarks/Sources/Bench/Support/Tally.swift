@@ -1,3 +1,5 @@
+import BenchSupport
+
 /// Counts what was handled, and says when everything was.
 ///
 /// Only the thread that handles touches it, which is why it needs no lock.

@@ -1,3 +1,4 @@
+import CFSupport
 import CoreFoundation
 import UVRunLoop
 import UVRunLoopFoundation

@@ -1,3 +1,4 @@
+import CFSupport
 import CoreFoundation
 import Synchronization
 import UVRunLoop
@@ -87,7 +88,7 @@ extension Call {
     private static var cfContains: Call {
         .peer("contains(_:forMode:)") { _ in
             let served = ServedCFLoop()
-            let timer = CF.timer(after: 3_600)
+            let timer = CF.farTimer()
             CFRunLoopAddTimer(served.loop, timer, CF.defaultMode)
             return Workload(
                 call: { _, _ in

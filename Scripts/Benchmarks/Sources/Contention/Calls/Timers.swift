@@ -1,3 +1,4 @@
+import CFSupport
 import CoreFoundation
 import UVRunLoop
 
@@ -62,7 +63,7 @@ extension Call {
         _ call: (CFRunLoop, CFRunLoopTimer) -> @Sendable (Int, Int) -> Void
     ) -> Workload {
         let served = ServedCFLoop()
-        let timer = CF.timer(after: 3_600)
+        let timer = CF.farTimer()
         CFRunLoopAddTimer(served.loop, timer, CF.defaultMode)
         return Workload(call: call(served.loop, timer), cleanUp: served.end)
     }
@@ -88,7 +89,7 @@ extension Call {
                 let served = ServedCFLoop()
                 return Workload(
                     call: { _, _ in
-                        let timer = CF.timer(after: 3_600)
+                        let timer = CF.farTimer()
                         CFRunLoopAddTimer(served.loop, timer, CF.defaultMode)
                         CFRunLoopTimerInvalidate(timer)
                     },
@@ -125,7 +126,7 @@ extension Call {
     private static var cfInvalidate: Call {
         .peer("invalidate(), timers in one loop") { threads in
             let served = ServedCFLoop()
-            let timers = (0..<threads).map { _ in (0..<share).map { _ in CF.timer(after: 3_600) } }
+            let timers = (0..<threads).map { _ in (0..<share).map { _ in CF.farTimer() } }
             for timer in timers.joined() {
                 CFRunLoopAddTimer(served.loop, timer, CF.defaultMode)
             }

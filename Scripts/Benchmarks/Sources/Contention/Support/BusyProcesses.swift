@@ -1,19 +1,12 @@
+import BenchSupport
 import Glibc
 
 /// Processes that take all the processor time they can get.
 struct BusyProcesses {
-    private let ids: [pid_t]
+    private let all: [ChildProcess]
 
     init(count: Int) {
-        ids = (0..<count).map { _ in
-            var id: pid_t = 0
-            let words = ["Contention", "--spin"]
-            var arguments = words.map { strdup($0) } + [nil]
-            defer { for argument in arguments { free(argument) } }
-            let status = posix_spawn(&id, "/proc/self/exe", nil, nil, &arguments, environ)
-            guard status == 0 else { fail("No busy process could be started.") }
-            return id
-        }
+        all = (0..<count).map { _ in ChildProcess(arguments: ["--spin"]) }
         // Until they are under way.
         usleep(100_000)
     }
@@ -28,11 +21,5 @@ struct BusyProcesses {
         exit(0)
     }
 
-    func end() {
-        for id in ids {
-            kill(id, SIGKILL)
-            var status: CInt = 0
-            waitpid(id, &status, 0)
-        }
-    }
+    func end() { for process in all { process.end(by: SIGKILL) } }
 }

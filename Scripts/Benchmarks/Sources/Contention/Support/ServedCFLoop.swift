@@ -1,6 +1,6 @@
+import BenchSupport
+import CFSupport
 import CoreFoundation
-import Foundation
-import Synchronization
 
 // CFRunLoop's functions may be called from any thread.
 extension CFRunLoop: @retroactive @unchecked Sendable {}
@@ -17,7 +17,7 @@ final class ServedCFLoop: @unchecked Sendable {
         let box = Box()
         thread = PosixThread {
             box.loop = CFRunLoopGetCurrent()
-            let far = CF.timer(after: 3_600)
+            let far = CF.farTimer()
             CFRunLoopAddTimer(box.loop, far, CF.defaultMode)
             isRunning.open()
             while !box.isOver { CFRunLoopRun() }
@@ -56,36 +56,7 @@ final class ServedCFLoop: @unchecked Sendable {
     }
 }
 
-/// CFRunLoop by the names that its C interface has.
-enum CF {
-    static var defaultMode: CFString { kCFRunLoopDefaultMode }
-
-    static func mode(named name: String) -> CFString {
-        unsafeBitCast(name as NSString, to: CFString.self)
-    }
-
-    /// A timer that does nothing.
-    static func timer(after seconds: Double) -> CFRunLoopTimer {
-        let date = CFAbsoluteTimeGetCurrent() + seconds
-        guard let timer = CFRunLoopTimerCreateWithHandler(nil, date, 0, 0, 0, { _ in }) else {
-            fail("No CFRunLoopTimer could be made.")
-        }
-        return timer
-    }
-
-    private static let sources = Atomic(0)
-
-    /// A source that does nothing.
-    static func source() -> CFRunLoopSource {
-        var context = CFRunLoopSourceContext()
-        context.perform = { _ in }
-        // Sources with the same information are equal, and only one of them gets into a mode.
-        context.info = UnsafeMutableRawPointer(
-            bitPattern: sources.add(1, ordering: .relaxed).newValue
-        )
-        guard let source = CFRunLoopSourceCreate(nil, 0, &context) else {
-            fail("No CFRunLoopSource could be made.")
-        }
-        return source
-    }
+extension CF {
+    /// A timer that does nothing, in an hour.
+    static func farTimer() -> CFRunLoopTimer { timer(after: 3_600_000_000_000) { _ in } }
 }

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// A run loop that runs on a thread of its own and is never empty.

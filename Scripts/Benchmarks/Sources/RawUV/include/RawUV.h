@@ -51,11 +51,6 @@ int raw_event_descriptor(void);
 // Has the calling thread, and those that it starts from now on, use one core only; 0, or -1 where that is refused.
 int raw_pin_to_one_core(void);
 void raw_unpin(void);
-// The processor time that this process has used, in nanoseconds.
-int64_t raw_processor_time(void);
-
-// What malloc has given out and not got back, in all its arenas.
-int64_t raw_allocated_bytes(void);
 
 const char *_Nonnull raw_uv_version(void);
 

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// What a run on the stack has done so far.
@@ -24,7 +25,7 @@ struct Frame {
     let returnsAfterSource: Bool
     /// Whether observers tell of every step.
     let isObserved: Bool
-    let start = Clock.now
+    let start = now()
     /// How many stops others had asked for before it began.
     let pastStops: Int
     var step = Step.begun
@@ -87,7 +88,7 @@ struct Frame {
         if step == .beforeTimers {
             passes += 1
             pass = Pass()
-            passStart = Clock.now
+            passStart = now()
         }
     }
 

@@ -1,3 +1,4 @@
+import BenchSupport
 import Histogram
 
 /// How late things happened, in nanoseconds.

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Runs a thread's loop, keeps book of what each run on the stack does, and checks how it ends.
@@ -100,7 +101,7 @@ final class RunBook {
         case .timedOut:
             tally.count(.runsTimedOut)
             checkUnhandled(frame, result)
-            let elapsed = Duration.nanoseconds(Clock.now - frame.start)
+            let elapsed = Duration.nanoseconds(now() - frame.start)
             demand(
                 frame.limit.map { elapsed >= $0 } ?? false,
                 "\(frame.name) not to time out before its limit",

@@ -1,5 +1,6 @@
+import BenchSupport
 import Glibc
-import StressSystem
+import BenchSystem
 
 /// Ends the program with a sentence unless something is as it has to be.
 ///
@@ -22,7 +23,7 @@ enum Verdict {
     struct Scene: Sendable {
         var settings: Settings?
         var chapter = 0
-        var start = Clock.now
+        var start = now()
         /// What has been done so far.
         var account: @Sendable () -> String = { "" }
     }
@@ -37,7 +38,7 @@ enum Verdict {
     static func fail(expected: String, seen: String) -> Never {
         scene.withLock { scene in
             Output.showProgress("")
-            let time = Double(Clock.now - scene.start) / 1e9
+            let time = Double(now() - scene.start) / 1e9
             let seed = scene.settings.map { "\($0.seed)" } ?? "none yet"
             Output.complain(
                 """
@@ -52,7 +53,7 @@ enum Verdict {
 
     private static var threadName: String {
         var name = [CChar](repeating: 0, count: 16)
-        stress_get_thread_name(&name, name.count)
+        bench_get_thread_name(&name, name.count)
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -1,3 +1,5 @@
+import BenchSupport
+
 /// What has been done so far, by all threads.
 struct Account: Sendable {
     private let tallies: [Tally]
@@ -17,7 +19,7 @@ struct Account: Sendable {
     /// The operations of each kind, as lines of a table.
     var text: String {
         let total = deeds
-        let rate = Double(total) / max(Double(Clock.now - start) / 1e9, 0.001)
+        let rate = Double(total) / max(Double(now() - start) / 1e9, 0.001)
         let head = "\(Text.grouped(total)) operations, \(Text.grouped(Int(rate))) in a second"
         return ([head] + Kind.allCases.compactMap(line)).joined(separator: "\n")
     }

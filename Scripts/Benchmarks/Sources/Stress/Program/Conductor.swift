@@ -1,5 +1,6 @@
+import BenchSupport
 import Glibc
-import StressSystem
+import BenchSystem
 import UVRunLoop
 
 /// Begins and ends the chapters, from the main thread's loop.
@@ -19,7 +20,7 @@ final class Conductor {
     private var actedFor: Int64 = 0
     /// The signal that ended the run of the program early.
     private var interruption: CInt?
-    private let start = Clock.now
+    private let start = now()
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -55,7 +56,7 @@ final class Conductor {
         return Summary(
             settings: settings,
             chapters: chapterCount,
-            time: Clock.now - start,
+            time: now() - start,
             interruption: interruption,
             account: account,
             lateness: lateness,
@@ -99,7 +100,7 @@ final class Conductor {
         for (index, home) in homes.enumerated() {
             threads.append(
                 PosixThread { [settings, outsiders] in
-                    stress_name_thread("worker \(index)")
+                    bench_name_thread("worker \(index)")
                     Worker(index, settings, home, outsiders).main()
                 }
             )
@@ -212,7 +213,7 @@ final class Conductor {
     }
 
     private func showProgress(_ account: Account) {
-        let time = Double(Clock.now - start) / 1e9
+        let time = Double(now() - start) / 1e9
         let kinds = chapter.withLock { $0 }?.plan.kinds.map(\.name).joined(separator: " ") ?? ""
         Output.showProgress(
             """

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Where the work for one thread in one chapter is left and accounted for.

@@ -1,5 +1,6 @@
+import BenchSupport
 import Glibc
-import StressSystem
+import BenchSystem
 import Synchronization
 import UVRunLoop
 
@@ -22,7 +23,7 @@ final class Outsider: Sendable {
 
     func start() {
         let thread = PosixThread { [self] in
-            stress_name_thread("outsider \(index)")
+            bench_name_thread("outsider \(index)")
             while !isLeaving.load(ordering: .acquiring) {
                 doJobs()
                 usleep(500)

@@ -1,3 +1,4 @@
+import BenchSupport
 import Glibc
 import Synchronization
 import UVRunLoop
@@ -24,7 +25,7 @@ final class PostFlood: Sendable {
     }
 
     func main() {
-        let start = Clock.now
+        let start = now()
         PosixThread { demand(ChildProgram.run() == 0, "loops to work", "a check fail") }.join()
         let receiver = PosixThread { [self] in receive() }
         let loop = loop.wait()
@@ -32,7 +33,7 @@ final class PostFlood: Sendable {
         if ForkTraffic.isPossible { fork(while: { [self] in posted.value < count }) }
         threads.forEach { $0.join() }
         receiver.join()
-        let seconds = Double(Clock.now - start) / 1e9
+        let seconds = Double(now() - start) / 1e9
         Output.say(
             """
             stress: passed. \(Text.grouped(run.value)) blocks from \(senders) threads ran once and \
@@ -61,7 +62,7 @@ final class PostFlood: Sendable {
     }
 
     private func send(to loop: UVRunLoop) {
-        let turn = Confidential(Turn())
+        let turn = Handover(Turn())
         for number in 0..<count / senders {
             while posted.value - run.value > Self.window { usleep(1_000) }
             posted.add()
@@ -92,11 +93,4 @@ final class PostFlood: Sendable {
             usleep(20_000)
         }
     }
-}
-
-/// Something that is made on one thread and used on another from then on.
-private struct Confidential<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }

@@ -1,5 +1,5 @@
+import BenchSupport
 import Glibc
-import StressSystem
 
 /// What the process has and has used, as the system says.
 struct ProcessFigures {
@@ -21,28 +21,15 @@ struct ProcessFigures {
         involuntarySwitches = usage.ru_nivcsw
         userTime = Self.seconds(usage.ru_utime)
         systemTime = Self.seconds(usage.ru_stime)
-        residentBytes = Self.readResidentPages() * sysconf(CInt(_SC_PAGESIZE))
+        residentBytes = ProcessMemory.resident
         peakResidentBytes = max(usage.ru_maxrss * 1_024, residentBytes)
-        let allocated = stress_allocated_bytes()
+        let allocated = ProcessMemory.allocated
         allocatedBytes = allocated > 0 ? allocated : nil
         descriptors = Self.countDescriptors()
     }
 
     private static func seconds(_ time: timeval) -> Double {
         Double(time.tv_sec) + Double(time.tv_usec) / 1e6
-    }
-
-    private static func readResidentPages() -> Int {
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 128)
-        guard fgets(&line, CInt(line.count), file) != nil else { return 0 }
-        let text = String(
-            decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
-            as: UTF8.self
-        )
-        let words = text.split(separator: " ")
-        return words.count > 1 ? Int(words[1]) ?? 0 : 0
     }
 
     private static func countDescriptors() -> Int {

@@ -1,3 +1,4 @@
+import BenchSupport
 import ArgumentParser
 import Glibc
 import UVRunLoop
@@ -93,8 +94,8 @@ final class ReleaseCount: Sendable {
 
     /// Runs the loop, which mostly sleeps, until few enough captures are left.
     private static func awaitReleases(until most: Int, _ loop: UVRunLoop, _ score: Score) {
-        let end = Clock.now + patience
-        while score.made.value - score.released > most, Clock.now < end {
+        let end = now() + patience
+        while score.made.value - score.released > most, now() < end {
             loop.run(mode: .default, for: .milliseconds(1))
         }
     }

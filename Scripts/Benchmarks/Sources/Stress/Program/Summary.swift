@@ -1,3 +1,4 @@
+import BenchSupport
 import Glibc
 
 /// What a run of the program has done and found, for people.

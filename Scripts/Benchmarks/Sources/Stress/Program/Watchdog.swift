@@ -1,5 +1,6 @@
+import BenchSupport
 import Glibc
-import StressSystem
+import BenchSystem
 import Synchronization
 
 /// Notices that nothing happens any more: something was lost.
@@ -30,7 +31,7 @@ final class Watchdog: Sendable {
 
     func start() -> PosixThread {
         PosixThread { [self] in
-            stress_name_thread("watchdog")
+            bench_name_thread("watchdog")
             // A signal would cut a turn short.
             var all = sigset_t()
             sigfillset(&all)

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// A thread with a loop under load.

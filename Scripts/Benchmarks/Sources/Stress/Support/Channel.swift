@@ -1,3 +1,4 @@
+import BenchSupport
 import Glibc
 
 /// A pair of descriptors: what is written to one is read from the other.
@@ -54,7 +55,7 @@ struct ByteStream {
 
     /// The byte at a place.
     private func byte(_ place: Int) -> UInt8 {
-        let word = Generator.mix(seed &+ UInt64(place / 8))
+        let word = SplitMix64.mix(seed &+ UInt64(place / 8))
         return UInt8(truncatingIfNeeded: word >> (UInt64(place % 8) * 8))
     }
 

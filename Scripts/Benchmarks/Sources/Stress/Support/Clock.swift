@@ -1,16 +1,8 @@
-import Glibc
 import UVRunLoop
 
-/// The time by the kernel's monotonic clock, asked for without the library's help.
+/// The loops' clock, in nanoseconds of the kernel's monotonic one.
 enum Clock {
     private static let epoch = SuspendingClock().systemEpoch
-
-    /// Nanoseconds.
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
 
     static func instant(_ nanoseconds: Int64) -> UVRunLoop.Instant {
         epoch.advanced(by: .nanoseconds(nanoseconds))

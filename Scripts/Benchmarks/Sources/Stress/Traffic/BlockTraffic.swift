@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Blocks handed to loops: each runs once, on the loop's thread, in a mode it is for, and in turn.
@@ -31,7 +32,7 @@ final class BlockTraffic: Traffic {
         let number: Int
         /// Among all the sender's blocks for this thread.
         let rank: Int
-        let date = Clock.now
+        let date = now()
     }
 
     /// What blocks find their way by.
@@ -112,13 +113,13 @@ final class BlockTraffic: Traffic {
     private func receive(_ stamp: Stamp) {
         let lane = stamp.lane
         worker.book.noteBlock()
-        worker.lateness.blocks.record(UInt64(max(0, Clock.now - stamp.date)))
+        worker.lateness.blocks.record(UInt64(max(0, now() - stamp.date)))
         checkTurn(stamp)
         worker.tally.count(.blocksRun)
         worker.wasRoused()
         depth += 1
         let key = UInt64(stamp.sender) << 40 | UInt64(lane.rawValue) << 36
-        worker.mayAct(Generator.mix(key) ^ UInt64(stamp.number))
+        worker.mayAct(SplitMix64.mix(key) ^ UInt64(stamp.number))
         depth -= 1
         worker.didFinish(.blocks, lane.place)
     }

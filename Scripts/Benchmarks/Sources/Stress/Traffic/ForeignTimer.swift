@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// A timer that one thread keeps in the loop of another, and re-dates and cancels there.
@@ -32,7 +33,7 @@ final class ForeignTimer: Sendable {
 
     func start(_ generator: inout Generator) {
         desk.ledger(.timers).send()
-        let date = Clock.now + Int64(generator.below(5_000_000))
+        let date = now() + Int64(generator.below(5_000_000))
         let timer = UVRunLoop.Timer(
             at: Clock.instant(date),
             tolerance: generator.once(in: 4) ? .milliseconds(2) : .zero,
@@ -46,10 +47,10 @@ final class ForeignTimer: Sendable {
         let delay = Int64(generator.below(6_000_000)) - 1_000_000
         state.withLock { state in
             guard state.outcome == .waiting, let timer = state.timer else { return }
-            let now = Clock.now
-            timer.nextFireDate = Clock.instant(now + delay)
-            state.formerly.append((state.date, Clock.now))
-            state.date = now + max(0, delay)
+            let start = now()
+            timer.nextFireDate = Clock.instant(start + delay)
+            state.formerly.append((state.date, now()))
+            state.date = start + max(0, delay)
             guard state.formerly.count > 16 else { return }
             let dropped = state.formerly.removeFirst()
             state.earlier = (min(state.earlier.date, dropped.date), dropped.until)
@@ -63,7 +64,7 @@ final class ForeignTimer: Sendable {
         if !isSpared { timer?.invalidate() }
         let isFirst = state.withLock { state in
             guard state.outcome == .waiting else { return false }
-            (state.outcome, state.cancellation) = (.cancelled, Clock.now)
+            (state.outcome, state.cancellation) = (.cancelled, now())
             return true
         }
         if isFirst { desk.ledger(.timers).finish() }
@@ -73,7 +74,7 @@ final class ForeignTimer: Sendable {
     private func fire() {
         let worker = desk.worker.value
         worker.book.noteTimer(date: nil)
-        let (now, passStart) = (Clock.now, worker.book.passStart)
+        let (now, passStart) = (now(), worker.book.passStart)
         let isFirst = state.withLock { state in
             check(state, now, passStart)
             let isFirst = state.outcome == .waiting

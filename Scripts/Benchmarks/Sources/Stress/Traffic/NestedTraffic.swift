@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Runs within handlers and between them, and what ends them.
@@ -53,7 +54,7 @@ final class NestedTraffic: Traffic {
         // A run of this mode further out has a timer of its own.
         guard !worker.book.isRunning(Modes.scratch) else { return }
         var fires = 0
-        let date = Clock.now + Int64(generator.below(300_000))
+        let date = now() + Int64(generator.below(300_000))
         let timer = UVRunLoop.Timer(at: Clock.instant(date)) { [worker] _ in
             worker.book.noteTimer(date: nil)
             fires += 1
@@ -70,7 +71,7 @@ final class NestedTraffic: Traffic {
             "a run to finish with the only timer of its mode",
             "'\(result)' after \(fires) fires"
         )
-        demand(Clock.now >= date, "that timer not to be early", "it early")
+        demand(now() >= date, "that timer not to be early", "it early")
     }
 
     /// A stop ends the innermost run, and that one alone.
@@ -94,7 +95,7 @@ final class NestedTraffic: Traffic {
     private func runNow(_ observer: UVRunLoop.Observer, _ step: UVRunLoop.Activities) {
         demand(observer.activities.contains(step), "a step that was asked for", "\(step.rawValue)")
         calls += 1
-        worker.mayAct(Generator.mix(calls))
+        worker.mayAct(SplitMix64.mix(calls))
     }
 
     func close() {

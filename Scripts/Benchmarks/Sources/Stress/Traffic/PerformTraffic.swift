@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Requests to perform: in the order of their senders, and with the right answer for who waits.
@@ -87,9 +88,9 @@ final class PerformTraffic: Traffic {
                 calls.add()
                 inlet.traffic.value.answer(isOwn: isOwn)
                 if throwsRefusal { throw Refusal(number: question) }
-                return Generator.mix(question) &+ slip
+                return SplitMix64.mix(question) &+ slip
             }
-            let expected = Generator.mix(question)
+            let expected = SplitMix64.mix(question)
             demand(
                 answer == expected && !throwsRefusal,
                 throwsRefusal ? "a wait to throw what the block threw" : "the answer \(expected)",

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Messages through ports: in the order of their senders, each one that was not refused.
@@ -62,7 +63,7 @@ final class PortTraffic: Traffic {
 
     private func send(to index: Int, _ limit: Duration?) {
         let (inlet, number) = (inlets[index], sent[index] + 1)
-        let note = Note(sender: worker.index, number: number, date: Clock.now)
+        let note = Note(sender: worker.index, number: number, date: now())
         let message = UVRunLoop.PortMessage(
             id: Int32(truncatingIfNeeded: number),
             components: [.bytes([UInt8(truncatingIfNeeded: number)]), .value(note)]
@@ -105,7 +106,7 @@ final class PortTraffic: Traffic {
             "\(message.bytes ?? [])"
         )
         received[note.sender] = expected
-        worker.lateness.messages.record(UInt64(max(0, Clock.now - note.date)))
+        worker.lateness.messages.record(UInt64(max(0, now() - note.date)))
         worker.tally.count(.messagesDelivered)
         worker.wasRoused()
         worker.mayAct(UInt64(note.sender) << 48 ^ UInt64(note.number))

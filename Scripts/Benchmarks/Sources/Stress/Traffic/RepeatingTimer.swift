@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// A timer of a thread's own loop that keeps to its grid of dates and accounts for each of them.
@@ -22,7 +23,7 @@ final class RepeatingTimer {
         firesLeft = generator.within(1...30)
         worker.desk.ledger(.timers).send()
         let timer = UVRunLoop.Timer(
-            at: Clock.instant(Clock.now + Int64(generator.below(2_000_000))),
+            at: Clock.instant(now() + Int64(generator.below(2_000_000))),
             interval: .nanoseconds(interval)
         ) { [self] in fire($0) }
         self.timer = timer
@@ -41,7 +42,7 @@ final class RepeatingTimer {
 
     func setDate(_ generator: inout Generator) {
         guard !hasEnded, let timer else { return }
-        timer.nextFireDate = Clock.instant(Clock.now + Int64(generator.below(3_000_000)) - 500_000)
+        timer.nextFireDate = Clock.instant(now() + Int64(generator.below(3_000_000)) - 500_000)
         worker.tally.count(.timersRedated)
         beginGrid()
     }
@@ -75,12 +76,12 @@ final class RepeatingTimer {
         worker.mayAct(UInt64(bitPattern: date))
         guard !hasEnded, date % 6 == 0 else { return }
         // A date set here is the next one.
-        timer.nextFireDate = Clock.instant(Clock.now + interval / 2)
+        timer.nextFireDate = Clock.instant(now() + interval / 2)
         beginGrid()
     }
 
     private func check(_ date: Int64, _ missed: Int) {
-        let now = Clock.now
+        let now = now()
         demand(now >= date, "a timer not to fire before its date", "it do so by \(date - now) ns")
         demand(date > last, "the dates of a timer to increase from \(last)", "\(date)")
         demand(

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Custom sources signalled: after the last signal there is a perform, and none without a signal.
@@ -62,7 +63,7 @@ final class SignalTraffic: Traffic {
             seen = number
             worker.tally.count(.sourcesPerformed)
             worker.wasRoused()
-            worker.mayAct(Generator.mix(UInt64(order + 2) << 50) ^ UInt64(number))
+            worker.mayAct(SplitMix64.mix(UInt64(order + 2) << 50) ^ UInt64(number))
             worker.didFinish(.signals, place, news)
         }
         for mode in modes { worker.loop.add(source, forMode: mode) }

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// A timer of a thread's own loop that fires once.
@@ -27,14 +28,14 @@ final class SingleTimer {
 
     private func make(_ generator: inout Generator) {
         let tolerance: Duration = hasTolerance ? .microseconds(generator.below(5_000)) : .zero
-        let now = Clock.now
-        let wanted = now + Self.delay(&generator)
+        let start = now()
+        let wanted = start + Self.delay(&generator)
         let timer = UVRunLoop.Timer(
             at: Clock.instant(wanted),
             tolerance: tolerance
         ) { [self] in fire($0) }
         self.timer = timer
-        noteDate(wanted, before: now)
+        noteDate(wanted, since: start)
     }
 
     /// Mostly soon; sometimes past already.
@@ -48,10 +49,10 @@ final class SingleTimer {
     }
 
     /// Takes down the date that was really set: one in the past becomes now.
-    private func noteDate(_ wanted: Int64, before now: Int64) {
+    private func noteDate(_ wanted: Int64, since start: Int64) {
         guard let timer else { return }
         date = Clock.nanoseconds(timer.nextFireDate)
-        let (soonest, latest) = (max(wanted, now), max(wanted, Clock.now))
+        let (soonest, latest) = (max(wanted, start), max(wanted, now()))
         demand(
             date >= soonest && date <= latest,
             "a timer that is set for \(wanted) to show a date from \(soonest) to \(latest)",
@@ -64,11 +65,11 @@ final class SingleTimer {
 
     func setDate(_ generator: inout Generator) {
         guard state == .waiting, let timer else { return }
-        let now = Clock.now
-        let wanted = now + Self.delay(&generator)
+        let start = now()
+        let wanted = start + Self.delay(&generator)
         timer.nextFireDate = Clock.instant(wanted)
         worker.tally.count(.timersRedated)
-        noteDate(wanted, before: now)
+        noteDate(wanted, since: start)
     }
 
     func cancel() {
@@ -105,7 +106,7 @@ final class SingleTimer {
     // MARK: Firing
 
     private func fire(_ timer: UVRunLoop.Timer) {
-        let now = Clock.now
+        let now = now()
         demand(
             state != .cancelled,
             "no call of a timer after invalidate() returned on its loop's thread",

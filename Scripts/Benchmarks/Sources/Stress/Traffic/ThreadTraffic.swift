@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// Threads with loops that are started, given work, stopped and joined: queued work is done or
@@ -69,8 +70,8 @@ private final class Guest {
         sendMessages(generator.below(20))
         let question = generator.next()
         do {
-            let answer = try loop.performAndWait { Generator.mix(question) }
-            demand(answer == Generator.mix(question), "the right answer of a thread", "\(answer)")
+            let answer = try loop.performAndWait { SplitMix64.mix(question) }
+            demand(answer == SplitMix64.mix(question), "the right answer of a thread", "\(answer)")
         } catch {
             Verdict.fail(expected: "a thread that nobody stopped to answer", seen: "\(error)")
         }

@@ -1,3 +1,4 @@
+import BenchSupport
 import UVRunLoop
 
 /// An item that one thread puts into other threads' loops and takes out of them.
@@ -147,7 +148,7 @@ final class Toy {
             loop?.wakeUp()
         case .timer(let timer): timer.nextFireDate = UVRunLoop.Instant.now
         case .observer: loop?.wakeUp()
-        case .port(let port): port.send(.init(), limit: .zero)
+        case .port(let port): _ = port.send(.init(), limit: .zero)
         }
     }
 

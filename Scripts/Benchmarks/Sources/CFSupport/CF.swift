@@ -1,16 +1,17 @@
+import BenchSupport
 import CoreFoundation
 import Foundation
 
 /// Foundation's own run loop on Linux, by the names its C interface has.
-enum CF {
-    static var defaultMode: CFString { kCFRunLoopDefaultMode }
+package enum CF {
+    package static var defaultMode: CFString { kCFRunLoopDefaultMode }
 
-    static var loop: CFRunLoop {
+    package static var loop: CFRunLoop {
         guard let loop = CFRunLoopGetCurrent() else { fail("this thread has no CFRunLoop.") }
         return loop
     }
 
-    static func mode(named name: String) -> CFString {
+    package static func mode(named name: String) -> CFString {
         unsafeBitCast(name as NSString, to: CFString.self)
     }
 
@@ -18,7 +19,7 @@ enum CF {
     ///
     /// Each has an object of its own: CFRunLoop takes sources with the same information for equal,
     /// and lets only one of them in.
-    static func source(perform: @escaping () -> Void = {}) -> CFRunLoopSource {
+    package static func source(perform: @escaping () -> Void = {}) -> CFRunLoopSource {
         let handler = Handler(perform)
         var context = CFRunLoopSourceContext()
         context.info = Unmanaged.passUnretained(handler).toOpaque()
@@ -49,7 +50,7 @@ enum CF {
     }
 
     /// A timer for a moment of the monotonic clock.
-    static func timer(
+    package static func timer(
         after delay: Int64,
         interval: Int64 = 0,
         _ handler: @escaping (CFRunLoopTimer?) -> Void
@@ -59,7 +60,7 @@ enum CF {
     }
 
     /// A timer for a date of Foundation's clock.
-    static func timer(
+    package static func timer(
         at date: CFAbsoluteTime,
         interval: Int64 = 0,
         _ handler: @escaping (CFRunLoopTimer?) -> Void

@@ -1,7 +1,7 @@
 /// Numbers as people read them.
-enum Text {
+package enum Text {
     /// With commas between thousands.
-    static func grouped(_ number: Int) -> String {
+    package static func grouped(_ number: Int) -> String {
         let digits = Array(String(abs(number)))
         var text = number < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
@@ -12,7 +12,7 @@ enum Text {
     }
 
     /// With so many digits after the point.
-    static func decimal(_ number: Double, _ places: Int) -> String {
+    package static func decimal(_ number: Double, _ places: Int) -> String {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }
         let scaled = Int((number * scale).rounded())
@@ -24,15 +24,17 @@ enum Text {
     }
 
     /// Bytes as mebibytes.
-    static func mebibytes(_ bytes: Int) -> String { decimal(Double(bytes) / 1_048_576, 2) + " MiB" }
+    package static func mebibytes(_ bytes: Int) -> String {
+        decimal(Double(bytes) / 1_048_576, 2) + " MiB"
+    }
 
     /// A column, its text at the right.
-    static func right(_ text: String, _ width: Int) -> String {
+    package static func right(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
     /// A column, its text at the left.
-    static func left(_ text: String, _ width: Int) -> String {
+    package static func left(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 }
