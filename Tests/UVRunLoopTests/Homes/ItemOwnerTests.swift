@@ -12,17 +12,19 @@ import Testing
 
         init(of size: Int) { self.size = size }
 
-        /// Waits until every thread has come as often as the caller.
-        func arrive(_ round: Int) {
+        /// Waits until every thread has come as often as the caller, and then for a short delay, so
+        /// that the threads' calls meet at different points.
+        func arrive(_ round: Int, delay: Int = 0) {
             arrivals.add()
             while arrivals.value < size * round { sched_yield() }
+            for _ in 0..<delay { _ = arrivals.value }
         }
     }
 
     /// The message comes before the port is added or after that, and is announced in either case.
     @Test(arguments: [false, true])
     func aMessageSentWhileItsPortIsAddedIsDelivered(addsElsewhere: Bool) {
-        let rounds = 2_000
+        let rounds = 4_000
         let meeting = Meeting(of: 2)
         let current = Guarded<UVRunLoop.Port?>(nil)
         let keeper = UVRunLoop.Source(sendablePerform: { _ in })
@@ -38,7 +40,7 @@ import Testing
             }
             let thread = startThread {
                 for round in 1...rounds {
-                    meeting.arrive(2 * round - 1)
+                    meeting.arrive(2 * round - 1, delay: addsElsewhere ? 0 : round % 200)
                     act(addsElsewhere)
                     meeting.arrive(2 * round)
                 }
@@ -50,7 +52,7 @@ import Testing
                         loop.stop()
                     })
                     current.withLock { $0 = port }
-                    meeting.arrive(2 * round - 1)
+                    meeting.arrive(2 * round - 1, delay: addsElsewhere ? round % 200 : 0)
                     act(!addsElsewhere)
                     let result = loop.run(mode: .default, for: .seconds(60))
                     precondition(result == .stopped, "A message was lost.")
