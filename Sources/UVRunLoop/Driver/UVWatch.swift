@@ -153,7 +153,9 @@ final class UVWatch {
 extension UVRunLoop.DescriptorEvents {
     /// libuv's bits of these two events are the same.
     fileprivate init(uv events: CInt) {
-        self = Self(rawValue: UInt8(truncatingIfNeeded: events)).intersection([.readable, .writable])
+        self = Self(rawValue: UInt8(truncatingIfNeeded: events)).intersection([
+            .readable, .writable,
+        ])
     }
 
     fileprivate init(condition: CInt) {
