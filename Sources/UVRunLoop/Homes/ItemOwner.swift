@@ -118,7 +118,9 @@ struct ItemOwner: ~Copyable, Sendable {
 
     /// Waits while another thread has marked the item: spins, then sleeps.
     ///
-    /// An item has no room for a lock that blocks, and the wait is almost always short.
+    /// An item has no room for a lock that blocks, and the wait is almost always short. Not inlined,
+    /// because nearly no call has to wait.
+    @inline(never)
     func awaitMark() {
         var backoff = Backoff()
         while case let found = word.load(ordering: .acquiring), found & Self.markBit != 0 {

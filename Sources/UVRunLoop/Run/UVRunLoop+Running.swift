@@ -268,21 +268,31 @@ extension UVRunLoop {
     @inline(never)
     private func beginAnew(_ run: inout Run, in mode: Mode) -> Bool {
         let isRunnable = withEngine { engine in
-            let index = engine.modes.index(of: mode)
-            let isRunnable = mayRun(
-                in: mode,
-                at: index,
-                &engine,
-                run.local,
-                evenIfEmpty: run.terms.staysWhenEmpty
-            )
-            guard isRunnable else {
-                return false
+            guard let index = engine.modes.index(of: mode), engine.modes[index].holdsItems else {
+                return beginWithoutItems(&run, in: mode, &engine)
             }
-            run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine)
+            run.begin(in: index, &engine)
             return true
         }
         if isRunnable { run.rememberBeginning() }
+        return isRunnable
+    }
+
+    @inline(never)
+    private func beginWithoutItems(
+        _ run: inout Run,
+        in mode: Mode,
+        _ engine: inout Engine
+    ) -> Bool {
+        let index = engine.modes.index(of: mode)
+        let isRunnable = mayRun(
+            in: mode,
+            at: index,
+            &engine,
+            run.local,
+            evenIfEmpty: run.terms.staysWhenEmpty
+        )
+        if isRunnable { run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine) }
         return isRunnable
     }
 
@@ -307,6 +317,7 @@ extension UVRunLoop {
     /// Makes one pass: the guide's steps 2 to 9.
     ///
     /// - Returns: Why the run ends, if it does.
+    @inline(__always)
     private func runOnePass(_ run: inout Run) -> RunResult? {
         run.local.passCount = run.local.passCount &+ 1
         if LoopWatch.isOn { watchedPassBegins() }

@@ -32,6 +32,7 @@ extension UVRunLoop {
     ///
     /// The poll is not skipped if a descriptor may be ready and nothing is to be served before it,
     /// because the delay would be observable.
+    @inline(__always)
     func poll(_ run: inout Run) {
         let mayWait =
             !run.isInFirstPass
@@ -39,6 +40,9 @@ extension UVRunLoop {
         if !mayWait || !canReuseLastPoll(&run) { pollKernel(&run) }
     }
 
+    // Inlined: each return on the way from a system call to the pass takes as long as a dozen
+    // instructions.
+    @inline(__always)
     private func pollKernel(_ run: inout Run) {
         armDescriptors(&run)
         run.local.withDriver { $0.poll() }
