@@ -22,7 +22,8 @@ import Testing
     }
 
     @Test func wholeNanosecondsAreNotRounded() {
-        for nanoseconds in [0, 1, 999, 1 << 32, (1 << 32) - 1, 1 << 62, .max - 1, Int64.max] {
+        let samples: [Int64] = [0, 1, 999, 1 << 32, (1 << 32) - 1, 1 << 62, .max - 1, .max]
+        for nanoseconds in samples {
             let duration = Duration.nanoseconds(nanoseconds)
             #expect(duration.nanosecondsRoundedUp == nanoseconds)
             let longer = duration + Duration(attoseconds: 1)
