@@ -121,10 +121,11 @@ private func waitForALoopThatDoesNotRun() throws {
 
 /// Keeps one loop busy beyond the limit, while another one sleeps.
 private func makePasses() throws {
-    let clock = UVRunLoop.VirtualClock(limit: .milliseconds(300))
+    // Long enough for a machine that stalls between two passes.
+    let clock = UVRunLoop.VirtualClock(limit: .seconds(2))
     let other = try UVRunLoop.Thread(name: "other", clock: clock)
     UVRunLoop.withVirtualLoop(clock: clock) { loop in
-        let end = ContinuousClock.now + .milliseconds(900)
+        let end = ContinuousClock.now + .seconds(3)
         let source = UVRunLoop.Source { source in
             sleepBriefly(times: 5)
             if ContinuousClock.now < end { source.signal() } else { source.invalidate() }
