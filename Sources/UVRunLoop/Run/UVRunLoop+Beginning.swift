@@ -1,0 +1,60 @@
+extension UVRunLoop {
+    // MARK: The beginning of a run
+
+    /// Starts a run with what its mode holds.
+    ///
+    /// Without the lock if the previous run began in the same mode, and nothing has changed since.
+    ///
+    /// - Returns: Whether there is something to run for.
+    @inline(__always)
+    func begin(_ run: inout Run, in mode: Mode) -> Bool {
+        run.beginAsBefore(ifVersionIs: summary.version) || beginAnew(&run, in: mode)
+    }
+
+    @inline(never)
+    private func beginAnew(_ run: inout Run, in mode: Mode) -> Bool {
+        let isRunnable = withEngine { engine in
+            guard let index = engine.modes.index(of: mode), engine.modes[index].holdsItems else {
+                return beginWithoutItems(&run, in: mode, &engine)
+            }
+            run.begin(in: index, &engine)
+            return true
+        }
+        if isRunnable { run.rememberBeginning() }
+        return isRunnable
+    }
+
+    @inline(never)
+    private func beginWithoutItems(
+        _ run: inout Run,
+        in mode: Mode,
+        _ engine: inout Engine
+    ) -> Bool {
+        let index = engine.modes.index(of: mode)
+        let isRunnable = mayRun(
+            in: mode,
+            at: index,
+            &engine,
+            run.local,
+            evenIfEmpty: run.terms.staysWhenEmpty
+        )
+        if isRunnable { run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine) }
+        return isRunnable
+    }
+
+    /// Whether there is something to run for in a mode, which may not exist in the loop yet.
+    func mayRun(
+        in mode: Mode,
+        at index: Int?,
+        _ engine: inout Engine,
+        _ local: LocalState,
+        evenIfEmpty: Bool = false
+    ) -> Bool {
+        guard !engine.isClosed, !mode.isCommonName else { return false }
+        if evenIfEmpty { return true }
+        guard let index else { return holdsBlocks(for: mode.number, isCommon: false, local) }
+        let isCommon = engine.modes[index].isCommon
+        return engine.modes[index].holdsItems || (isCommon && mayPerformJobs(local))
+            || holdsBlocks(for: mode.number, isCommon: isCommon, local)
+    }
+}
