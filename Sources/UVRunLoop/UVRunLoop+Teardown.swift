@@ -27,9 +27,18 @@ extension UVRunLoop {
             let remains = engine.close()
             for timer in remains.timers { timer.didLeave(now: now) }
             for record in remains.observers { record.observer.owner.leave() }
-            for record in remains.ports { record.port.link.owner.leave() }
+            for record in remains.ports {
+                let link = record.port.link
+                link.owner.leave(isMarked: link.descriptor != nil)
+            }
             return remains
         }
+        // As in ``endLeaving(_:)``: a port whose descriptor the kernel may still watch is marked.
+        remote.releaseAll()
+        for record in remains.ports where record.port.link.descriptor != nil {
+            record.port.link.owner.leave()
+        }
+        ThreadRecord.forget(location)
         identity.anchor.detach()
         let blocks = closeBlocks()
         for timer in remains.timers { timer.loopDidEnd() }

@@ -110,4 +110,7 @@ package protocol LoopRemote: AnyObject, Sendable {
     ///   - isWanted: Whether the descriptor is still in use; called while the loop cannot start to
     ///     watch it again.
     func release(_ descriptor: CInt, unless isWanted: () -> Bool)
+
+    /// Stops watching all descriptors before the call returns, because the loop has ended.
+    func releaseAll()
 }

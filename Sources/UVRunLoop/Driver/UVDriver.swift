@@ -180,9 +180,17 @@ final class UVDriver: LoopDriver {
 
     func takeReport() -> ReadyReport? {
         while var report = reports.takeNext() {
-            if watches.complete(&report, epoll: epoll), !report.events.isEmpty { return report }
+            guard watches.complete(&report, epoll: epoll) else { continue }
+            if report.details.contains(.unwatched) { markUnwatched(report.descriptor) }
+            if !report.events.isEmpty || report.details.contains(.unwatched) { return report }
         }
         return nil
+    }
+
+    /// libuv has removed a descriptor from the epoll set, because of an error.
+    @inline(never)
+    private func markUnwatched(_ descriptor: CInt) {
+        uvRemote.withDescriptors { $0.markWatched(descriptor, false) }
     }
 
     func watch(

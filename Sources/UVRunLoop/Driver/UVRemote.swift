@@ -59,6 +59,8 @@ final class UVRemote: LoopRemote {
         }
     }
 
+    func releaseAll() { state.withLock { $0.descriptors.releaseAll() } }
+
     /// Whether descriptors were released since the last call.
     var hasReleased: Bool {
         // The loop's own releases are visible at once; another thread's may wait for the next
@@ -108,11 +110,12 @@ struct WatchedDescriptors {
     mutating func pause(_ descriptor: CInt) {
         // An error is ignored: the descriptor is closed or not in the set.
         _ = cuv_epoll_delete(epoll, descriptor)
-        if isWatched[descriptor] != nil { isWatched[descriptor] = false }
+        markWatched(descriptor, false)
     }
 
-    mutating func markWatched(_ descriptor: CInt) {
-        if isWatched[descriptor] != nil { isWatched[descriptor] = true }
+    /// Sets whether a descriptor that was taken is in the epoll set.
+    mutating func markWatched(_ descriptor: CInt, _ isInSet: Bool = true) {
+        if isWatched[descriptor] != nil { isWatched[descriptor] = isInSet }
     }
 
     /// Traps if the kernel still reports a closed descriptor.

@@ -107,6 +107,15 @@ final class ThreadRecord {
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
     }
 
+    /// Has the calling thread look for a location's loop by its anchor from now on, because the
+    /// thread's own loop has ended and another loop may reuse the anchor.
+    static func forget(_ location: ItemOwner.Location) {
+        let thread = unsafe slot
+        if unsafe thread.pointee.loop_place == location.bits {
+            unsafe thread.pointee.loop_place = ItemOwner.Location.nowhere.bits
+        }
+    }
+
     // MARK: The end of a thread
 
     /// A key whose destructor is called when a thread ends.

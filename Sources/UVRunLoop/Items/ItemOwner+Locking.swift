@@ -55,8 +55,9 @@ extension ItemOwner {
             }
             let result = ThreadRecord.withLoop(at: location) { loop -> Result? in
                 let result = loop.withEngine { engine -> Result? in
-                    // It may have left before the lock was acquired.
-                    isIn(location) ? inLoop(loop, &engine) : nil
+                    // It may have left before the lock was acquired; and if the loop has ended, the
+                    // location may be that of another one.
+                    !engine.isClosed && isIn(location) ? inLoop(loop, &engine) : nil
                 }
                 if result != nil { afterwards(loop) }
                 return result
@@ -76,6 +77,6 @@ extension ItemOwner {
         ifIn loop: UVRunLoop,
         _ body: (inout Engine) -> Result?
     ) -> Result? {
-        loop.withEngine { isIn(loop.location) ? body(&$0) : nil }
+        loop.withEngine { !$0.isClosed && isIn(loop.location) ? body(&$0) : nil }
     }
 }

@@ -21,7 +21,8 @@ extension UVRunLoop {
         if hasPolled, knowsReadyPort(in: mode), canReuseLastPoll(&run) { return true }
         guard run.view.isSleepObserved else { return false }
         pollKernel(&run)
-        return knowsReadyPort(in: mode)
+        // The last observer of the sleep may have gone meanwhile, and a sole port been taken.
+        return run.delivery != nil || knowsReadyPort(in: mode)
     }
 
     private func knowsReadyPort(in mode: Int) -> Bool {

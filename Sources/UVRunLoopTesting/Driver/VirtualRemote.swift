@@ -56,12 +56,19 @@ package final class VirtualRemote: LoopRemote {
         }
     }
 
-    /// Takes the loop from the clock.
-    func close() {
-        clock.state.withLock { $0.removeLoop(number) }
+    package func releaseAll() {
         taken.withLock { taken in
-            for descriptor in taken { BlockingFlags.giveBack(descriptor) }
+            for descriptor in taken {
+                clock.state.withLock { _ = $0.withLoop(number) { $0.unwatch(descriptor) } }
+                BlockingFlags.giveBack(descriptor)
+            }
             taken = []
         }
+    }
+
+    /// Takes the loop from the clock.
+    func close() {
+        releaseAll()
+        clock.state.withLock { $0.removeLoop(number) }
     }
 }

@@ -156,6 +156,22 @@ import UVRunLoop
         }
     }
 
+    /// libuv removes such a descriptor from its epoll set by itself.
+    @Test func aDescriptorWithAnErrorGetsItsFlagBack() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let source = try UVRunLoop.DescriptorSource(pipe.writeEnd, events: []) { _, _ in
+                loop.stop()
+            }
+            loop.add(source, forMode: .default)
+            let before = flags(of: pipe.writeEnd)
+            whenAsleep(loop) { pipe.closeReadEnd() }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            source.invalidate()
+            #expect(flags(of: pipe.writeEnd) == before)
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func theBlockingFlagIsPutBackWhenTheLastSourceIsGone(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

@@ -70,6 +70,37 @@ import UVRunLoop
         }
     }
 
+    /// The sleep's observer goes when the captures of another one are released, which is between the
+    /// poll of step 5 and the taking of what it found.
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatIsReadyIsServedAlthoughTheSleepsObserverGoesMeanwhile(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            pipe.write("x")
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("readable")
+            }
+            loop.add(source, forMode: .default)
+            let sleeps = UVRunLoop.Observer(activities: .beforeWaiting) { _, _ in }
+            loop.add(sleeps, forMode: .default)
+            var last: UVRunLoop.Observer?
+            do {
+                let end = Releasing { loop.remove(sleeps, forMode: .default) }
+                last = UVRunLoop.Observer(activities: .entry) { _, _ in _ = end }
+            }
+            if let last { loop.add(last, forMode: .default) }
+            let remover = UVRunLoop.Observer(activities: .beforeSources) { _, _ in
+                guard let observer = last else { return }
+                loop.remove(observer, forMode: .default)
+                last = nil
+            }
+            loop.add(remover, forMode: .default)
+            let result = loop.run(for: .seconds(60), returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+            #expect(log.entries == ["readable"])
+        }
+    }
+
     // MARK: Order
 
     @Test(arguments: DriverKind.allCases)
@@ -348,4 +379,13 @@ private func addAnObserverToTwoLoops() {
     let observer = UVRunLoop.Observer(activities: .all, sendableHandler: { _, _ in })
     UVRunLoop.current.add(observer, forMode: .default)
     onAnotherThread { UVRunLoop.current.add(observer, forMode: .default) }
+}
+
+/// Does something when it is released; not for other threads.
+private final class Releasing {
+    private let act: () -> Void
+
+    init(_ act: @escaping () -> Void) { self.act = act }
+
+    deinit { act() }
 }
