@@ -85,7 +85,7 @@ import UVRunLoop
             loop.add(sleeps, forMode: .default)
             var last: UVRunLoop.Observer?
             do {
-                let end = Releasing { loop.remove(sleeps, forMode: .default) }
+                let end = Farewell { loop.remove(sleeps, forMode: .default) }
                 last = UVRunLoop.Observer(activities: .entry) { _, _ in _ = end }
             }
             if let last { loop.add(last, forMode: .default) }
@@ -379,13 +379,4 @@ private func addAnObserverToTwoLoops() {
     let observer = UVRunLoop.Observer(activities: .all, sendableHandler: { _, _ in })
     UVRunLoop.current.add(observer, forMode: .default)
     onAnotherThread { UVRunLoop.current.add(observer, forMode: .default) }
-}
-
-/// Does something when it is released; not for other threads.
-private final class Releasing {
-    private let act: () -> Void
-
-    init(_ act: @escaping () -> Void) { self.act = act }
-
-    deinit { act() }
 }

@@ -9,6 +9,14 @@ import UVRunLoopTesting
         for _ in 0..<2 { #expect(loop.run(mode: .default, for: .zero) == .timedOut) }
     }
 
+    /// Adds a source that keeps the default mode from being empty, and makes two passes in it.
+    private func runTwiceWithAKeeper(_ loop: UVRunLoop) -> UVRunLoop.Source {
+        let keeper = UVRunLoop.Source(sendablePerform: { _ in })
+        loop.add(keeper, forMode: .default)
+        runTwice(loop)
+        return keeper
+    }
+
     /// Changes a loop on the calling thread or on another one, and waits until that is done.
     private func change(
         on place: Place,
@@ -25,9 +33,7 @@ import UVRunLoopTesting
     @Test(arguments: DriverKind.allCases, Place.allCases)
     func aRunAfterTheLastSourceWasRemovedIsFinished(kind: DriverKind, place: Place) {
         withLoop(kind) { loop, _ in
-            let keeper = UVRunLoop.Source(sendablePerform: { _ in })
-            loop.add(keeper, forMode: .default)
-            runTwice(loop)
+            let keeper = runTwiceWithAKeeper(loop)
             change(on: place) { loop.remove(keeper, forMode: .default) }
             #expect(loop.run(mode: .default, for: .zero) == .finished)
             loop.add(keeper, forMode: .default)
@@ -51,9 +57,7 @@ import UVRunLoopTesting
     @Test(arguments: DriverKind.allCases, Place.allCases)
     func anObserverThatWasAddedIsToldOfTheNextRun(kind: DriverKind, place: Place) {
         withLoop(kind) { loop, log in
-            let keeper = UVRunLoop.Source(sendablePerform: { _ in })
-            loop.add(keeper, forMode: .default)
-            runTwice(loop)
+            _ = runTwiceWithAKeeper(loop)
             let observer = UVRunLoop.Observer(
                 activities: [.entry, .exit],
                 sendableHandler: { _, activity in log.note(activity == .entry ? "entry" : "exit") }
@@ -88,9 +92,7 @@ import UVRunLoopTesting
     @Test(arguments: DriverKind.allCases, Place.allCases)
     func aTimerThatWasAddedFiresInTheNextRun(kind: DriverKind, place: Place) {
         withLoop(kind) { loop, log in
-            let keeper = UVRunLoop.Source(sendablePerform: { _ in })
-            loop.add(keeper, forMode: .default)
-            runTwice(loop)
+            _ = runTwiceWithAKeeper(loop)
             let timer = UVRunLoop.Timer(after: .zero, sendableHandler: { _ in log.note("timer") })
             change(on: place) { loop.add(timer, forMode: .default) }
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
@@ -101,9 +103,7 @@ import UVRunLoopTesting
     @Test(arguments: DriverKind.allCases, Place.allCases)
     func aPortThatWasAddedIsServedInTheNextRun(kind: DriverKind, place: Place) {
         withLoop(kind) { loop, log in
-            let keeper = UVRunLoop.Source(sendablePerform: { _ in })
-            loop.add(keeper, forMode: .default)
-            runTwice(loop)
+            _ = runTwiceWithAKeeper(loop)
             let pipe = Pipe()
             pipe.write("x")
             change(on: place) {
@@ -169,9 +169,7 @@ import UVRunLoopTesting
     @Test(arguments: DriverKind.allCases)
     func whatANestedRunChangesIsKnownToTheOuterOneAndToTheNext(kind: DriverKind) {
         withLoop(kind) { loop, log in
-            let keeper = UVRunLoop.Source { _ in }
-            loop.add(keeper, forMode: .default)
-            runTwice(loop)
+            let keeper = runTwiceWithAKeeper(loop)
             loop.performLocally {
                 #expect(loop.run(mode: .default, for: .zero) == .timedOut)
                 log.observe(loop, [.beforeSources, .exit])
