@@ -119,11 +119,11 @@ extension UVRunLoop {
 
     /// The date after a delay, by the clock of this loop.
     package func instant(after delay: Duration) -> Instant {
-        Instant(nanoseconds: remote.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0)))
+        Instant(nanoseconds: waker.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0)))
     }
 
     private static var currentTime: Int64 {
-        ThreadRecord.withCurrentLoop { $0?.remote.now ?? monotonicNow() }
+        ThreadRecord.withCurrentLoop { $0?.waker.now ?? monotonicNow() }
     }
 
     /// Returns the later of a date and the current time.

@@ -15,7 +15,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// - Complexity: O(number of items × number of modes).
     public var debugDescription: String {
         guard identity.isThisProcess else { return description }
-        let now = remote.now
+        let now = waker.now
         let listings = contents.withEngine { $0.listings }
         let modes = listings.flatMap { Self.lines(of: $0, now: now) }
         return ([line.with(activityWords).text(with: self)] + modes + workLines)

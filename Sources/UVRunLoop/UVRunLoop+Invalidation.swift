@@ -3,7 +3,7 @@ extension UVRunLoop {
 
     static func invalidate(_ timer: Timer) {
         timer.useMark.dismiss()
-        let isAtHome = timer.isAtHome
+        let isAtHome = timer.home.isHere
         var last: TimerCall?
         timer.owner.withLock { _, engine in
             last = timer.becomeInvalid(releasing: isAtHome)

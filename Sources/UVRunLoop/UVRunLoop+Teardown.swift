@@ -22,7 +22,7 @@ extension UVRunLoop {
         registerMainQueue()
         // First, because a later step may wait for a thread that waits for one of these requests.
         let requests = closeRequests()
-        let now = remote.now
+        let now = waker.now
         let remains = withEngine { engine in
             let remains = engine.close()
             for timer in remains.timers { timer.didLeave(now: now) }

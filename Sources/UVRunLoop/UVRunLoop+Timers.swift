@@ -20,7 +20,7 @@ extension UVRunLoop {
         file: StaticString = #fileID,
         line: UInt = #line
     ) {
-        HomeThread.check(timer.home?.identity, is: thread) {
+        timer.home.check(is: thread) {
             Caller(file, line, "timer", label: timer.label)
         }
         timer.useMark.dismiss()
@@ -43,7 +43,7 @@ extension UVRunLoop {
     ///   - mode: The mode to leave; ``Mode/common`` takes a timer that was added to it out of
     ///     every common mode.
     public func remove(_ timer: Timer, forMode mode: Mode) {
-        let now = remote.now
+        let now = waker.now
         timer.owner.withLock(ifIn: self) { engine in
             if !engine.remove(timer, from: mode) { timer.didLeave(now: now) }
         }
@@ -80,12 +80,8 @@ extension UVRunLoop.Timer {
         return releasing ? call.take() : nil
     }
 
-    /// Whether the calling thread may touch the handler.
-    var isAtHome: Bool { home?.isCurrent ?? true }
-
     /// Posts the release of an invalid timer's handler to its home thread.
     func releaseCallAtHome() {
-        guard let home else { return }
         if !home.post({ self.releaseCall() }) { releaseCall() }
     }
 

@@ -35,7 +35,6 @@ static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found, i
 enum {
     cuv_epoll_operation_add = EPOLL_CTL_ADD,
     cuv_epoll_operation_modify = EPOLL_CTL_MOD,
-    cuv_epoll_operation_delete = EPOLL_CTL_DEL,
 };
 
 int cuv_epoll_tag(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag);

@@ -21,7 +21,6 @@ struct cuv_thread {
     void *_Nullable record;
     uint64_t identity;
     uint64_t generation;
-    void *_Nullable home;
     void *_Nullable loop;
     uintptr_t loop_place;
 };

@@ -1,6 +1,4 @@
-/// The reports that libuv's callbacks have recorded since the loop last took them.
-///
-/// The callbacks do nothing else.
+/// The reports of polls, by libuv's callbacks or by ``DirectPoll``, since the loop last took them.
 final class ReadyReports {
     @safe @exclusivity(unchecked) private var reports = OwnedArray<ReadyReport>()
     /// The number of reports that were taken.

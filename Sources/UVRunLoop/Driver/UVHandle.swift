@@ -43,10 +43,3 @@ struct UVHandle<Raw>: ~Copyable {
         assertionFailure("Bug in UVRunLoop: a libuv handle was dropped while open.")
     }
 }
-
-/// Throws the error that a negative libuv status stands for.
-@discardableResult
-package func accepted(_ status: CInt) throws(UVError) -> CInt {
-    guard status >= 0 else { throw UVError(rawValue: status) }
-    return status
-}

@@ -25,6 +25,12 @@ package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
     /// Whether a change or a wake-up is marked: the loop has to return from its wait.
     package var isMarked: Bool { word.loadAcquiring() & (Self.changed | Self.woken) != 0 }
 
+    /// Whether the contents are marked as changed.
+    var isMarkedAsChanged: Bool {
+        @inline(__always)
+        get { word.loadRelaxed() & Self.changed != 0 }
+    }
+
     /// Marks the contents as changed; returns whether the loop has to be woken.
     package func markChanged() -> Bool {
         mark(Self.changed)

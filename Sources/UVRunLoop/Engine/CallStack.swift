@@ -4,7 +4,6 @@
 struct CallStack<Timer: TimerReference>: ~Copyable {
     private var calls = OwnedArray<Unretained<Timer>>()
 
-    var count: Int { calls.count }
     var timers: [Timer] { calls.indices.map { calls[$0].object } }
 
     @inline(__always)

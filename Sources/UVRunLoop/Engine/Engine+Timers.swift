@@ -24,7 +24,6 @@ extension GenericEngine {
     /// Adds a timer to a mode, or to every common one.
     @inline(__always)
     mutating func add(_ timer: Items.Timer, to mode: UVRunLoop.Mode) {
-        renewVersion()
         if mode.isCommonName { return addToCommonModes(timer) }
         join(timer, modes.makeIndex(of: mode))
     }
@@ -38,6 +37,8 @@ extension GenericEngine {
     @inline(__always)
     private mutating func join(_ timer: Items.Timer, _ mode: Int) {
         if timerModes.isInAnyMode(timer), timerModes.place(of: timer, in: mode) != nil { return }
+        // A run's view of the mode shows whether there are timers, not how many.
+        if modes[mode].timerCount == 0 { renewVersion() }
         let slot = modes[mode].join(timer, serial: nextSerial())
         timerModes.insert(Membership(mode: mode, place: slot), of: timer)
     }
@@ -58,7 +59,6 @@ extension GenericEngine {
     ///
     /// - Returns: Whether the timer is still in the loop.
     mutating func remove(_ timer: Items.Timer, from mode: UVRunLoop.Mode) -> Bool {
-        renewVersion()
         if !mode.isCommonName {
             if let index = modes.index(of: mode) { leave(timer, index, keepsTurn: true) }
         } else if timer.core.isCommon {
@@ -78,8 +78,14 @@ extension GenericEngine {
     private mutating func leave(_ timer: Items.Timer, _ mode: Int, keepsTurn: Bool = false) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
         if keepsTurn { modes[mode].timers.keepTurn(of: membership.place) }
-        // The caller holds a reference to the timer.
-        modes[mode].timerDidLeave(membership.place)
+        didLeave(membership)
+    }
+
+    /// Vacates a timer's slot in a mode; the caller holds a reference to the timer.
+    @inline(__always)
+    private mutating func didLeave(_ membership: Membership, isQueued: Bool = true) {
+        modes[membership.mode].timerDidLeave(membership.place, isQueued: isQueued)
+        if modes[membership.mode].timerCount == 0 { renewVersion() }
     }
 
     /// Removes a timer from the loop.
@@ -89,11 +95,8 @@ extension GenericEngine {
     ///   - isQueued: `false` if its call has just ended: then it is in no queue.
     @inline(__always)
     mutating func remove(_ timer: Items.Timer, isQueued: Bool = true) {
-        renewVersion()
         if timer.core.isCommon || timer.core.isInManyModes { return removeFromManyModes(timer) }
-        if let only = timerModes.removeFromOnlyMode(timer) {
-            modes[only.mode].timerDidLeave(only.place, isQueued: isQueued)
-        }
+        if let only = timerModes.removeFromOnlyMode(timer) { didLeave(only, isQueued: isQueued) }
     }
 
     @inline(never)

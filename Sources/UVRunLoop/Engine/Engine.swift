@@ -27,7 +27,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var mayHoldUnwatched = false
     /// Whether the loop's thread has ended; nothing is accepted any more.
     private(set) var isClosed = false
-    /// Increases with every change to the modes' items.
+    /// Increases with every change to what a run's view of its mode shows.
     private(set) var version: UInt64 = 0
     private var serial: UInt64 = 0
 

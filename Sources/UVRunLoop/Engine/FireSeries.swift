@@ -57,11 +57,4 @@ extension Int64 {
         let (product, tooLarge) = count.multipliedReportingOverflow(by: step)
         return tooLarge ? .max : addingSaturating(product)
     }
-
-    /// Returns the sum, or the nearest number that fits.
-    package func addingSaturating(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        guard overflow else { return sum }
-        return other < 0 ? .min : .max
-    }
 }

@@ -20,8 +20,6 @@ struct SlotMap<Item>: ~Copyable {
     private var slots = OwnedArray<Slot>()
     private var vacant = OwnedArray<UInt32>()
 
-    var isEmpty: Bool { vacant.count == slots.count }
-
     mutating func insert(_ item: Item) -> Ticket {
         if !vacant.isEmpty {
             let slot = vacant.removeLast()

@@ -10,7 +10,7 @@
 /// reference.
 @usableFromInline
 package final class HomeBound<Value>: @unchecked Sendable {
-    package let home: HomeThread?
+    package let home: Home
     private let lock = Lock()
     @safe @exclusivity(unchecked) private var value: Value?
     /// Whether the value is lent on its home thread; `isReleaseDue` if it was to be released
@@ -19,7 +19,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isReleaseDue = false
 
     /// Stores a value for its home thread, or for any thread if it has no home.
-    init(_ value: Value, home: HomeThread?) {
+    init(_ value: Value, home: Home) {
         self.value = value
         self.home = home
     }
@@ -31,12 +31,12 @@ package final class HomeBound<Value>: @unchecked Sendable {
     ///
     /// `Value` cannot express that, because plain handlers have the same type; the caller
     /// guarantees it.
-    package convenience init(sendable value: Value) { self.init(value, home: nil) }
+    package convenience init(sendable value: Value) { self.init(value, home: .anywhere) }
 
     /// The value, on its home thread; `nil` once it was released.
     package var current: Value? {
-        guard let home else { return shared }
-        require(home.isCurrent, HomeThread.rule(for: "This item"))
+        if home.isAnywhere { return shared }
+        require(home.isHere, Home.rule(for: "This item"))
         return value
     }
 
@@ -51,14 +51,14 @@ package final class HomeBound<Value>: @unchecked Sendable {
 
     /// Traps unless the value may be used on a thread.
     package func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        HomeThread.check(home?.identity, is: thread, caller)
+        home.check(is: thread, caller)
     }
 
     /// Releases the value, here or on its home thread.
     ///
     /// > Threading: Any thread. No lock may be held, because releasing the value may run user code.
     package func release() {
-        if let home, !home.isCurrent, home.post({ self.releaseHere() }) { return }
+        if !home.isHere, home.post({ self.releaseHere() }) { return }
         releaseHere()
     }
 
@@ -70,7 +70,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
         withExtendedLifetime(last) {}
     }
 
-    deinit { HomeThread.release(&value, at: home) }
+    deinit { home.release(&value) }
 }
 
 extension HomeBound where Value: AnyObject {
@@ -82,7 +82,7 @@ extension HomeBound where Value: AnyObject {
     @inline(__always)
     @discardableResult
     func lend(_ body: (Value) -> Void) -> Bool {
-        guard home != nil else {
+        guard !home.isAnywhere else {
             guard let value = shared else { return false }
             body(value)
             return true
@@ -97,12 +97,12 @@ extension HomeBound where Value: AnyObject {
     }
 }
 
-extension HomeThread {
-    /// Releases a value that nobody else can reach, on its home thread.
-    static func release<Value>(_ value: inout Value?, at home: HomeThread?) {
-        guard let home, value != nil, !home.isCurrent else { return value = nil }
+extension Home {
+    /// Releases a value that nobody else can reach, here or on its home thread.
+    func release<Value>(_ value: inout Value?) {
+        guard value != nil, !isHere else { return value = nil }
         let cell = Cell(moving: &value)
-        if !home.post({ cell.release() }) { cell.release() }
+        if !post({ cell.release() }) { cell.release() }
     }
 
     /// Carries a value to its home thread without a copy that would be released elsewhere.

@@ -15,34 +15,55 @@ package final class HomeThread: Sendable {
         var loop: UVRunLoop?
     }
 
-    package let identity: ThreadIdentity
-    private let generation = ForkCount.current
+    let identity: ThreadIdentity
     private let state = Guarded(State())
     /// Read without the lock, once per pass.
     private let hasReleases = Atomic<Bool>(false)
 
-    init(_ identity: ThreadIdentity) { self.identity = identity }
+    private init(_ identity: ThreadIdentity) { self.identity = identity }
 
-    /// The calling thread.
-    @usableFromInline package static var current: HomeThread { ThreadRecord.currentHome }
+    // MARK: Finding one
 
+    /// Some threads of this process, from their first use of the library until they end.
+    private final class Directory: Sendable {
+        let threads = Guarded<[ThreadIdentity: HomeThread]>([:])
+    }
+
+    /// All threads but the main thread, in several directories, so that threads that release each
+    /// other's handlers seldom wait for one lock. A forked child has none of its parent's.
+    private final class Directories: Sendable {
+        private let all = (0..<16).map { _ in Directory() }
+
+        subscript(identity: ThreadIdentity) -> Directory { all[Int(identity.number % 16)] }
+    }
+
+    private static let directories = PerProcess { Directories() }
     private static let mainThread = PerProcess { HomeThread(.main) }
 
     /// The main thread, even if it has not used the library yet.
     static var main: HomeThread { mainThread.current }
 
-    @usableFromInline package var isCurrent: Bool { ThreadRecord.isCurrent(identity) }
+    /// Begins to accept releases for the calling thread.
+    static func open(_ identity: ThreadIdentity) -> HomeThread {
+        if identity == .main { return main }
+        let home = HomeThread(identity)
+        directories.current[identity].threads.withLock { $0[identity] = home }
+        return home
+    }
+
+    /// A thread of this process; `nil` if it has ended.
+    static func find(_ identity: ThreadIdentity) -> HomeThread? {
+        identity == .main ? main : directories.current[identity].threads.withLock { $0[identity] }
+    }
+
+    // MARK: Any thread
 
     /// Posts a release to the thread.
     ///
-    /// - Parameter release: The release. A value that only the thread may release is captured by
-    ///   pointer.
-    /// - Returns: `false` if the thread has ended, and the caller must release the value.
+    /// - Returns: `false` if the thread has ended.
     ///
     /// > Threading: Any thread; no lock may be held.
     func post(_ release: @escaping Block) -> Bool {
-        // In a forked child, the parent's threads do not exist.
-        guard generation == ForkCount.current else { return false }
         let (isPosted, loop) = state.withLock { state -> (Bool, UVRunLoop?) in
             guard !state.isClosed else { return (false, nil) }
             state.releases.append(release)
@@ -51,33 +72,6 @@ package final class HomeThread: Sendable {
         }
         loop?.contentsDidChange()
         return isPosted
-    }
-
-    // MARK: The rule
-
-    /// Traps unless a handler with a home, or with none, may be called on a thread.
-    ///
-    /// - Parameters:
-    ///   - home: The handler's home.
-    ///   - thread: The thread.
-    ///   - caller: Returns what the message of the trap names.
-    @inline(__always)
-    package static func check(
-        _ home: ThreadIdentity?,
-        is thread: ThreadIdentity,
-        _ caller: () -> Caller
-    ) {
-        if home == nil || home == thread { return }
-        let caller = caller()
-        fail(rule(for: caller.subject), file: caller.file, line: caller.line)
-    }
-
-    static func rule(for subject: String) -> String {
-        """
-        \(subject) has a handler that is not @Sendable, so it belongs to the thread that created \
-        it. Create it on the thread whose loop serves it, or use the initialiser with a sendable \
-        handler.
-        """
     }
 
     // MARK: On the thread itself
@@ -113,5 +107,6 @@ package final class HomeThread: Sendable {
         setLoop(nil)
         state.withLock { $0.isClosed = true }
         doPostedReleases()
+        Self.directories.current[identity].threads.withLock { $0[identity] = nil }
     }
 }

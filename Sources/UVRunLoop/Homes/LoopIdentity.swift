@@ -5,7 +5,7 @@ import Synchronization
 struct LoopIdentity: ~Copyable, Sendable {
     /// The thread that runs the loop, as the one that releases handlers.
     let home: HomeThread
-    /// The timers in the loop refer to it by its anchor.
+    /// The timers, observers and ports in the loop refer to it by its anchor.
     let anchor = LoopAnchor.take()
     /// The number of forks between the first process and the one that created the loop.
     let generation = ForkCount.current

@@ -25,7 +25,7 @@ final class ThreadRecord {
 
     private init(identity: ThreadIdentity) {
         self.identity = identity
-        home = identity == .main ? .main : HomeThread(identity)
+        home = .open(identity)
         generation = ForkCount.current
     }
 
@@ -50,7 +50,6 @@ final class ThreadRecord {
             record: pointer,
             identity: record.identity.number,
             generation: record.generation,
-            home: unsafe Unmanaged.passUnretained(record.home).toOpaque(),
             loop: nil,
             loop_place: ItemOwner.Location.nowhere.bits
         )
@@ -75,15 +74,6 @@ final class ThreadRecord {
             && thread.pointee.record != nil && thread.pointee.identity == identity.number
     }
 
-    /// The calling thread's home; every handler needs it, so it is read without the record.
-    static var currentHome: HomeThread {
-        let thread = unsafe slot
-        guard unsafe thread.pointee.generation == ForkCount.current,
-            let home = unsafe thread.pointee.home
-        else { return current.home }
-        return unsafe Unmanaged<HomeThread>.fromOpaque(home).takeUnretainedValue()
-    }
-
     /// Lends the calling thread's loop, if it has one; the loop lives as long as the thread.
     static func withCurrentLoop<Result>(_ body: (UVRunLoop?) -> Result) -> Result {
         let thread = unsafe slot
@@ -91,6 +81,12 @@ final class ThreadRecord {
             let loop = unsafe thread.pointee.loop
         else { return body(nil) }
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
+    }
+
+    /// Whether a loop of this process is the calling thread's.
+    @inline(__always)
+    static func isCurrentLoop(_ loop: UVRunLoop) -> Bool {
+        unsafe slot.pointee.loop == Unmanaged.passUnretained(loop).toOpaque()
     }
 
     /// Lends a loop; returns `nil` if its thread has ended.

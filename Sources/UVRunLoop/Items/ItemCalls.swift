@@ -1,22 +1,23 @@
-// The handlers of timers and observers. They are not generic, because a closure stored by a generic
-// type is wrapped in another closure, and there may be a million timers, and observers are called
-// several times per pass. Unchecked for the same reason as `HomeBound`: the items check the
-// thread.
+// The handlers of items that are called often. They are not generic, because a closure stored by a
+// generic type is wrapped in another closure, and there may be a million timers, and observers are
+// called several times per pass.
 
 /// A timer's handler.
+///
+/// Unchecked for the same reason as ``HomeBound``: the timer checks the thread.
 struct TimerCall: @unchecked Sendable {
     let body: (UVRunLoop.Timer) -> Void
 }
 
 /// An observer's handler; an object, so that it can be called without being retained.
-final class ObserverCall: @unchecked Sendable {
+final class ObserverCall {
     let body: (UVRunLoop.Observer, UVRunLoop.Activities) -> Void
 
     init(body: @escaping (UVRunLoop.Observer, UVRunLoop.Activities) -> Void) { self.body = body }
 }
 
 /// A descriptor source's handler; an object for the same reason.
-final class DescriptorCall: @unchecked Sendable {
+final class DescriptorCall {
     let body: (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorEvents) -> Void
 
     init(body: @escaping (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorEvents) -> Void) {

@@ -28,7 +28,7 @@ extension UVRunLoop.Timer {
             date: date,
             interval,
             tolerance,
-            home: nil,
+            home: .anywhere,
             handler,
             companion: listener
         )

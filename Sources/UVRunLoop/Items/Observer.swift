@@ -22,7 +22,7 @@ extension UVRunLoop {
         let useMark = UseMark("an observer")
         /// Whether the handler is running.
         ///
-        /// Only the loop's thread reads and writes it.
+        /// A sendable handler may move the observer to another thread's loop, so it is atomic.
         private let isCalled = Atomic<Bool>(false)
         /// The activities at which the observer is called.
         public let activities: Activities
@@ -67,14 +67,14 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (Observer, Activities) -> Void
         ) {
-            self.init(activities, repeats, order, home: nil, sendableHandler)
+            self.init(activities, repeats, order, home: .anywhere, sendableHandler)
         }
 
         private init(
             _ activities: Activities,
             _ repeats: Bool,
             _ order: Int,
-            home: HomeThread?,
+            home: Home,
             _ handler: @escaping (Observer, Activities) -> Void
         ) {
             self.activities = activities

@@ -26,8 +26,8 @@ extension UVRunLoop {
         @safe nonisolated(unsafe) var call: TimerCall?
         let owner = ItemOwner()
         let useMark = UseMark("a timer")
-        /// The thread that the handler belongs to; `nil` when it may be called on any.
-        let home: HomeThread?
+        /// The thread that the handler belongs to, if any.
+        let home: Home
         let missed = Atomic<Int>(0)
         let labelSlot = LabelSlot()
         /// What another layer keeps with the timer.
@@ -107,7 +107,7 @@ extension UVRunLoop {
                 date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
                 interval,
                 tolerance,
-                home: nil,
+                home: .anywhere,
                 sendableHandler
             )
         }
@@ -133,7 +133,7 @@ extension UVRunLoop {
                 date: UVRunLoop.currentTime(after: delay),
                 interval,
                 tolerance,
-                home: nil,
+                home: .anywhere,
                 sendableHandler
             )
         }
@@ -143,7 +143,7 @@ extension UVRunLoop {
             catchingUpFrom date: Int64,
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
-            self.init(date: date, nil, .zero, home: nil, sendableHandler)
+            self.init(date: date, nil, .zero, home: .anywhere, sendableHandler)
         }
 
         /// Makes a timer for a date, with something that another layer keeps with it.
@@ -151,7 +151,7 @@ extension UVRunLoop {
             at date: Instant,
             interval: Duration?,
             companion: any AnyObject & Sendable,
-            home: HomeThread?,
+            home: Home,
             _ handler: @escaping (Timer) -> Void
         ) {
             self.init(
@@ -168,7 +168,7 @@ extension UVRunLoop {
             date: Int64,
             _ interval: Duration?,
             _ tolerance: Duration,
-            home: HomeThread?,
+            home: Home,
             _ handler: @escaping (Timer) -> Void,
             companion: (any AnyObject & Sendable)? = nil
         ) {
@@ -183,7 +183,7 @@ extension UVRunLoop {
 
         deinit {
             // A timer that was invalidated has none any more.
-            if call != nil { HomeThread.release(&call, at: home) }
+            if call != nil { home.release(&call) }
         }
 
         /// Nanoseconds between fires.

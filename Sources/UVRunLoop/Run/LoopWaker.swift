@@ -19,6 +19,12 @@ struct LoopWaker: ~Copyable, Sendable {
         isOnSystemClock = remote.isOnSystemClock
     }
 
+    /// The current time of the loop's clock.
+    var now: Int64 {
+        @inline(__always)
+        get { isOnSystemClock ? monotonicNow() : remote.now }
+    }
+
     /// Returns the later of a date and the current time of the loop's clock.
     @inline(__always)
     func time(notBefore date: Int64) -> Int64 {

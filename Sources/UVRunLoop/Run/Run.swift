@@ -87,7 +87,7 @@ struct Run: ~Copyable {
     ///
     /// The clock is read at most once after each return from the kernel, and once after user code.
     @inline(__always)
-    mutating func now(by clock: any LoopRemote) -> Int64 {
+    mutating func now(by clock: borrowing LoopWaker) -> Int64 {
         if let reading { return reading }
         let now = clock.now
         reading = now

@@ -111,7 +111,7 @@ extension UVRunLoop {
         var displaced: [Timer]?
         var end = TimerCallEnd.goesOn
         let following = withEngine { engine -> Engine.Firing? in
-            let now = firing.isRepeating ? run.now(by: remote) : nil
+            let now = firing.isRepeating ? run.now(by: waker) : nil
             end = endCall(of: firing.timer, now: now, &engine)
             let following = takeNext(&run, &engine)
             if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
@@ -126,7 +126,7 @@ extension UVRunLoop {
     @inline(__always)
     func takeNext(_ run: inout Run, _ engine: inout Engine) -> Engine.Firing? {
         engine.takeNext(in: run.modeIndex) {
-            run.now(by: remote)
+            run.now(by: waker)
         } isHere: { timer in
             timer.owner.isIn(location)
         }
@@ -148,7 +148,7 @@ extension UVRunLoop {
     /// Calls a timer's handler at once, whether it is in a loop or not.
     static func fire(_ timer: Timer, _ file: StaticString, _ line: UInt) {
         guard timer.isValid else { return }
-        HomeThread.check(timer.home?.identity, is: .current) {
+        timer.home.check(is: .current) {
             Caller(file, line, "timer", label: timer.label)
         }
         let (loop, call) = timer.owner.withLock { loop, engine -> (UVRunLoop?, TimerCall?) in

@@ -42,7 +42,7 @@ extension UVRunLoop {
             direct.poll.skippedPolls < direct.poll.maxSkippedPolls,
             direct.announcementCount == waker.announcementCount
         else { return false }
-        let now = remote.now
+        let now = waker.now
         guard now < direct.end else { return false }
         if let mode = direct.modeWithTimers {
             let soonest = withEngine { $0.soonestQueued(in: mode) }

@@ -56,7 +56,7 @@ extension UVRunLoop {
             // Durations are compared by a call into the standard library, numbers in place.
             date =
                 limit.attoseconds > 0
-                ? remote.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
+                ? waker.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
         }
         return run(
             mode,
@@ -103,7 +103,7 @@ extension UVRunLoop {
             mode,
             Run.Terms(
                 limit: date,
-                limitWasPast: date.map { $0 <= remote.now } ?? false,
+                limitWasPast: date.map { $0 <= waker.now } ?? false,
                 returnsAfterSource: returnAfterSourceHandled
             ),
             local
@@ -122,7 +122,7 @@ extension UVRunLoop {
             mode,
             Run.Terms(
                 limit: limit,
-                limitWasPast: limit <= remote.now,
+                limitWasPast: limit <= waker.now,
                 returnsAfterSource: true,
                 staysWhenEmpty: true
             ),
@@ -167,7 +167,7 @@ extension UVRunLoop {
     @_disfavoredOverload
     public var now: Instant {
         checkThread()
-        return Instant(nanoseconds: remote.now)
+        return Instant(nanoseconds: waker.now)
     }
 
     // MARK: A run
@@ -303,10 +303,10 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let prefersTimer = run.local.servedPort
         return withEngine { engine -> PassEvent in
-            if let soonest = engine.soonestQueued(in: mode), soonest <= run.now(by: remote),
+            if let soonest = engine.soonestQueued(in: mode), soonest <= run.now(by: waker),
                 prefersTimer || !engine.hasReadyPort(in: mode)
             {
-                engine.beginBatch(in: mode, now: run.now(by: remote))
+                engine.beginBatch(in: mode, now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {
                     preconditionFailure("Bug in UVRunLoop: a due timer is in no batch.")
                 }
@@ -338,7 +338,7 @@ extension UVRunLoop {
         if isStopped(run) { return .stopped }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
-        if let limit = run.terms.limit, run.now(by: remote) >= limit { return .timedOut }
+        if let limit = run.terms.limit, run.now(by: waker) >= limit { return .timedOut }
         registerMainQueue()
         refresh(&run)
         return run.holdsItems || holdsWork(for: run) ? nil : .finished

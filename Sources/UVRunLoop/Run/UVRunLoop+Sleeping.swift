@@ -90,7 +90,7 @@ extension UVRunLoop {
     }
 
     private func isOver(_ sleep: Sleep, _ run: inout Run) -> Bool {
-        sleep.end < .max && run.now(by: remote) >= sleep.end
+        sleep.end < .max && run.now(by: waker) >= sleep.end
     }
 
     /// Whether the loop may sleep, according to its contents.
@@ -109,7 +109,7 @@ extension UVRunLoop {
         if contents.hasWork || holdsWork(for: run) || !run.holdsItems { return .somethingToDo }
         let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)
         guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }
-        let now = run.now(by: remote)
+        let now = run.now(by: waker)
         if end <= now { return .somethingToDo }
         let moment = Moment.earlier(
             contents.deadline.map(Moment.init),
@@ -147,7 +147,7 @@ extension UVRunLoop {
         guard !run.isInFirstPass, var latest = run.latestPoll,
             latest.watchRequestCount == waker.watchRequestCount,
             latest.number == run.local.pollCount,
-            latest.skippedPolls < latest.maxSkippedPolls, run.now(by: remote) < latest.end
+            latest.skippedPolls < latest.maxSkippedPolls, run.now(by: waker) < latest.end
         else { return false }
         latest.skippedPolls += 1
         run.latestPoll = latest
@@ -200,7 +200,7 @@ extension UVRunLoop {
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
         let turns = max(1, found / Self.maxSkippedPolls)
         run.latestPoll = PollCache(
-            end: run.now(by: remote) + Int64(turns) * Self.maxPollAge,
+            end: run.now(by: waker) + Int64(turns) * Self.maxPollAge,
             maxSkippedPolls: turns * Self.maxSkippedPolls,
             version: summary.version,
             watchRequestCount: waker.watchRequestCount,
@@ -226,7 +226,7 @@ extension UVRunLoop {
         refresh(&run)
         // An observer called before the port is served may change what there is to serve.
         let mayTake = mayTake && !run.view.isSleepObserved
-        let now = mayTake && run.view.holdsTimers ? run.now(by: remote) : 0
+        let now = mayTake && run.view.holdsTimers ? run.now(by: waker) : 0
         var (count, isForRun) = (0, false)
         while let report = run.local.withDriver({ $0.takeReport() }) {
             count += 1

@@ -59,3 +59,10 @@ extension UVRunLoop {
 
 /// The same as ``UVRunLoop/UVError``.
 public typealias UVError = UVRunLoop.UVError
+
+/// Throws the error that a negative libuv status stands for.
+@discardableResult
+package func accepted(_ status: CInt) throws(UVError) -> CInt {
+    guard status >= 0 else { throw UVError(rawValue: status) }
+    return status
+}

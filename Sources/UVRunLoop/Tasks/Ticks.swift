@@ -24,7 +24,7 @@ extension UVRunLoop {
             self.slot = slot
             // Unowned, because the loop itself calls the handler, and keeps the timer.
             timer = Timer(
-                at: loop.remote.now.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
+                at: loop.waker.now.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
                 interval: interval,
                 tolerance: tolerance,
                 waitingFor: slot

@@ -38,7 +38,7 @@ extension UVRunLoop {
         isolation: isolated (any Actor)? = #isolation
     ) async throws {
         let delay = max(duration.nanosecondsRoundedUp, 0)
-        let date = remote.now.addingSaturating(delay)
+        let date = waker.now.addingSaturating(delay)
         try await sleep(until: date, tolerance, isolation: isolation)
     }
 

@@ -150,7 +150,7 @@ extension UVRunLoop {
         // Passes are only meaningful on the loop's own thread.
         let hasPass = delay <= .zero && isOnOwnThread
         let pass = hasPass ? local.here.passCount : nil
-        let date = remote.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
+        let date = waker.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
         let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
             return queue.insert(content, notInPass: pass) { makeTimer(at: date, for: $0) }

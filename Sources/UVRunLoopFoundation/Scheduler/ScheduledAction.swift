@@ -20,7 +20,7 @@ extension UVRunLoop {
                 interval?.timeInterval ?? 0,
                 interval != nil,
                 nil,
-                home: nil
+                home: .anywhere
             ) { _ in action() }
             timer.tolerance = tolerance.timeInterval
             loop.add(timer, forMode: .default)

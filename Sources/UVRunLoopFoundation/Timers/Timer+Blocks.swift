@@ -20,7 +20,7 @@ extension UVRunLoop.Timer {
         repeats: Bool,
         block: @escaping @Sendable (UVRunLoop.Timer) -> Void
     ) {
-        self.init(.on(date), interval, repeats, nil, home: nil, block)
+        self.init(.on(date), interval, repeats, nil, home: .anywhere, block)
     }
 
     /// Makes a timer that fires after an interval; add it to a loop with `add(_:forMode:)`.
@@ -38,7 +38,7 @@ extension UVRunLoop.Timer {
         repeats: Bool,
         block: @escaping @Sendable (UVRunLoop.Timer) -> Void
     ) {
-        self.init(.after(interval), interval, repeats, nil, home: nil, block)
+        self.init(.after(interval), interval, repeats, nil, home: .anywhere, block)
     }
 
     /// Makes a timer that fires after an interval, and adds it to the default mode of the calling
@@ -80,7 +80,7 @@ extension UVRunLoop.Timer {
         _ interval: TimeInterval,
         _ repeats: Bool,
         _ userInfo: UserInfo?,
-        home: HomeThread?,
+        home: Home,
         _ handler: @escaping (UVRunLoop.Timer) -> Void
     ) {
         let reading = ClockReading.now

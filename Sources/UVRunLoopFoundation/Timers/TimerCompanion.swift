@@ -61,7 +61,7 @@ final class UserInfo: Sendable {
 
     var current: Any? {
         require(
-            value.home?.isCurrent ?? true,
+            value.home.isHere,
             "This timer's userInfo is not Sendable, so it belongs to the thread that made the timer. Read it there."
         )
         return value.current ?? nil

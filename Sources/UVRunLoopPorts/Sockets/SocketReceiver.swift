@@ -50,16 +50,22 @@ struct SocketResources: ~Copyable, Sendable {
     ///
     /// A handler that is bound to an ended thread can never be called, and a group serves its ports
     /// in one loop only.
-    fileprivate var endsWithLoop: Bool { isTaken || isInGroup || handler?.home != nil }
+    fileprivate var endsWithLoop: Bool { isTaken || isInGroup || handler?.home.isAnywhere == false }
 
-    fileprivate var home: HandlerHome {
-        descriptor == nil || isTaken ? .any : HandlerHome(handler)
+    /// Where its handler may be called; `nil` if it needs one and has none.
+    fileprivate var home: Home? {
+        descriptor == nil || isTaken ? .anywhere : handler?.home
     }
 }
 
 extension SocketReceiver {
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        withResources { $0.home }.check(thread, caller)
+        guard let home = withResources({ $0.home }) else {
+            fail(
+                "This connection has no handler. Set one with setHandler(_:) before adding it to a loop."
+            )
+        }
+        home.check(is: thread, caller)
     }
 
     /// Stores a handler.
@@ -98,32 +104,5 @@ extension SocketReceiver {
     func loopDidEnd(port: UVRunLoop.SocketPort) {
         failWaits(UVRunLoop.PerformError.threadEnded)
         if withResources({ $0.endsWithLoop }) { UVRunLoop.invalidate(port) }
-    }
-}
-
-/// The threads on which a port's handler may be called.
-private enum HandlerHome: Sendable {
-    case missing
-    case any
-    case only(ThreadIdentity)
-
-    init(_ handler: SocketResources.BoundHandler?) {
-        guard let handler else {
-            self = .missing
-            return
-        }
-        self = handler.home.map { .only($0.identity) } ?? .any
-    }
-
-    func check(_ thread: ThreadIdentity, _ caller: () -> Caller) {
-        switch self {
-        case .any: break
-        case .missing:
-            fail(
-                "This connection has no handler. Set one with setHandler(_:) before adding it to a loop."
-            )
-        case .only(let home):
-            HomeThread.check(home, is: thread, caller)
-        }
     }
 }

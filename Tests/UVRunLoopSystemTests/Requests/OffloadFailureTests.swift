@@ -48,8 +48,8 @@ private typealias Offload = UVRunLoop.Offload
                     var limit = rlimit()
                     getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
                     let previous = limit.rlim_cur
-                    // No room for another stack.
-                    limit.rlim_cur = 1 << 20
+                    // Room for what the call allocates, but not for another stack.
+                    limit.rlim_cur = sizeOfThisProcess() + 2 << 20
                     setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
                     let offload = try? Offload {
                         1
@@ -89,6 +89,15 @@ private func addToAnotherLoop() {
     }
     guard let offload else { return }
     onAnotherThread { UVRunLoop.current.add(offload, forMode: .default) }
+}
+
+/// In bytes, with all that is reserved.
+private func sizeOfThisProcess() -> rlim_t {
+    let file = open("/proc/self/statm", O_RDONLY)
+    defer { close(file) }
+    var text = [CChar](repeating: 0, count: 64)
+    read(file, &text, text.count - 1)
+    return strtoul(text, nil, 10) * rlim_t(getpagesize())
 }
 
 private final class Token: Sendable {}

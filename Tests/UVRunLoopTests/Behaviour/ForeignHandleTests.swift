@@ -52,6 +52,26 @@ import Testing
         }
     }
 
+    /// The first change ends the sleep; the loop must take the second one into account, too.
+    @Test func everyChangeThatACallbackMakesCounts() {
+        withLoop(.uv) { loop, log in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let late = UVRunLoop.Timer(after: .seconds(3600)) { _ in }
+            let guest = guestTimer(in: loop, after: 1) { _ in
+                loop.add(late, forMode: .default)
+                let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
+                    log.note("timer")
+                    loop.stop()
+                }
+                loop.add(timer, forMode: .default)
+            }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(log.entries == ["timer"])
+            late.invalidate()
+            guest.close()
+        }
+    }
+
     @Test func aDescriptorThatLibuvWatchesIsServedInEveryMode() {
         withLoop(.uv) { loop, log in
             let pipe = Pipe()

@@ -66,6 +66,33 @@ int64_t raw_uv_cancel(const int64_t *delays, const int32_t *order, int count) {
     return time;
 }
 
+static void free_timer(uv_handle_t *timer) { free(timer); }
+
+struct raw_uv_made_times raw_uv_make_and_close(
+    const int64_t *delays, const int32_t *order, int count) {
+    struct raw_uv_made_times times;
+    uv_loop_t loop;
+    open_loop(&loop);
+    uv_timer_t **timers = get_memory(count, sizeof *timers);
+    int64_t start = now();
+    uv_update_time(&loop);
+    for (int index = 0; index < count; index++) {
+        uv_timer_t *timer = get_memory(1, sizeof *timer);
+        must(uv_timer_init(&loop, timer), "uv_timer_init");
+        uv_timer_start(timer, count_fire, milliseconds(delays[index]), 0);
+        timers[index] = timer;
+    }
+    times.make = now() - start;
+    for (int index = 0; index < count; index++) {
+        uv_close((uv_handle_t *)timers[order[index]], free_timer);
+    }
+    uv_run(&loop, UV_RUN_NOWAIT);
+    times.all = now() - start;
+    close_loop(&loop);
+    free(timers);
+    return times;
+}
+
 int64_t raw_uv_redate(
     const int64_t *delays, const int64_t *other_delays, const int32_t *order, int count) {
     uv_loop_t loop;

@@ -50,14 +50,3 @@ private final class Relay: @unchecked Sendable {
         }
     }
 }
-
-/// Counts blocks.
-///
-/// Unchecked, because only the loop's thread performs them.
-private final class Counter: @unchecked Sendable {
-    private var number = 0
-
-    func countOne() { number += 1 }
-
-    func take() -> Int { exchange(&number, with: 0) }
-}

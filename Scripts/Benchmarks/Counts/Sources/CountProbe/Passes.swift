@@ -12,12 +12,15 @@ extension Operation {
         Operation("pass.observed", "such a pass with an observer of all activities", count: 1_000) {
             loop in
             loop.keep()
-            var calls = 0
-            let observer = UVRunLoop.Observer(activities: .all, handler: { _, _ in calls += 1 })
+            let counter = Counter()
+            let observer = UVRunLoop.Observer(
+                activities: .all,
+                handler: { _, _ in counter.countOne() }
+            )
             loop.add(observer, forMode: .default)
             return { count, round in
-                calls = 0
                 round.loop { for _ in 0..<count { loop.makePass() } }
+                let calls = counter.take()
                 precondition(calls >= 4 * count, "The observer was called \(calls) times.")
             }
         },

@@ -33,6 +33,51 @@ extension Job {
             ]
         )
     }
+
+    /// The same, with libuv's timers each in memory of its own, as a program has them that makes a
+    /// time-out for each request.
+    static func makeAndCancel(_ effort: Effort) -> Job {
+        Job(
+            rows: [
+                Row(name: "timers.own.make", title: "Make and add a timer in memory of its own"),
+                Row(name: "timers.own.cancel", title: "The same, and cancel and free it"),
+            ],
+            sizes: effort.choose(
+                [1_000, 10_000, 100_000, 1_000_000],
+                quick: [1_000, 10_000, 100_000]
+            ),
+            sizeName: "timers",
+            contenders: [
+                Contender(.uvRunLoop) { ourMadeTimers(FarTimers($0)) },
+                Contender(.libuv) { count in
+                    let far = FarTimers(count)
+                    let times = raw_uv_make_and_close(far.delays, far.order, CInt(count))
+                    return [times.make, times.all].map { Double($0) / Double(count) }
+                },
+            ]
+        )
+    }
+}
+
+private func ourMadeTimers(_ far: FarTimers) -> [Double] {
+    let loop = UVRunLoop.current
+    let tally = Tally(0) {}
+    var timers: [UVRunLoop.Timer] = []
+    timers.reserveCapacity(far.count)
+    let make = time {
+        let origin = SuspendingClock.now
+        for delay in far.delays {
+            let date = origin.advanced(by: .nanoseconds(delay))
+            let timer = UVRunLoop.Timer(at: date) { _ in tally.add() }
+            loop.add(timer, forMode: .default)
+            timers.append(timer)
+        }
+    }
+    let cancel = time {
+        for index in far.order { timers[Int(index)].invalidate() }
+        timers = []
+    }
+    return [make, make + cancel].map { $0 / Double(far.count) }
 }
 
 private func ourCancels(_ far: FarTimers) -> Double {

@@ -10,6 +10,7 @@ enum Plan {
             .wakeOnOneCore(effort),
             .timers(effort),
             .cancel(effort),
+            .makeAndCancel(effort),
             .redate(effort),
             .memory(effort),
             .latenessIdle(effort),

@@ -17,6 +17,13 @@ struct raw_uv_timer_times {
 };
 struct raw_uv_timer_times raw_uv_timers(const int64_t *_Nonnull delays, int count, int64_t last);
 int64_t raw_uv_cancel(const int64_t *_Nonnull delays, const int32_t *_Nonnull order, int count);
+// As raw_uv_cancel, each timer in memory of its own, which is freed after it was closed.
+struct raw_uv_made_times {
+    int64_t make;
+    int64_t all;
+};
+struct raw_uv_made_times raw_uv_make_and_close(
+    const int64_t *_Nonnull delays, const int32_t *_Nonnull order, int count);
 int64_t raw_uv_redate(
     const int64_t *_Nonnull delays, const int64_t *_Nonnull other_delays,
     const int32_t *_Nonnull order, int count);

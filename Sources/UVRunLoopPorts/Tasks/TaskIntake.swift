@@ -1,17 +1,19 @@
+import UVRunLoop
+
 /// What one task takes from a port: at most one element that nobody waited for, the task that
 /// waits, and the end.
 ///
 /// A value behind the lock of its owner, which pauses its source while the intake is full.
-package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
-    package typealias Outcome = Result<Element?, Failure>
-    package typealias Waiter = WaitingTask<Outcome>
+struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
+    typealias Outcome = Result<Element?, Failure>
+    typealias Waiter = WaitingTask<Outcome>
 
     /// A task to resume, while no lock is held.
-    package struct Resumption: Sendable {
+    struct Resumption: Sendable {
         fileprivate let task: Waiter
         fileprivate let outcome: Outcome
 
-        package func perform() { task.resume(returning: outcome) }
+        func perform() { task.resume(returning: outcome) }
     }
 
     private var kept: Element?
@@ -19,17 +21,17 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     /// The end, once it is reached; an error is given to one wait.
     private var end: Outcome?
 
-    package init() {}
+    init() {}
 
     /// Whether an element is kept that nobody took.
-    package var isFull: Bool { kept != nil }
+    var isFull: Bool { kept != nil }
 
     // MARK: The port
 
     /// Gives an element to the task that waits, or keeps it; after the end it is ignored.
     ///
     /// The caller keeps a reference until it has released the lock.
-    package mutating func offer(_ element: Element) -> Resumption? {
+    mutating func offer(_ element: Element) -> Resumption? {
         guard end == nil else { return nil }
         guard let task = waiting.take() else {
             kept = element
@@ -39,7 +41,7 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Ends the sequence, unless it has ended; an element that is kept is still given out.
-    package mutating func finish(throwing failure: Failure? = nil) -> Resumption? {
+    mutating func finish(throwing failure: Failure? = nil) -> Resumption? {
         guard end == nil else { return nil }
         let outcome: Outcome = failure.map { .failure($0) } ?? .success(nil)
         guard let task = waiting.take() else {
@@ -51,12 +53,12 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Takes the element that is kept, to be released without the lock.
-    package mutating func takeKept() -> Element? { kept.take() }
+    mutating func takeKept() -> Element? { kept.take() }
 
     // MARK: The task
 
     /// Takes what is there: the element, or the end.
-    package mutating func take() -> Outcome? {
+    mutating func take() -> Outcome? {
         if let element = kept.take() { return .success(element) }
         guard let end else { return nil }
         self.end = .success(nil)
@@ -64,7 +66,7 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Stores a task that waits, unless there is something for it.
-    package mutating func begin(_ task: Waiter) -> Resumption? {
+    mutating func begin(_ task: Waiter) -> Resumption? {
         if let outcome = take() { return Resumption(task: task, outcome: outcome) }
         require(
             waiting == nil,
@@ -75,7 +77,7 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Ends the wait of a task that was cancelled.
-    package mutating func cancel() -> Resumption? {
+    mutating func cancel() -> Resumption? {
         waiting.take().map { Resumption(task: $0, outcome: .success(nil)) }
     }
 }
