@@ -45,7 +45,7 @@ package final class Pipe: Sendable {
 
     /// Waits until nobody has the write end any more, this process no longer included.
     package func awaitEnd() {
-        closeWriteEnd()
+        dropWriteEnd()
         while !readWaiting().isEmpty {}
     }
 
@@ -54,7 +54,7 @@ package final class Pipe: Sendable {
     /// A process that another test is starting has the write end, too, for a moment.
     package func closeWriteEnd() {
         dropWriteEnd()
-        for _ in 0..<600_000 where !isHungUp { usleep(100) }
+        for _ in 0..<20_000 where !isHungUp { usleep(100) }
     }
 
     private func dropWriteEnd() {
