@@ -9,7 +9,7 @@ import Testing
         try await UVRunLoop.withThread { loop in
             let child = startChild { 7 }
             #expect(try await loop.exitStatus(of: child) == .exited(code: 7))
-            let killed = startChild(endingAfter: 3_600) { pause() }
+            let killed = startIdleChild()
             kill(killed, SIGKILL)
             let status = try await loop.exitStatus(of: killed)
             #expect(status == .signaled(signal: SIGKILL, coreDumped: false))
@@ -27,7 +27,7 @@ import Testing
 
     @Test func cancellationLeavesTheStatusToOthers() async throws {
         try await UVRunLoop.withThread { loop in
-            let child = startChild(endingAfter: 3_600) { pause() }
+            let child = startIdleChild()
             let wait = Task { try await loop.exitStatus(of: child) }
             await Task.yield()
             wait.cancel()
@@ -40,7 +40,7 @@ import Testing
 
     @Test func endOfTheLoopEndsTheWait() async throws {
         let thread = try startLoopThread()
-        let child = startChild(endingAfter: 3_600) { pause() }
+        let child = startIdleChild()
         let wait = Task { try await thread.runLoop.exitStatus(of: child) }
         try await thread.runLoop.sleep(for: .milliseconds(2))
         thread.stop()

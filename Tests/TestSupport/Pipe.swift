@@ -45,7 +45,7 @@ package final class Pipe: Sendable {
 
     /// Waits until nobody has the write end any more, this process no longer included.
     package func awaitEnd() {
-        closeWriteEnd()
+        dropWriteEnd()
         while !readWaiting().isEmpty {}
     }
 

@@ -18,6 +18,17 @@ package func startChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -
     return child
 }
 
+/// Starts a forked child that does nothing until a signal ends it.
+///
+/// It keeps nothing open: other tests wait for the ends of pipes and connections, and on a busy
+/// machine minutes may pass before the child is killed.
+package func startIdleChild() -> pid_t {
+    startChild(endingAfter: 3_600) {
+        for descriptor in openDescriptors() where descriptor > STDERR_FILENO { close(descriptor) }
+        while true { pause() }
+    }
+}
+
 /// Runs a body in a forked child; returns how that ended, as ``awaitEnd(of:)`` does.
 package func inChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -> CInt {
     awaitEnd(of: startChild(endingAfter: seconds, body))

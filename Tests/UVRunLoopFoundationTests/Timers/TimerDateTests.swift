@@ -55,15 +55,18 @@ import UVRunLoopFoundation
     @Test func aPastDateFiresAtOnceAndTheSeriesCountsFromThen() {
         withLoop { loop in
             let start = loop.now as UVRunLoop.Instant
+            let fires = Box(0)
             let timer = Timer(fire: Date() - 10.25, interval: 0.02, repeats: true) { timer in
-                if UVRunLoop.current.now >= start + .milliseconds(20) { timer.invalidate() }
+                fires.value += 1
+                if fires.value == 2 { timer.invalidate() }
             }
             loop.add(timer, forMode: .default)
             loop.run(mode: .default, for: .zero)
-            #expect(timer.isValid)
+            #expect(fires.value == 1 && timer.isValid)
             #expect(timer.nextFireDate >= start + .milliseconds(20))
             loop.run()
-            #expect(!timer.isValid)
+            #expect(fires.value == 2 && !timer.isValid)
+            #expect(loop.now >= start + .milliseconds(20))
         }
     }
 

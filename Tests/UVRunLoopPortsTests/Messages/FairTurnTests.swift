@@ -29,7 +29,7 @@ import Testing
             peer.write(Frame.message(1, []).head())
             let loop = UVRunLoop.current
             while log.entries.count < 500,
-                loop.run(mode: .default, for: .seconds(30), returnAfterSourceHandled: true)
+                loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
                     == .handledSource
             {}
             port.invalidate()
@@ -52,7 +52,7 @@ import Testing
             while result == .handledSource, peer.socket.descriptor.unreadByteCount == 0 {
                 result = UVRunLoop.current.run(
                     mode: .default,
-                    for: .seconds(30),
+                    for: .seconds(60),
                     returnAfterSourceHandled: true
                 )
             }

@@ -24,7 +24,7 @@ import Testing
                 startThread { while !end.hasCome, usePorts(in: place) == 0 {} }
             }
             for _ in 0..<200 {
-                #expect(inChild(endingAfter: 20) { usePorts(in: place) } == 0)
+                #expect(inChild(endingAfter: 120) { usePorts(in: place) } == 0)
             }
             end.send()
             for thread in threads { thread.join() }

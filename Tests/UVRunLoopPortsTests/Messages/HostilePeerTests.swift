@@ -156,7 +156,7 @@ import Testing
                 // An optimised build would release the three after their last use.
                 withExtendedLifetime(peers) {}
             }
-            for _ in 0..<1_000 {
+            for _ in 0..<30_000 {
                 let peer = try place.rawSocket()
                 peer.write(Frame.request(1, 0, []).head())
                 if peer.readFrame() == .reply(1, []) { return }

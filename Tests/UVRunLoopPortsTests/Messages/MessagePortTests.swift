@@ -142,7 +142,7 @@ import Testing
             )
             loop.add(mine, forMode: .default)
             try place.remote().sendOneWay([1, 2, 3], 0, replyPort: mine)
-            loop.run(mode: .default, for: .seconds(30))
+            loop.run(mode: .default, for: .seconds(60))
             mine.invalidate()
         }
         server.stop()
@@ -170,14 +170,14 @@ import Testing
             for count in 1...3 {
                 let result = loop.run(
                     mode: .default,
-                    for: .seconds(30),
+                    for: .seconds(60),
                     returnAfterSourceHandled: true
                 )
                 #expect(result == .handledSource)
                 #expect(log.entries.count == count)
             }
             port.invalidate()
-            #expect(loop.run(mode: .default, for: .seconds(30)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
         }
         #expect(log.entries == ["1", "2", "3"])
     }

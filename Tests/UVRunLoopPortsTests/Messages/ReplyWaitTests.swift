@@ -115,7 +115,7 @@ import Testing
             let remote = try place.remote()
             for mode in [UVRunLoop.Mode.reply, .reply, .default, .reply] {
                 #expect(try remote.request([1], mode: mode) == [1])
-                #expect(UVRunLoop.current.run(mode: mode, for: .seconds(30)) == .finished)
+                #expect(UVRunLoop.current.run(mode: mode, for: .seconds(60)) == .finished)
             }
         }
         server.stop()
@@ -134,7 +134,7 @@ import Testing
             loop.add(UVRunLoop.Timer(after: .milliseconds(50)) { _ in }, forMode: .reply)
             let result = loop.run(
                 mode: .reply,
-                for: .seconds(30),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .finished)

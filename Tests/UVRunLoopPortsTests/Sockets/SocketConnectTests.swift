@@ -222,7 +222,7 @@ import Testing
                 loop.add(client, forMode: other)
                 let result = loop.run(
                     mode: other,
-                    for: .seconds(30),
+                    for: .seconds(60),
                     returnAfterSourceHandled: true
                 )
                 #expect(result == .handledSource)

@@ -163,7 +163,7 @@ import Testing
                 let port = try SocketPort(connectingTo: listener.address) { log.note($1) }
                 loop.add(port, forMode: .default)
                 action.perform(on: port)
-                #expect(loop.run(for: .seconds(10)) == .finished)
+                #expect(loop.run(for: .seconds(60)) == .finished)
                 #expect(log.entries == ["failed: the connection was refused"])
                 #expect(!port.isValid)
             }
@@ -178,7 +178,7 @@ import Testing
             let port = try SocketPort(connectingTo: path) { log.note($1) }
             let listener = try PlainListener(at: path)
             loop.add(port, forMode: .default)
-            #expect(loop.run(for: .seconds(10)) == .finished)
+            #expect(loop.run(for: .seconds(60)) == .finished)
             #expect(log.entries == ["failed: the path does not exist"])
             listener.close()
         }

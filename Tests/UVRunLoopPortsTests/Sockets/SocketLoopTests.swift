@@ -52,9 +52,9 @@ import Testing
         try withLoop { loop in
             let server = try Server(loop)
             let peer = try Peer(connectingTo: server.address)
-            #expect(loop.run(for: .seconds(30), returnAfterSourceHandled: true) == .handledSource)
+            #expect(loop.run(for: .seconds(60), returnAfterSourceHandled: true) == .handledSource)
             peer.write("x")
-            #expect(loop.run(for: .seconds(30), returnAfterSourceHandled: true) == .handledSource)
+            #expect(loop.run(for: .seconds(60), returnAfterSourceHandled: true) == .handledSource)
             #expect(server.log.entries == ["received x"])
             server.close()
         }
@@ -69,7 +69,7 @@ import Testing
             port.highMark = .max
             while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
             let reader = Reader(peer, count: nil) { _ in }
-            let limit = UVRunLoop.Instant.now + .seconds(30)
+            let limit = UVRunLoop.Instant.now + .seconds(120)
             while port.queuedBytes > 0, UVRunLoop.Instant.now < limit {
                 let result = loop.run(for: .milliseconds(20), returnAfterSourceHandled: true)
                 #expect(result == .timedOut)
@@ -121,7 +121,7 @@ import Testing
                 port.invalidate()
                 listener.invalidate()
             }
-            #expect(loop.run(for: .seconds(30)) == .finished)
+            #expect(loop.run(for: .seconds(60)) == .finished)
             helper.join()
             #expect(peer.readToTheEnd() == [])
         }
@@ -139,14 +139,14 @@ import Testing
                         if case .ended = event { port.invalidate() }
                     }
                     UVRunLoop.current.add(port, forMode: .default)
-                    #expect(UVRunLoop.current.run(for: .seconds(30)) == .finished)
+                    #expect(UVRunLoop.current.run(for: .seconds(60)) == .finished)
                 }
                 worker.withLock { $0 = thread }
                 listener.invalidate()
             }
             loop.add(listener, forMode: .default)
             let peer = try Peer(connectingTo: try #require(listener.localAddress))
-            #expect(loop.run(for: .seconds(30)) == .finished)
+            #expect(loop.run(for: .seconds(60)) == .finished)
             peer.write("there")
             while log.count == 0 { usleep(1000) }
             peer.endSending()
@@ -176,7 +176,7 @@ private func addWithoutAHandler() {
     guard let listener, let address = listener.localAddress else { exit(0) }
     loop.add(listener, forMode: .default)
     guard let peer = try? Peer(connectingTo: address) else { exit(0) }
-    loop.run(for: .seconds(5))
+    loop.run(for: .seconds(60))
     peer.close()
     exit(0)
 }

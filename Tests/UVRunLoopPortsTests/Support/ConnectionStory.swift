@@ -177,7 +177,7 @@ final class ConnectionSubject {
 
     /// Runs the loop until a condition holds; sources that handle nothing may make it true.
     private func run(_ loop: UVRunLoop, until condition: () -> Bool) {
-        let end = UVRunLoop.Instant.now + .seconds(10)
+        let end = UVRunLoop.Instant.now + .seconds(120)
         while !condition(), .now < end {
             loop.run(for: .milliseconds(5), returnAfterSourceHandled: true)
         }

@@ -12,9 +12,9 @@ extension UVRunLoop {
     /// Returns whether it does.
     @discardableResult
     func run(mode: Mode = .default, untilTrue condition: () -> Bool) -> Bool {
-        let end = Instant.now + .seconds(30)
+        let end = Instant.now + .seconds(120)
         while !condition() {
-            let result = run(mode: mode, for: .seconds(5), returnAfterSourceHandled: true)
+            let result = run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
             if result == .finished || Instant.now > end { return condition() }
         }
         return true

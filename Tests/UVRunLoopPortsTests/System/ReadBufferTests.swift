@@ -68,7 +68,7 @@ private func forkWhileThreadsRead(_ count: Int) {
         }
     }
     for number in 0..<count {
-        let status = inChild(endingAfter: 10) {
+        let status = inChild(endingAfter: 120) {
             // More than the pool keeps, so that every slot is tried.
             addresses(lending: 20).count == 20 ? 0 : 1
         }

@@ -136,12 +136,13 @@ private let longLimit = Duration.seconds(900)
 
     @Test func aRequestInProgressIsNotIdle() async throws {
         var limits = MessagePort.Limits()
-        limits.idleTimeLimit = .milliseconds(500)
+        // Long enough for a machine that stalls after connecting.
+        limits.idleTimeLimit = .seconds(2)
         try await withPort(limits) { _, port, place in
             // Sent right after connecting: before that, the connection is idle.
             let reply = Task { try await place.remote().request(data: [1], limit: longLimit) }
             let request = try #require(await next(of: port))
-            letTimePass(.milliseconds(700))
+            letTimePass(.milliseconds(2_500))
             request.reply([2])
             #expect(try await reply.value == [2])
         }

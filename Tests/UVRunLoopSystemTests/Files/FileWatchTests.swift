@@ -120,7 +120,7 @@ private typealias FileWatch = UVRunLoop.FileWatch
             #expect(count.value == FileWatch.capacity + 1)
             #expect(last.value?.kinds == .overflowed)
             folder.write("", to: "more")
-            loop.run(mode: .modalPanel, for: .milliseconds(10))
+            loop.run(mode: .modalPanel, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(last.value?.name == "more")
             watch.invalidate()
         }

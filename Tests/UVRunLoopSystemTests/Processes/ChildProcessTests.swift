@@ -131,6 +131,8 @@ import UVRunLoopSystem
             loop.add(child, forMode: .modalPanel)
             let keeper = UVRunLoop.Source { _ in }
             loop.add(keeper, forMode: .default)
+            // The child may take its time to begin.
+            loop.run(mode: .modalPanel, for: .seconds(60), returnAfterSourceHandled: true)
             loop.run(mode: .default, for: .milliseconds(50))
             let before = threadProcessorTime()
             loop.run(mode: .default, for: .milliseconds(100))

@@ -119,7 +119,7 @@ import UVRunLoop
             loop.add(source, forMode: .common)
             for mode: UVRunLoop.Mode in [.default, .modalPanel, .eventTracking] {
                 source.signal()
-                loop.run(mode: mode, for: .seconds(5), returnAfterSourceHandled: true)
+                loop.run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
             }
             source.signal()
             #expect(loop.run(mode: .connectionReply, for: .zero) == .finished)
@@ -185,7 +185,7 @@ import UVRunLoop
             onAnotherThread { loop.addCommonMode(other) }
             #expect(loop.contains(source, forMode: other))
             source.signal()
-            loop.run(mode: other, for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(log.entries == ["source"])
         }
     }

@@ -79,7 +79,7 @@ import UVRunLoop
             log.observe(loop, .beforeTimers)
             loop.run(mode: .default, for: .zero)
             #expect(log.entries == ["beforeTimers", "a"])
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries.filter { $0 != "beforeTimers" } == ["a", "b", "c"])
             #expect(log.entries.starts(with: ["beforeTimers", "a", "beforeTimers", "b"]))
         }
@@ -99,7 +99,7 @@ import UVRunLoop
             }
             loop.add(source, forMode: .default)
             #expect(loop.contains(source, forMode: .default))
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(received.value === source)
             #expect(!source.isValid)
             #expect(!loop.contains(source, forMode: .default))
@@ -137,7 +137,7 @@ import UVRunLoop
             loop.run(mode: .default, for: .zero)
             leaving.invalidate()
             pipe.write("x")
-            loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(log.entries == ["staying x"])
         }
     }
@@ -157,7 +157,7 @@ import UVRunLoop
                 "entry", "beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting", "exit",
             ]
             #expect(log.entries == quiet)
-            let result = loop.run(mode: other, for: .seconds(5), returnAfterSourceHandled: true)
+            let result = loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(result == .handledSource)
             #expect(log.entries == quiet + ["read x"])
         }
@@ -244,7 +244,7 @@ import UVRunLoop
             loop.add(source, forMode: .default)
             pipe.write("abc")
             pipe.closeWriteEnd()
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["hang-up after abc"])
         }
     }

@@ -81,7 +81,7 @@ private func runFromACallback(in mode: UVRunLoop.Mode = .default) {
     let loop = UVRunLoop.current
     loop.add(UVRunLoop.Source { _ in }, forMode: .default)
     let timer = guestTimer(in: loop, after: 1) { _ in loop.run(mode: mode, for: .zero) }
-    loop.run(mode: .default, for: .seconds(20))
+    loop.run(mode: .default, for: .seconds(60))
     timer.close()
 }
 
@@ -89,7 +89,7 @@ private func uvRunFromACallback() {
     let loop = UVRunLoop.current
     loop.add(UVRunLoop.Source { _ in }, forMode: .default)
     let timer = guestTimer(in: loop, after: 1) { uv_run($0.raw.pointee.loop, UV_RUN_NOWAIT) }
-    loop.run(mode: .default, for: .seconds(20))
+    loop.run(mode: .default, for: .seconds(60))
     timer.close()
 }
 

@@ -27,7 +27,7 @@ private func forkAndUseAFreshLoop() {
             let fresh = UVRunLoop.current
             guard fresh !== loop, fresh === UVRunLoop.current else { return 2 }
             fresh.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in }, forMode: .default)
-            return fresh.run(mode: .default, for: .seconds(5)) == .finished ? 0 : 3
+            return fresh.run(mode: .default, for: .seconds(60)) == .finished ? 0 : 3
         }
         precondition(status == 0, "The child found something wrong.")
         expectService(loop, log, pipe)
@@ -70,16 +70,16 @@ private func watchedPipe(_ loop: UVRunLoop, _ log: EventLog) -> Pipe {
     guard let source else { preconditionFailure("A pipe can be watched.") }
     loop.add(source, forMode: .default)
     loop.add(UVRunLoop.Timer(after: .microseconds(200)) { _ in loop.stop() }, forMode: .default)
-    precondition(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
     return pipe
 }
 
 private func expectService(_ loop: UVRunLoop, _ log: EventLog, _ pipe: Pipe) {
     pipe.write("x")
-    let result = loop.run(mode: .default, for: .seconds(30), returnAfterSourceHandled: true)
+    let result = loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
     precondition(result == .handledSource && log.entries == ["read x"], "The port was not served.")
 
     let fired = UVRunLoop.Timer(after: .microseconds(300)) { _ in loop.stop() }
     loop.add(fired, forMode: .default)
-    precondition(loop.run(mode: .default, for: .seconds(30)) == .stopped, "No timer fired.")
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped, "No timer fired.")
 }

@@ -211,5 +211,5 @@ private func keepTheRules() {
         UVRunLoop.current.add(travelling, forMode: .default)
         loop.perform { loop.stop() }
     }
-    precondition(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
 }

@@ -40,7 +40,7 @@ import UVRunLoop
                 source.signal()
                 loop.perform(inModes: [each]) { log.note("block \(index)") }
             }
-            let result = loop.run(mode: mode, for: .seconds(5), returnAfterSourceHandled: true)
+            let result = loop.run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(result == .handledSource)
             let index = predefinedModes.firstIndex(of: mode) ?? -1
             #expect(log.entries == ["block \(index)", "source \(index) in its mode: true"])
@@ -81,7 +81,7 @@ import UVRunLoop
             #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
             #expect(log.entries == [])
             #expect(source.isSignalled)
-            let result = loop.run(mode: other, for: .seconds(5), returnAfterSourceHandled: true)
+            let result = loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(result == .handledSource)
             #expect(log.entries == ["source"])
         }
@@ -114,7 +114,7 @@ import UVRunLoop
             pipe.write("data")
             #expect(loop.run(mode: .default, for: .milliseconds(2)) == .timedOut)
             #expect(log.entries == [])
-            loop.run(mode: other, for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(log.entries == ["data"])
         }
     }
@@ -146,7 +146,7 @@ import UVRunLoop
             loop.add(source, forMode: other)
             for mode in [UVRunLoop.Mode.default, other] {
                 source.signal()
-                loop.run(mode: mode, for: .seconds(5), returnAfterSourceHandled: true)
+                loop.run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
             }
             #expect(log.entries == ["in default", "in other"])
         }

@@ -23,7 +23,7 @@ import UVRunLoop
             addTimer(to: loop, after: .milliseconds(1)) { log.note("timer") }
             letTimePass(.milliseconds(2), loop)
             let start = loop.now
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .finished)
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             if kind == .manual { #expect(loop.now == start) }
@@ -36,7 +36,7 @@ import UVRunLoop
             log.observe(loop)
             let start = loop.now
             addTimer(to: loop, after: .milliseconds(5)) { log.note("timer") }
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .finished)
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             #expect(start.duration(to: loop.now) >= .milliseconds(5))
@@ -47,10 +47,13 @@ import UVRunLoop
     func allDueTimersFireInOnePass(kind: DriverKind) {
         withLoop(kind) { loop, log in
             log.observe(loop)
-            addTimer(to: loop, after: .milliseconds(60)) { log.note("later") }
-            addTimer(to: loop, after: .milliseconds(1)) { log.note("sooner") }
-            letTimePass(.milliseconds(61), loop)
-            loop.run(mode: .default, for: .seconds(5))
+            let later = UVRunLoop.Timer(after: .seconds(3600)) { _ in log.note("later") }
+            loop.add(later, forMode: .default)
+            let sooner = UVRunLoop.Timer(after: .milliseconds(1)) { _ in log.note("sooner") }
+            loop.add(sooner, forMode: .default)
+            later.nextFireDate = sooner.nextFireDate + .milliseconds(1)
+            letTimePass(.milliseconds(3), loop)
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["sooner", "later", "exit"])
         }
     }
@@ -63,7 +66,7 @@ import UVRunLoop
             stop(loop, inPass: 2)
             addTimer(to: loop, after: .milliseconds(1)) { log.note("timer") }
             letTimePass(.milliseconds(2), loop)
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + ["timer"] + sleepingPass + ["exit"])
         }
@@ -76,7 +79,7 @@ import UVRunLoop
             addSignalledSource(to: loop) { log.note("source") }
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .handledSource)
@@ -90,7 +93,7 @@ import UVRunLoop
             log.observe(loop)
             stop(loop, inPass: 2)
             addSignalledSource(to: loop) { log.note("source") }
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(
                 log.entries == ["entry", "beforeTimers", "beforeSources", "source"]
@@ -112,7 +115,7 @@ import UVRunLoop
                 UVRunLoop.Observer(activities: moment) { _, _ in source.signal() },
                 forMode: .default
             )
-            loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(log.entries == ["entry", "beforeTimers", "beforeSources", "source", "exit"])
         }
     }
@@ -124,7 +127,7 @@ import UVRunLoop
             addTimer(to: loop, after: .milliseconds(1)) { log.note("timer") }
             addSignalledSource(to: loop) { log.note("source") }
             letTimePass(.milliseconds(2), loop)
-            loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(
                 log.entries == [
                     "entry", "beforeTimers", "beforeSources", "source", "timer", "exit",
@@ -186,7 +189,7 @@ import UVRunLoop
             letTimePass(.milliseconds(2), loop)
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .handledSource)
@@ -209,7 +212,7 @@ import UVRunLoop
                 log.note("timer ends")
             }
             letTimePass(.milliseconds(2), loop)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(
                 log.entries == ["entry"] + sleepingPass
                     + ["timer begins", "entry", "beforeTimers", "beforeSources", "exit"]

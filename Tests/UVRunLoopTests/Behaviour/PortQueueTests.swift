@@ -44,7 +44,7 @@ import UVRunLoop
             let seen = Box<Int?>(nil)
             let port = UVRunLoop.Port(capacity: capacity) { _, _ in
                 guard seen.value == nil else { return }
-                let end = SuspendingClock.now + .seconds(2)
+                let end = SuspendingClock.now + .seconds(60)
                 while sent.load(ordering: .acquiring) <= capacity, .now < end {
                     loop.run(mode: inner, for: .milliseconds(10))
                 }

@@ -70,7 +70,7 @@ import UVRunLoop
                 if passes.value == 2 { loop.performLocally { pipe.write("x") } }
             }
             loop.add(observer, forMode: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             let story = [
                 "beforeTimers", "beforeWaiting", "afterWaiting", "beforeTimers", "read x",
             ]
@@ -104,7 +104,7 @@ import UVRunLoop
                 passes.value += 1
                 if passes.value == 2 { pipe.write("x") }
             }
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(passes.value == 2)
         }
     }
@@ -118,7 +118,7 @@ import UVRunLoop
                 pipe.write("x")
             }
             for _ in 1...3 {
-                loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+                loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
             }
             #expect(log.entries == ["source", "port", "source", "port", "source", "port"])
         }
@@ -140,7 +140,7 @@ import UVRunLoop
                 pipe.write("x")
             }
             loop.add(observer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(log.entries == ["message 1", "pipe", "message 2", "message 3"])
         }
     }
@@ -155,7 +155,7 @@ import UVRunLoop
             addSignalledSource(to: loop) { log.note("source") }
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .handledSource)
@@ -176,7 +176,7 @@ import UVRunLoop
             log.observe(loop)
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .handledSource)
@@ -192,7 +192,7 @@ import UVRunLoop
             pipe.write("x")
             log.observe(loop)
             stop(loop, inPass: 2)
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(
                 log.entries == ["entry", "beforeTimers", "beforeSources", "port"]
@@ -213,7 +213,7 @@ import UVRunLoop
             loop.add(observer, forMode: .default)
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .handledSource)
@@ -235,7 +235,7 @@ import UVRunLoop
                 pipe.write("x")
             }
             log.observe(loop)
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(
                 log.entries == [
@@ -258,7 +258,7 @@ import UVRunLoop
             pipe.write("ab")
             addTimer(to: loop, after: .milliseconds(1)) { log.note("timer") }
             letTimePass(.milliseconds(2), loop)
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["port", "timer", "port"])
         }
@@ -304,7 +304,7 @@ import UVRunLoop
             }
             pipe.write("x")
             log.observe(loop)
-            loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(
                 log.entries == [
                     "entry", "beforeTimers", "beforeSources", "port", "block", "exit",
@@ -337,7 +337,7 @@ private func messagesUntilAnotherPort(
         if messages.value == 2 { pipe.write("x") }
         action()
     }
-    #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+    #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
     return messages.value
 }
 

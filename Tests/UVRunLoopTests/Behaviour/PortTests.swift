@@ -32,7 +32,7 @@ import UVRunLoop
             #expect(isSent)
             #expect(log.entries.isEmpty)
             #expect(
-                loop.run(for: .seconds(5), returnAfterSourceHandled: true) == .handledSource
+                loop.run(for: .seconds(60), returnAfterSourceHandled: true) == .handledSource
             )
             #expect(log.entries == ["message"])
         }
@@ -80,8 +80,8 @@ import UVRunLoop
             _ = port.send(message(1))
             _ = port.send(message(2))
             loop.add(port, forMode: .default)
-            loop.run(for: .seconds(5), returnAfterSourceHandled: true)
-            loop.run(for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(for: .seconds(60), returnAfterSourceHandled: true)
+            loop.run(for: .seconds(60), returnAfterSourceHandled: true)
             #expect(log.entries == ["1", "2"])
         }
     }

@@ -21,8 +21,8 @@ import UVRunLoop
             loop.add(try always(pipes.1) { log.note("b") }, forMode: .default)
             loop.add(try always(pipes.2) {}, forMode: other)
             for _ in 1...6 {
-                loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
-                loop.run(mode: other, for: .seconds(5), returnAfterSourceHandled: true)
+                loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+                loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
             }
             #expect(log.entries == ["a", "b", "a", "b", "a", "b"])
         }
@@ -38,8 +38,8 @@ import UVRunLoop
             loop.add(shared, forMode: other)
             loop.add(try always(pipes.2) { log.note("b") }, forMode: other)
             for _ in 1...10 {
-                loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
-                loop.run(mode: other, for: .seconds(5), returnAfterSourceHandled: true)
+                loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+                loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
             }
             for name in ["a", "b", "shared"] {
                 #expect(log.entries.filter { $0 == name }.count >= 4)
@@ -87,7 +87,7 @@ import UVRunLoop
                 }
             )
             first.add(source, forMode: .default)
-            first.run(mode: .default, for: .seconds(5))
+            first.run(mode: .default, for: .seconds(60))
             second.join()
         }
         #expect(log.entries == ["first", "second"])

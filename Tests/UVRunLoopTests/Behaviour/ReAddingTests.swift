@@ -13,7 +13,7 @@ import UVRunLoop
                 loop.add(timer, forMode: .default)
             }
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["timer"])
             #expect(!timer.isValid)
         }
@@ -27,10 +27,10 @@ import UVRunLoop
                 loop.remove(timer, forMode: .default)
             }
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(!timer.isValid)
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["timer"])
         }
     }
@@ -49,7 +49,7 @@ import UVRunLoop
                 if log.entries.count == 3 { timer.invalidate() }
             }
             loop.add(timer, forMode: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["timer", "timer", "timer"])
             #expect(loop.now - start >= .milliseconds(42))
         }
@@ -71,7 +71,7 @@ import UVRunLoop
                 log.note("end")
             }
             loop.add(timer, forMode: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["begin", "end", "begin", "end"])
         }
     }
@@ -97,7 +97,7 @@ import UVRunLoop
                 log.note("end")
             }
             loop.add(source, forMode: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["begin", "end", "begin", "end"])
         }
     }
@@ -113,7 +113,7 @@ import UVRunLoop
                 loop.add(timer, forMode: .default)
             }
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["timer", "timer"])
         }
     }
@@ -133,7 +133,7 @@ import UVRunLoop
             loop.add(timer, forMode: .default)
             letTimePass(.milliseconds(2), loop)
             timer.fire()
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["timer", "timer"])
         }
     }
@@ -149,7 +149,7 @@ import UVRunLoop
             captured = nil
             loop.add(timer, forMode: .default)
             #expect(seen != nil)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(seen == nil)
             #expect(!timer.isValid)
         }

@@ -17,7 +17,7 @@ import UVRunLoop
             let first = timer.nextFireDate
             loop.add(timer, forMode: .default)
             #expect(timer.interval == interval)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
 
             let numbers = dates.value.map { steps(from: first, to: $0, by: interval) }
             if kind == .manual { #expect(numbers == [0, 1, 2, 3, 4]) }
@@ -136,7 +136,7 @@ import UVRunLoop
             }
             loop.add(timer, forMode: .default)
             letTimePass(.microseconds(4500), loop)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(fires.value == 5)
             #expect(log.entries == [])
         }
@@ -171,7 +171,7 @@ import UVRunLoop
                 log.note(timer.isValid ? "valid" : "invalid")
             }
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["invalid"])
         }
     }
@@ -184,12 +184,12 @@ import UVRunLoop
                 loop.remove(timer, forMode: .default)
             }
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(timer.isValid)
             #expect(log.entries == ["fired"])
 
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["fired", "fired"])
         }
     }
@@ -238,7 +238,7 @@ import UVRunLoop
             }
             let first = timer.nextFireDate
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             let numbers = dates.value.map { steps(from: first, to: $0, by: .microseconds(100)) }
             if kind == .manual { #expect(numbers == [0, 1, 2, 3]) }
             #expect(numbers.count == 4)
@@ -273,7 +273,7 @@ import UVRunLoop
             #expect(!timer.isValid)
             timer.fire()
             letTimePass(.milliseconds(3), loop)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["fired"])
         }
     }
@@ -290,7 +290,7 @@ import UVRunLoop
             }
             loop.add(timer, forMode: other)
             #expect(loop.run(mode: .default, for: .milliseconds(6)) == .timedOut)
-            #expect(loop.run(mode: other, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: other, for: .seconds(60)) == .finished)
             #expect(log.entries == ["several missed"])
         }
     }

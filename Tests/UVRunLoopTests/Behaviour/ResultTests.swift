@@ -18,7 +18,7 @@ import UVRunLoop
             addSignalledSource(to: loop) { loop.stop() }
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .stopped)
@@ -37,7 +37,7 @@ import UVRunLoop
     func stoppedWinsOverFinished(kind: DriverKind) {
         withLoop(kind) { loop, _ in
             loop.add(UVRunLoop.Timer(after: .zero) { _ in loop.stop() }, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
         }
     }
 
@@ -59,7 +59,7 @@ import UVRunLoop
             source.signal()
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .handledSource)
@@ -90,7 +90,7 @@ import UVRunLoop
             pipe.write("x")
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .handledSource)
@@ -103,7 +103,7 @@ import UVRunLoop
             addSignalledSource(to: loop) { log.note("source") }
             let timer = UVRunLoop.Timer(after: .milliseconds(2)) { _ in loop.stop() }
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(log.entries == ["source"])
         }
     }
@@ -119,7 +119,7 @@ import UVRunLoop
             loop.add(timer, forMode: .default)
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .finished)
@@ -144,7 +144,7 @@ import UVRunLoop
             loop.add(observer, forMode: .default)
             let result = loop.run(
                 mode: .default,
-                for: .seconds(5),
+                for: .seconds(60),
                 returnAfterSourceHandled: true
             )
             #expect(result == .stopped)
@@ -184,7 +184,7 @@ import UVRunLoop
             }
             #expect(result == .timedOut)
             #expect(start.duration(to: loop.now) >= .milliseconds(2))
-            #expect(start.duration(to: loop.now) < .seconds(3600))
+            if kind == .manual { #expect(loop.now == start + .milliseconds(2)) }
         }
     }
 
@@ -290,7 +290,7 @@ import UVRunLoop
             repeat {
                 let result = loop.run(
                     mode: .default,
-                    for: .seconds(5),
+                    for: .seconds(60),
                     returnAfterSourceHandled: true
                 )
                 results.append(result)

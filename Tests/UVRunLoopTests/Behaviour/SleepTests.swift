@@ -79,7 +79,8 @@ import UVRunLoop
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             log.observe(loop)
             let limit = loop.now + .milliseconds(5)
-            let result = loop.run(mode: .default, until: limit)
+            // A date might have passed when the run begins, and the run would not sleep.
+            let result = loop.run(mode: .default, for: .milliseconds(5))
             #expect(result == .timedOut)
             #expect(log.entries == ["entry"] + sleepingPass + ["exit"])
             #expect(loop.now >= limit)
@@ -105,7 +106,7 @@ import UVRunLoop
                 }
                 source.signal()
             }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             if kind == .manual { #expect(source.isSignalled) }
         }
@@ -119,7 +120,7 @@ import UVRunLoop
             let date = loop.now + .milliseconds(10)
             let timer = stoppingTimer(at: date, loop, log)
             duringSleep(of: loop) { loop.add(timer, forMode: .default) }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             #expect(loop.now >= date)
             if kind == .manual { #expect(loop.now == date) }
@@ -134,7 +135,7 @@ import UVRunLoop
             let timer = stoppingTimer(at: loop.now + .seconds(3600), loop, log)
             loop.add(timer, forMode: .default)
             duringSleep(of: loop) { timer.nextFireDate = date }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             #expect(loop.now >= date)
             if kind == .manual { #expect(loop.now == date) }
@@ -149,7 +150,7 @@ import UVRunLoop
             let timer = stoppingTimer(at: loop.now + .milliseconds(10), loop, log)
             loop.add(timer, forMode: .default)
             duringSleep(of: loop) { timer.nextFireDate = date }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             #expect(loop.now == date)
         }
@@ -164,7 +165,7 @@ import UVRunLoop
             let kept = stoppingTimer(at: loop.now + .milliseconds(20), loop, log)
             loop.add(kept, forMode: .default)
             duringSleep(of: loop) { loop.remove(removed, forMode: .default) }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
         }
     }
@@ -182,7 +183,7 @@ import UVRunLoop
                 // It may be due, and end the run at once.
                 loop.add(timer, forMode: .default)
             }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             #expect(!loop.contains(removed, forMode: .default))
         }
@@ -201,7 +202,7 @@ import UVRunLoop
                 loop.add(timer, forMode: .default)
             }
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(
                 log.entries == ["entry"] + sleepingPass
                     + ["added afterWaiting", "timer", "exit", "added, later"]
@@ -223,7 +224,7 @@ import UVRunLoop
                 loop.add(timer, forMode: .default)
             }
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
         }
     }
@@ -243,7 +244,7 @@ import UVRunLoop
                 pipes[1].write("x")
                 loop.add(timer, forMode: .default)
             }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
         }
     }
@@ -257,7 +258,7 @@ import UVRunLoop
             let port = try reader(of: pipe, loop, log)
             log.observe(loop)
             duringSleep(of: loop) { loop.add(port, forMode: .default) }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["port", "exit"])
         }
     }
@@ -270,7 +271,7 @@ import UVRunLoop
             loop.add(other, forMode: UVRunLoop.Mode(rawValue: "other"))
             let timer = stoppingTimer(at: loop.now + .milliseconds(10), loop, log)
             loop.add(timer, forMode: .default)
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
         }
     }

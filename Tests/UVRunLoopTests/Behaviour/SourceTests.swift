@@ -77,7 +77,9 @@ import UVRunLoop
             second.signal()
             first.signal()
 
-            let run = { loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true) }
+            let run = {
+                loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+            }
             #expect(run() == .handledSource)
             #expect(log.entries == ["first"])
             #expect(!first.isSignalled)
@@ -139,7 +141,7 @@ import UVRunLoop
             loop.add(question, forMode: .default)
             question.signal()
             log.observe(loop, .beforeTimers)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(log.entries == ["beforeTimers", "question", "beforeTimers", "answer"])
         }
     }
@@ -154,7 +156,7 @@ import UVRunLoop
             loop.add(source, forMode: .default)
             source.signal()
             log.observe(loop)
-            loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
             let story = ["entry", "beforeTimers", "beforeSources", "source", "block", "exit"]
             #expect(log.entries == story)
         }
@@ -331,7 +333,7 @@ import UVRunLoop
             while true {
                 let result = loop.run(
                     mode: .default,
-                    for: .seconds(10),
+                    for: .seconds(60),
                     returnAfterSourceHandled: true
                 )
                 log.note("\(result)")

@@ -46,7 +46,7 @@ import UVRunLoop
                 if previous.value.contains(where: { $0 === current }) { log.note("an old loop") }
                 previous.value.append(current)
                 current.add(UVRunLoop.Timer(after: .zero) { _ in }, forMode: .default)
-                if current.run(mode: .default, for: .seconds(5)) != .finished { log.note("?") }
+                if current.run(mode: .default, for: .seconds(60)) != .finished { log.note("?") }
             }
         }
         #expect(log.entries == [])
@@ -82,7 +82,7 @@ import UVRunLoop
                 cancel: { loop, _ in
                     loop.add(late, forMode: .default)
                     log.note("contains \(loop.contains(late, forMode: .default))")
-                    log.note("\(loop.run(mode: .default, for: .seconds(5)))")
+                    log.note("\(loop.run(mode: .default, for: .seconds(60)))")
                 },
                 perform: { _ in log.note("perform") }
             )
@@ -149,13 +149,13 @@ import UVRunLoop
         let first = timer.nextFireDate
         onAnotherThread {
             UVRunLoop.current.add(timer, forMode: .default)
-            UVRunLoop.current.run(mode: .default, for: .seconds(5))
+            UVRunLoop.current.run(mode: .default, for: .seconds(60))
         }
         #expect(timer.isValid)
         #expect(timer.nextFireDate - first >= interval * 2)
         withLoop(.uv) { loop, _ in
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["fired", "fired", "fired"])
         }
     }
@@ -330,7 +330,7 @@ private func useALoopOnANewThread() {
     onAnotherThread {
         let loop = UVRunLoop.current
         loop.add(UVRunLoop.Timer(after: .microseconds(300)) { _ in }, forMode: .default)
-        loop.run(mode: .default, for: .seconds(5))
+        loop.run(mode: .default, for: .seconds(60))
         loop.add(UVRunLoop.Timer(after: .seconds(60)) { _ in }, forMode: .default)
         loop.add(UVRunLoop.Source { _ in }, forMode: .default)
         loop.perform {}

@@ -17,7 +17,7 @@ import UVRunLoop
             loop.add(source, forMode: .default)
             let timer = UVRunLoop.Timer(after: .milliseconds(2)) { _ in log.note("timer") }
             loop.add(timer, forMode: .default)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["source", "source end", "timer"])
         }
     }
@@ -33,7 +33,7 @@ import UVRunLoop
             loop.add(source, forMode: .default)
             source.signal()
             log.observe(loop)
-            let result = loop.run(mode: .default, for: .seconds(5), returnAfterSourceHandled: true)
+            let result = loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
             #expect(result == .handledSource)
             let story = ["entry", "beforeTimers", "beforeSources", "source", "timer", "exit"]
             #expect(log.entries == story)
@@ -48,7 +48,7 @@ import UVRunLoop
                 addTimerAndLetItsDatePass(loop, log)
             }
             log.observe(loop)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             let story = [
                 "entry", "beforeTimers", "beforeSources", "block", "beforeWaiting", "afterWaiting",
                 "timer", "exit",
@@ -70,7 +70,7 @@ import UVRunLoop
             loop.add(port, forMode: .default)
             pipe.write("x")
             log.observe(loop)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             let story = [
                 "entry", "beforeTimers", "beforeSources", "port x", "beforeTimers",
                 "beforeSources", "beforeWaiting", "afterWaiting", "timer", "exit",

@@ -35,7 +35,7 @@ import UVRunLoop
                 loop.add(timer, forMode: .default)
             }
             log.observe(loop, .afterWaiting)
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
             #expect(log.entries == ["afterWaiting", "timer", "timer", "timer"])
             #expect(loop.now - start >= .milliseconds(14))
             #expect(loop.now - start <= .milliseconds(30))
@@ -79,7 +79,7 @@ import UVRunLoop
                 }
                 loop.add(timer, forMode: .default)
             }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["in time", "in time", "in time"])
         }
     }

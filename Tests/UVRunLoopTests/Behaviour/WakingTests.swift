@@ -13,7 +13,7 @@ import UVRunLoop
             log.observe(loop)
             stop(loop, inPass: 2)
             duringSleep(of: loop) { loop.wakeUp() }
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
         }
@@ -57,7 +57,7 @@ import UVRunLoop
             stop(loop, inPass: 2)
             atFirst(moment, of: loop) { loop.wakeUp() }
             let start = loop.now
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
             if kind == .manual { #expect(loop.now == start) }
@@ -71,7 +71,7 @@ import UVRunLoop
             log.observe(loop)
             stop(loop, inPass: 2)
             loop.perform { loop.wakeUp() }
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
         }
@@ -87,7 +87,7 @@ import UVRunLoop
                 onAnotherThread { loop.wakeUp() }
             }
             duringSleep(2, of: loop) { loop.stop() }
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
         }
@@ -105,7 +105,7 @@ import UVRunLoop
             loop.add(timer, forMode: .default)
             letTimePass(.milliseconds(2), loop)
             duringSleep(2, of: loop) { loop.stop() }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer"] + sleepingPass + ["exit"])
         }
     }
@@ -121,7 +121,7 @@ import UVRunLoop
             loop.add(source, forMode: .default)
             source.signal()
             duringSleep(of: loop) { loop.stop() }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(
                 log.entries == ["entry", "beforeTimers", "beforeSources", "source"]
                     + sleepingPass + ["exit"]
@@ -141,7 +141,7 @@ import UVRunLoop
                 loop.wakeUp()
                 loop.run(mode: inner, for: .zero)
             }
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
         }
@@ -157,7 +157,7 @@ import UVRunLoop
             stop(loop, inPass: 2)
             let source = UVRunLoop.Source(sendablePerform: { _ in })
             duringSleep(of: loop) { onAnotherThread { loop.add(source, forMode: .default) } }
-            let result = loop.run(mode: .default, for: .seconds(5))
+            let result = loop.run(mode: .default, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
         }
@@ -172,7 +172,7 @@ import UVRunLoop
             log.observe(loop, in: mode)
             stop(loop, inPass: 2, in: mode)
             duringSleep(of: loop, in: mode) { onAnotherThread { loop.addCommonMode(mode) } }
-            let result = loop.run(mode: mode, for: .seconds(5))
+            let result = loop.run(mode: mode, for: .seconds(60))
             #expect(result == .stopped)
             #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
         }
@@ -189,7 +189,7 @@ import UVRunLoop
             log.observe(loop, in: mode)
             duringSleep(of: loop, in: mode) { onAnotherThread { loop.addCommonMode(mode) } }
             stop(loop, inPass: 2, in: mode)
-            loop.run(mode: mode, for: .seconds(5))
+            loop.run(mode: mode, for: .seconds(60))
             #expect(
                 log.entries == ["entry"] + sleepingPass + ["timer"] + sleepingPass + ["exit"]
             )
@@ -216,7 +216,7 @@ import UVRunLoop
                 log.note(loop.isWaiting ? "waiting" : "awake")
                 loop.stop()
             }
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["waiting"])
             #expect(!loop.isWaiting)
         }
@@ -327,7 +327,7 @@ import UVRunLoop
                 loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             }
             let start = loop.now
-            loop.run(mode: .default, for: .seconds(5))
+            loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
             #expect(start.duration(to: loop.now) >= .milliseconds(5))
         }

@@ -135,11 +135,17 @@ import Testing
         defer { unlink(path) }
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
-            let recorder = try UVRunLoop.Recorder(path: tracePath("full", of: getppid()))
-            letTimePass(.milliseconds(120))
+            let (path, complaints) = (tracePath("full", of: getppid()), Pipe())
+            let recorder = try UVRunLoop.Recorder(path: path)
+            awaitText(at: path) { !$0.isEmpty }
+            let standardError = dup(STDERR_FILENO)
+            dup2(complaints.writeEnd, STDERR_FILENO)
             setFileSizeLimit(300)
-            runThreeTimes()
-            letTimePass(.milliseconds(120))
+            runThreeTimes(as: "lost")
+            withExtendedLifetime(complaints) {
+                precondition(waitUntilReadable(complaints.readEnd), "Nothing was lost.")
+                dup2(standardError, STDERR_FILENO)
+            }
             setFileSizeLimit(.max)
             runThreeTimes()
             recorder.stop()
@@ -230,7 +236,9 @@ import Testing
         defer { unlink(path) }
         await #expect(processExitsWith: .signal(SIGKILL)) {
             runWithTrace("kill")
-            letTimePass(.milliseconds(200))
+            awaitText(at: tracePath("kill", of: getppid())) {
+                $0.split(separator: "\"poll\"").count > 3
+            }
             kill(getpid(), SIGKILL)
         }
         let events = try Trace(path: path, isComplete: false).events(ofThread: "traced")
@@ -287,8 +295,17 @@ private func runWithTrace(_ name: String) {
     runThreeTimes()
 }
 
+/// Waits until what was written to a file is as it should be.
+private func awaitText(at path: String, _ isAsExpected: (String) -> Bool) {
+    for _ in 0..<60_000 {
+        if let text = try? Trace.text(at: path), isAsExpected(text) { return }
+        usleep(1_000)
+    }
+    preconditionFailure("It is not written.")
+}
+
 /// Has a timer called three times on a thread of its own.
-private func runThreeTimes() {
+private func runThreeTimes(as label: String = "poll") {
     onAnotherThread {
         let loop = UVRunLoop.current
         loop.label = "traced"
@@ -297,7 +314,7 @@ private func runThreeTimes() {
             left.value -= 1
             if left.value == 0 { timer.invalidate() }
         }
-        timer.label = "poll"
+        timer.label = label
         loop.add(timer)
         loop.run()
     }

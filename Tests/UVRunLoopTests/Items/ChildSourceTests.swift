@@ -146,7 +146,7 @@ private func leaveTheStatus() {
         precondition(dropped?.isValid == true)
     }
     precondition(openDescriptorCount() == before)
-    precondition(loop.run(mode: .default, for: .seconds(5)) == .finished)
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
     precondition(awaitEnd(of: child) == 3)
 }
 

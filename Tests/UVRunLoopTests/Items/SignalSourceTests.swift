@@ -206,14 +206,20 @@ private func weatherAStorm() {
     loop.add(timer, forMode: .default)
     let isOver = Signal()
     let over = Atomic<Bool>(false)
+    let haveAllComeUp = Signal()
     let sender = startThread {
-        // Handlers run on this thread: none is merged with another.
-        for _ in 0..<sent { raise(SIGUSR1) }
+        // Handlers run on this thread: none is merged with another. The storm does not end before
+        // the others have come up: on a busy machine all of it may be served at once.
+        for number in 1...sent {
+            if number == sent { haveAllComeUp.wait() }
+            raise(SIGUSR1)
+        }
         over.store(true, ordering: .releasing)
         isOver.send()
     }
     while !over.load(ordering: .acquiring) || total.value < sent {
         loop.run(mode: .default, for: .milliseconds(5))
+        if fires.value > 0, reads.value > 0 { haveAllComeUp.send() }
     }
     isOver.wait()
     sender.join()

@@ -59,9 +59,9 @@ import UVRunLoop
                 let (loop, count) = (UVRunLoop.current, Box(0))
                 _ = try? loop.onTermination { count.value += 1 }
                 loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-                for _ in 0..<2 {
+                for limit in [Duration.seconds(60), .milliseconds(50)] {
                     kill(getpid(), SIGTERM)
-                    loop.run(for: .milliseconds(50), returnAfterSourceHandled: true)
+                    loop.run(for: limit, returnAfterSourceHandled: true)
                 }
                 return count.value == 1 ? 0 : 1
             }

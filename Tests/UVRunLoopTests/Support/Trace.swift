@@ -20,13 +20,18 @@ struct Trace {
 
     /// Reads a file; one that ends early is completed as the format allows.
     init(path: String, isComplete: Bool = true) throws {
-        var text = try String(contentsOfFile: path, encoding: .utf8)
+        var text = try Self.text(at: path)
         if !isComplete {
             let end = text.range(of: "},\n", options: .backwards)?.lowerBound ?? text.startIndex
             text = text[..<end] + "}]"
         }
         let array = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
         events = try (array ?? []).map { try Event($0) }
+    }
+
+    /// What a file has so far.
+    static func text(at path: String) throws -> String {
+        try String(contentsOfFile: path, encoding: .utf8)
     }
 
     /// The events of the thread that has a name.

@@ -100,12 +100,13 @@ private func useTheTimersNumberFirst() {
         loop.run(mode: .default, for: .zero)
         source.invalidate()
         pipe.closeReadEnd()
-        // Far enough to be still to come when the loop sleeps, on a slow machine too.
-        loop.add(UVRunLoop.Timer(after: .milliseconds(50)) { _ in }, forMode: .default)
-        precondition(loop.run(mode: .default, for: nil) == .finished)
+        // Still to come when the loop sleeps, however slow the machine is.
+        loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: .default)
+        whenAsleep(loop) { loop.stop() }
+        precondition(loop.run(mode: .default, for: nil) == .stopped)
         // Somebody has the number again: the timerfd, which a timer without tolerance needs.
         let next = dup(0)
-        precondition(next != lowest, "No timerfd was opened: the timer fired coarsely.")
+        precondition(next != lowest, "No timerfd was opened: the timer would fire coarsely.")
         close(next)
         pipe.closeWriteEnd()
     }
