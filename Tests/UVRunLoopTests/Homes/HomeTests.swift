@@ -39,7 +39,7 @@ import Testing
 
     @Test func aHandlerMayBeCalledAtHomeAndWithoutAHomeAnywhere() {
         let here = ThreadIdentity.current
-        let caller = { Caller(#fileID, #line, "timer") }
+        let caller = { @Sendable in Caller(#fileID, #line, "timer") }
         Home.current.check(is: here, caller)
         onAnotherThread {
             Home.anywhere.check(is: here, caller)
