@@ -192,11 +192,9 @@ private final class Start: Sendable {
     private let name: String?
     private let setUp: Guarded<(@Sendable () -> Void)?>
     private let makeDriver: DriverMaker
-    private let loop = Guarded<Result<UVRunLoop, RunLoopError>?>(nil)
-    private let hasLoop = Latch()
+    private let loop = ConditionGuarded<Result<UVRunLoop, RunLoopError>?>(nil)
     /// The thread's object, until the thread takes it.
-    private let thread = Guarded<UVRunLoop.Thread?>(nil)
-    private let isKnown = Latch()
+    private let thread = ConditionGuarded<UVRunLoop.Thread?>(nil)
 
     init(
         name: String?,
@@ -209,8 +207,7 @@ private final class Start: Sendable {
     }
 
     func awaitLoop() throws(RunLoopError) -> UVRunLoop {
-        hasLoop.wait()
-        guard let result = loop.withLock({ $0 }) else {
+        guard let result = loop.wait(until: .max, for: { $0 }) else {
             fail("Bug in UVRunLoop: a thread did not say whether it has a loop.")
         }
         return try result.get()
@@ -219,7 +216,7 @@ private final class Start: Sendable {
     /// Passes the thread its object and lets it continue.
     func begin(with thread: UVRunLoop.Thread) {
         self.thread.withLock { $0 = thread }
-        isKnown.open()
+        self.thread.wakeAll()
     }
 
     /// The thread's main function.
@@ -230,11 +227,10 @@ private final class Start: Sendable {
         }
         if let name, case .success(let loop) = result { loop.identity.label.setFallback(name) }
         loop.withLock { $0 = result }
-        hasLoop.open()
+        loop.wakeAll()
         guard case .success(let loop) = result else { return }
-        isKnown.wait()
         let record = ThreadRecord.current
-        record.starter = thread.withLock { exchange(&$0, with: nil) }
+        record.starter = self.thread.wait(until: .max) { $0.take() }
         callSetUp()
         run(loop)
         let last = exchange(&record.starter, with: nil)
