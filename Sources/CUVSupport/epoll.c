@@ -30,6 +30,16 @@ int cuv_epoll_modify(int epoll, int descriptor, uint32_t events) {
 
 int cuv_epoll_delete(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_DEL, descriptor, 0); }
 
+int cuv_epoll_many_ready(int epoll, struct cuv_ready *_Nonnull found) {
+    struct epoll_event events[cuv_many_ready];
+    int count = epoll_wait(epoll, events, cuv_many_ready, 0);
+    for (int index = 0; index < count; index++) {
+        found[index].descriptor = events[index].data.fd;
+        found[index].events = events[index].events;
+    }
+    return count >= 0 ? count : -errno;
+}
+
 int cuv_epoll_tag(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag) {
     struct epoll_event event = {.events = events, .data = {.u64 = tag}};
     return control_with(epoll, operation, descriptor, event);

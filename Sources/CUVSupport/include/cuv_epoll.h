@@ -13,22 +13,27 @@ int cuv_epoll_add(int epoll, int descriptor, uint32_t events);
 int cuv_epoll_modify(int epoll, int descriptor, uint32_t events);
 int cuv_epoll_delete(int epoll, int descriptor);
 
+enum { cuv_few_ready = 64, cuv_many_ready = 1024 };
+
 struct cuv_ready {
     int descriptor;
     uint32_t events;
 };
 
-// Polls libuv's epoll set without waiting; returns the number of ready descriptors.
-static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found, int capacity) {
-    struct epoll_event events[1024];
-    int limit = capacity < 1024 ? capacity : 1024;
-    int count = epoll_wait(epoll, events, limit, 0);
+// Polls libuv's epoll set without waiting; returns the number of ready descriptors, cuv_few_ready at
+// most.
+static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found) {
+    struct epoll_event events[cuv_few_ready];
+    int count = epoll_wait(epoll, events, cuv_few_ready, 0);
     for (int index = 0; index < count; index++) {
         found[index].descriptor = events[index].data.fd;
         found[index].events = events[index].events;
     }
     return count >= 0 ? count : -errno;
 }
+
+// The same for cuv_many_ready descriptors, which takes 12 KiB of the stack.
+int cuv_epoll_many_ready(int epoll, struct cuv_ready *_Nonnull found);
 
 // For the ports' sets: the data of an event is a tag.
 

@@ -8,29 +8,49 @@ internal import CUVSupport
 /// sleep. While as many descriptors are ready as libuv requests in one call, it repeats the call up
 /// to 48 times in one poll, with the same result.
 enum DirectPoll {
-    /// The number of events that fit on the stack.
-    private static let few = 64
-    private static let many = 1_024
+    private static let few = cuv_few_ready
+    private static let many = cuv_many_ready
 
     /// Polls without waiting, and reports the ready descriptors with libuv's event bits.
     ///
     /// Reports at most ``few`` and ``many`` events together; a descriptor may be reported twice.
+    @inline(__always)
     static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) {
-        if ask(for: few, epoll, body) == few { _ = ask(for: many, epoll, body) }
+        let count = unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: few) {
+            buffer in
+            guard let found = buffer.baseAddress else { return 0 }
+            let count = unsafe Int(cuv_epoll_ready(epoll, found))
+            unsafe report(count, found, body)
+            return count
+        }
+        if count == few { pollForMany(epoll, body) }
     }
 
-    private static func ask(
-        for capacity: Int,
+    /// Polls again, for as many events as libuv requests at a time.
+    ///
+    /// Not inlined, because it takes 20 KiB of the stack. glibc returns the pages of an ending
+    /// thread's stack to the system, except for about the first 16 KiB. With these arrays in the
+    /// frame of every poll, each thread that ran its loop faulted a page in again, which took 12 of
+    /// the 86 µs from its start to its end.
+    @inline(never)
+    private static func pollForMany(
         _ epoll: CInt,
         _ body: (_ descriptor: CInt, _ events: CInt) -> Void
-    ) -> Int {
-        unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: capacity) { buffer in
-            guard let found = buffer.baseAddress else { return 0 }
-            let count = unsafe Int(cuv_epoll_ready(epoll, found, CInt(capacity)))
-            for index in 0..<max(0, count) {
-                unsafe body(found[index].descriptor, events(of: found[index].events))
-            }
-            return count
+    ) {
+        unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: many) { buffer in
+            guard let found = buffer.baseAddress else { return }
+            unsafe report(Int(cuv_epoll_many_ready(epoll, found)), found, body)
+        }
+    }
+
+    @inline(__always)
+    private static func report(
+        _ count: Int,
+        _ found: UnsafePointer<cuv_ready>,
+        _ body: (_ descriptor: CInt, _ events: CInt) -> Void
+    ) {
+        for index in 0..<max(0, count) {
+            unsafe body(found[index].descriptor, events(of: found[index].events))
         }
     }
 
