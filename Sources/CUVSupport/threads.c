@@ -16,8 +16,6 @@ pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 
 void cuv_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-int cuv_is_main_thread(void) { return cuv_thread_id() == getpid(); }
-
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif

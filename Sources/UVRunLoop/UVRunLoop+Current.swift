@@ -39,7 +39,7 @@ extension UVRunLoop {
     public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
         if let loop = ThreadRecord.withCurrentLoop({ $0 }) { return loop }
         let record = ThreadRecord.current
-        let loop = record.identity == .main ? try prepareMain() : try make(for: record.home)
+        let loop = record.identity == .main ? try prepareMain() : try make(for: record)
         record.loop = loop
         return loop
     }
@@ -47,7 +47,7 @@ extension UVRunLoop {
     /// Creates the loop of a new thread, on a driver of the caller's choice.
     static func prepareCurrent(on makeDriver: DriverMaker) throws(RunLoopError) -> UVRunLoop {
         let record = ThreadRecord.current
-        let loop = try make(for: record.home, on: makeDriver)
+        let loop = try make(for: record, on: makeDriver)
         record.loop = loop
         return loop
     }
@@ -94,6 +94,15 @@ extension UVRunLoop {
     }
 
     private static let mainThread = PerProcess { Making() }
+
+    /// Creates the loop of a thread other than the main one.
+    private static func make(
+        for record: ThreadRecord,
+        on makeDriver: DriverMaker = makeUVDriver
+    ) throws(RunLoopError) -> UVRunLoop {
+        ThreadRecord.releaseGone()
+        return try make(for: record.home, on: makeDriver)
+    }
 
     private static func make(
         for home: HomeThread,

@@ -10,8 +10,6 @@ pid_t cuv_thread_id(void);
 // Names the calling thread; bytes after the fifteenth are cut off.
 void cuv_name_thread(const char *_Nonnull name);
 
-int cuv_is_main_thread(void);
-
 // Waits for the end of a thread until a time of CLOCK_MONOTONIC in nanoseconds, which is not
 // negative; returns 0, or an errno.
 int cuv_join_thread(pthread_t thread, int64_t nanoseconds);

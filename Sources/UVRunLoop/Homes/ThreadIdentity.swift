@@ -12,8 +12,11 @@ package struct ThreadIdentity: Hashable, Sendable {
     private static let count = Atomic<UInt64>(0)
 
     /// Returns the identity of a thread that has none yet.
-    static func next() -> ThreadIdentity {
-        if cuv_is_main_thread() != 0 { return .main }
+    ///
+    /// - Parameter thread: The system's ID of the thread.
+    /// - Returns: ``main`` for the main thread, a new identity for another one.
+    static func next(for thread: pid_t) -> ThreadIdentity {
+        if thread == ThisProcess.number { return .main }
         return ThreadIdentity(number: count.add(1, ordering: .relaxed).newValue)
     }
 

@@ -3,6 +3,8 @@ internal import CUVSupport
 /// The library's state for one thread, reached through a thread-local variable.
 final class ThreadRecord {
     let identity: ThreadIdentity
+    /// The system's ID of the thread.
+    fileprivate let systemThread: pid_t
     /// The thread as the home of handlers.
     let home: HomeThread
     /// The thread's loop, once it was created; set by the thread itself.
@@ -23,8 +25,9 @@ final class ThreadRecord {
     /// destructors.
     private var endIsAnnounced = false
 
-    private init(identity: ThreadIdentity) {
-        self.identity = identity
+    private init() {
+        systemThread = cuv_thread_id()
+        identity = .next(for: systemThread)
         home = .open(identity)
         generation = ForkCount.current
     }
@@ -44,7 +47,7 @@ final class ThreadRecord {
             return unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
         }
         ForkCount.watch()
-        let record = ThreadRecord(identity: .next())
+        let record = ThreadRecord()
         let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
         unsafe thread.pointee = unsafe cuv_thread(
             record: pointer,
@@ -114,6 +117,12 @@ final class ThreadRecord {
 
     // MARK: The end of a thread
 
+    /// Releases what is left of threads that are gone; called before a thread gets a loop.
+    ///
+    /// A new thread has no free memory of its own: with malloc it then gets what was just freed,
+    /// and gives less back when it ends.
+    static func releaseGone() { EndedThreads.shared.current.releaseGone() }
+
     /// A key whose destructor is called when a thread ends.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -169,45 +178,81 @@ final class ThreadRecord {
         record.loop?.tearDown()
         record.home.close()
         record.loop?.passOnJobs()
-        unsafe EndedThreads.shared.current.add(pointer)
+        EndedThreads.shared.current.add(unsafe EndedRecord(record, pointer))
     }
 }
 
 /// Keeps the records of ending threads until the threads are gone.
 private final class EndedThreads: Sendable {
-    private struct Entry {
-        let thread: pid_t
-        /// A retained record, as a number because it may only be released.
-        let record: UInt
+    private struct List {
+        var records: [EndedRecord] = []
+        /// The next to be checked.
+        var next = 0
+
+        /// Removes a record of a thread that is gone, if one of the next few is.
+        mutating func takeGone(_ checksLeft: inout Int) -> EndedRecord? {
+            checksLeft = min(checksLeft, records.count)
+            while checksLeft > 0 {
+                checksLeft -= 1
+                if next >= records.count { next = 0 }
+                if records[next].isOfThreadGone {
+                    records.swapAt(next, records.count - 1)
+                    return records.removeLast()
+                }
+                next += 1
+            }
+            return nil
+        }
     }
 
     static let shared = PerProcess { EndedThreads() }
 
-    private let entries = Guarded<[Entry]>([])
-    private static let checksPerThreadEnd = 8
+    private let list = Guarded(List())
+    /// A few at a time, in turn, so that the cost does not depend on how many threads are ending.
+    private static let checksAtOnce = 8
 
     /// Takes over a thread's record, and releases records of threads that are gone.
-    func add(_ pointer: UnsafeMutableRawPointer) {
-        let entry = Entry(thread: cuv_thread_id(), record: UInt(bitPattern: pointer))
-        let gone = entries.withLock { entries in
-            // A few at a time, in turn, so that the cost of a thread's exit does not depend on how
-            // many others are ending.
-            let checked = Array(entries.prefix(Self.checksPerThreadEnd))
-            entries.removeFirst(checked.count)
-            var gone: [Entry] = []
-            for entry in checked {
-                if cuv_is_thread_gone(entry.thread) != 0 {
-                    gone.append(entry)
-                } else {
-                    entries.append(entry)
-                }
-            }
-            entries.append(entry)
-            return gone
-        }
-        for entry in gone {
-            guard let pointer = unsafe UnsafeRawPointer(bitPattern: entry.record) else { continue }
-            unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).release()
-        }
+    func add(_ record: EndedRecord) {
+        releaseGone()
+        list.withLock { $0.records.append(record) }
+    }
+
+    /// Releases records of threads that are gone.
+    func releaseGone() {
+        var checksLeft = Self.checksAtOnce
+        while let record = list.withLock({ $0.takeGone(&checksLeft) }) { record.release() }
+    }
+}
+
+/// The record of an ending thread, which is retained.
+private struct EndedRecord {
+    private let thread: pid_t
+    /// The addresses of the thread's thread-local variable and of the record; numbers, because they
+    /// may not be followed.
+    private let slot: UInt
+    private let record: UInt
+
+    init(_ record: ThreadRecord, _ pointer: UnsafeMutableRawPointer) {
+        thread = record.systemThread
+        slot = unsafe UInt(bitPattern: cuv_current_thread())
+        self.record = UInt(bitPattern: pointer)
+    }
+
+    /// Whether the thread is gone, and no destructor on it uses the record any more.
+    var isOfThreadGone: Bool {
+        // A thread that starts when another has ended mostly gets its stack, and with that its
+        // thread-local variables. The system need not be asked then.
+        unsafe isMemoryReused(by: cuv_current_thread()) || cuv_is_thread_gone(thread) != 0
+    }
+
+    /// Whether another thread's variable is where the thread's was.
+    private func isMemoryReused(by current: UnsafeMutablePointer<cuv_thread>) -> Bool {
+        unsafe slot == UInt(bitPattern: current)
+            && record != UInt(bitPattern: current.pointee.record)
+    }
+
+    func release() {
+        guard let pointer = unsafe UnsafeRawPointer(bitPattern: record) else { return }
+        unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).release()
     }
 }

@@ -42,6 +42,11 @@ import Testing
         }
     }
 
+    /// A thread that gets a loop, or ends with one, frees those of threads that are gone.
+    @Test func theLoopOfAThreadThatIsGoneIsFreedByTheNextOnes() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { freeEndedLoops() } }
+    }
+
     @Test func aLoopWhoseDescriptorsWereClosedByTheirOwnersEndsToo() async {
         await #expect(processExitsWith: .success) { inQuietProcess { endWithClosedDescriptors() } }
     }
@@ -114,6 +119,18 @@ private func wakeUpAfterTheEnd() {
         precondition(drain(stranger) == -1, "Somebody wrote to a descriptor of others.")
     }
     for stranger in strangers { close(stranger) }
+}
+
+private func freeEndedLoops() {
+    let ended = SharedBox<[Weak<UVRunLoop>]>([])
+    for _ in 0..<20 { onAnotherThread { ended.value.append(Weak(UVRunLoop.current)) } }
+    // The system may take a moment to forget a thread that was joined.
+    var starts = 0
+    while ended.value.contains(where: { $0.object != nil }) {
+        starts += 1
+        precondition(starts < 1000, "A loop stays in memory.")
+        onAnotherThread { _ = UVRunLoop.current }
+    }
 }
 
 /// Lets so many threads use everything that has descriptors, and counts those before and after.

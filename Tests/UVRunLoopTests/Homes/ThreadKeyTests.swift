@@ -19,6 +19,18 @@ import Testing
         await #expect(processExitsWith: .success) { inQuietProcess { lookInEveryRound() } }
     }
 
+    /// The thread's record is then kept until the thread is gone, for which the thread itself, that
+    /// looks for such records when it gets a loop, must not be taken.
+    @Test(
+        .disabled(
+            if: isUnderThreadSanitizer,
+            "The sanitizer leaves a thread before the last round."
+        )
+    )
+    func aThreadThatGetsItsLoopInTheLastRoundKeepsIt() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { makeALoopInTheLastRound() } }
+    }
+
     @Test func aLoopThatADestructorMakesInTheFirstRoundLeavesNoDescriptorBehind() async {
         await #expect(processExitsWith: .success) { inQuietProcess { makeALoop(inRound: 1) } }
     }
@@ -112,6 +124,25 @@ private func makeALoop(inRound loopRound: Int) {
     }
     let left = openDescriptorCount() - descriptors
     precondition(left == 0, "\(left) descriptors were left behind.")
+}
+
+private func makeALoopInTheLastRound() {
+    onAnotherThread { _ = UVRunLoop.current }
+    let key = Visit.makeKey()
+    let log = EventLog()
+    onAnotherThread {
+        // A timer needs the thread's record, but no loop.
+        _ = UVRunLoop.Timer(after: .zero) { _ in }
+        let visit = Visit(key, rounds: 4) { round in
+            guard round == 4 else { return }
+            let loop = UVRunLoop.current
+            loop.perform { log.note("block") }
+            log.note("\(loop.run(mode: .default, for: nil))")
+            precondition(UVRunLoop.current === loop)
+        }
+        visit.begin()
+    }
+    precondition(log.entries == ["block", "finished"], "\(log.entries)")
 }
 
 private func runInADestructor() {
