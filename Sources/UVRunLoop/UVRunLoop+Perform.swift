@@ -192,7 +192,12 @@ extension UVRunLoop {
     private func sortBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
         contents.queue.take(&local.reader, upTo: end) { slot, mark in
             let item = contents.queue.segments.take(slot)
-            local.inbox.post(item.content.block, to: item.modes ?? [Self.mode(of: mark)])
+            // Most blocks are for one mode, which needs no array.
+            if let modes = item.modes {
+                local.inbox.post(item.content.block, to: modes)
+            } else {
+                local.inbox.post(item.content.block, to: Self.mode(of: mark))
+            }
         }
     }
 

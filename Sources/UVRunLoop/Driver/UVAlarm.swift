@@ -16,9 +16,13 @@ struct UVAlarm: ~Copyable {
     /// Whether no descriptor was left for a timerfd; every date is coarse from then on.
     private var isOutOfDescriptors = false
 
-    init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
+    init(loop: UnsafeMutablePointer<uv_loop_t>) {
         unsafe self.loop = unsafe loop
-        unsafe coarse = try UVHandle { raw in unsafe uv_timer_init(loop, raw) }
+        do {
+            unsafe coarse = try UVHandle { raw in unsafe uv_timer_init(loop, raw) }
+        } catch {
+            fail("Bug in UVRunLoop: libuv refuses a timer, for which it needs nothing: \(error).")
+        }
     }
 
     /// Whether libuv's clock must be updated before it sleeps.

@@ -94,7 +94,6 @@ final class UVDriver: LoopDriver {
         }
         unsafe check.unreference()
         unsafe self.check = consume check
-        alarm = try unsafe UVAlarm(loop: loop)
     }
 
     // MARK: Sleeping
@@ -119,7 +118,7 @@ final class UVDriver: LoopDriver {
 
     func wait(until moment: Moment?, now: Int64) {
         forgetReleased()
-        alarm?.set(for: moment, now: now)
+        setAlarm(for: moment, now: now)
         if needsLibuv { return waitByLibuv() }
         if isCrowded {
             pollDirectly()
@@ -127,6 +126,15 @@ final class UVDriver: LoopDriver {
         }
         sleep()
         updateIsCrowded()
+    }
+
+    /// Sets the alarm, which is made for the first date.
+    private func setAlarm(for moment: Moment?, now: Int64) {
+        if alarm == nil {
+            guard moment != nil else { return }
+            alarm = unsafe UVAlarm(loop: loop)
+        }
+        alarm?.set(for: moment, now: now)
     }
 
     private func sleep() {
@@ -361,6 +369,8 @@ final class UVDriver: LoopDriver {
         unsafe check.take()?.close()
         defer { self.handleHost = nil }
         guard let handleHost, !foreignHandles.mayBeThere else {
+            // Calls the close callbacks, after which there is nothing left to be closed.
+            if !foreignHandles.mayBeThere { _ = unsafe uv_run(loop, UV_RUN_NOWAIT) }
             if unsafe foreignHandles.close(loop) { unsafe loop.deallocate() }
             return
         }

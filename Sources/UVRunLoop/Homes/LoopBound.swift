@@ -1,7 +1,7 @@
 /// An object that only its loop's thread may touch.
 ///
 /// Unchecked: the compiler does not know the thread, so ``here`` checks it.
-final class LoopBound<Object: AnyObject>: @unchecked Sendable {
+struct LoopBound<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     private let owner: ThreadIdentity
     private let object: Object
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The jobs of tasks and actors that the Swift runtime has enqueued on a loop.
 ///
 /// It outlives the loop: a task executor refers to it, but not to the loop. After the loop's end it
@@ -15,7 +17,8 @@ final class JobQueue: Sendable {
 
     let queue = Queue()
     /// Whether the jobs were passed on; held while they are, so that no later job overtakes them.
-    private let closing = Guarded(false)
+    private let closing = Lock()
+    private let isPassedOn = Atomic<Bool>(false)
     private let word: WakeState
     private let remote: any LoopRemote
     private let generation = ForkCount.current
@@ -36,13 +39,13 @@ final class JobQueue: Sendable {
     func enqueue(_ entry: Entry, orLate late: (Entry) -> LateJob) {
         UVRunLoop.checkProcess(isCurrent: generation == ForkCount.current)
         guard queue.post(entry.job, mark: entry.context.mark) else {
-            return closing.withLock { _ in LateJobs.add([late(entry)]) }
+            return closing.held { LateJobs.add([late(entry)]) }
         }
         if word.markChangedUnlessMarked() { remote.wakeLoop() }
     }
 
     /// Whether the jobs were passed on.
-    var isClosed: Bool { closing.withLock(\.self) }
+    var isClosed: Bool { closing.held { isPassedOn.load(ordering: .relaxed) } }
 
     // MARK: The loop's thread
 
@@ -112,8 +115,8 @@ final class JobQueue: Sendable {
     ///   - taken: Jobs that the loop took and did not perform.
     ///   - late: Makes the late job of an entry.
     func close(after taken: inout Taken, _ late: (Entry) -> LateJob) {
-        closing.withLock { isClosed in
-            isClosed = true
+        closing.held {
+            isPassedOn.store(true, ordering: .relaxed)
             let end = queue.close()
             var left: [Entry] = []
             repeat {

@@ -39,6 +39,14 @@ struct Lock: ~Copyable, Sendable {
         if word.exchange(Lock.free, ordering: .releasing) == Lock.contended { wakeOne() }
     }
 
+    /// Runs the body while the lock is held; it must not call user code.
+    @inline(__always)
+    borrowing func held<Result>(_ body: () -> Result) -> Result {
+        acquire()
+        defer { release() }
+        return body()
+    }
+
     @usableFromInline
     @inline(never)
     borrowing func acquireSlowly() {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The segments of a ``SlotQueue``, some of which are kept to be filled again.
 ///
 /// A slot's number is the address of its segment, moved up by the bits that no address has and its
@@ -18,20 +20,14 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments, @unchecked Sendable {
     private static var segmentSize: Int { alignment + Int(capacity) * slotSize }
     private static var mostSpare: Int { 4 }
 
-    /// The segments, oldest first; each begins with the number of the one that follows.
-    private struct Chain {
-        var oldest: UInt64 = 0
-        var spare: UInt64 = 0
-        var spareCount = 0
-    }
-
-    private let chain: UnsafeMutablePointer<Chain>
+    // The segments, oldest first; each begins with the number of the one that follows. Changed under
+    // the lock only: they are atomic because a noncopyable constant has no other variables.
+    private let oldest = Atomic<UInt64>(0)
+    private let spare = Atomic<UInt64>(0)
+    private let spareCount = Atomic<Int>(0)
     private let lock = Lock()
 
-    init() {
-        unsafe chain = .allocate(capacity: 1)
-        unsafe chain.initialize(to: Chain())
-    }
+    init() {}
 
     // MARK: Slots
 
@@ -93,14 +89,14 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments, @unchecked Sendable {
         if let previous = unsafe Self.segment(of: slot) {
             unsafe previous.storeBytes(of: next, as: UInt64.self)
         } else {
-            unsafe chain.pointee.oldest = next
+            oldest.store(next, ordering: .relaxed)
         }
         return next
     }
 
     func segment(after slot: UInt64) -> UInt64 {
         guard let segment = unsafe Self.segment(of: slot) else {
-            return unsafe chain.pointee.oldest
+            return oldest.load(ordering: .relaxed)
         }
         return unsafe segment.load(as: UInt64.self)
     }
@@ -108,22 +104,21 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments, @unchecked Sendable {
     /// Keeps the oldest segment to be filled again, or frees it if enough are kept.
     func recycle(_ slot: UInt64) {
         guard let segment = unsafe Self.segment(of: slot) else { return }
-        unsafe chain.pointee.oldest = segment.load(as: UInt64.self)
-        guard unsafe chain.pointee.spareCount < Self.mostSpare else {
-            return unsafe segment.deallocate()
-        }
-        unsafe segment.storeBytes(of: chain.pointee.spare, as: UInt64.self)
-        unsafe chain.pointee.spare = slot & ~Self.indexBits
-        unsafe chain.pointee.spareCount += 1
+        oldest.store(unsafe segment.load(as: UInt64.self), ordering: .relaxed)
+        let count = spareCount.load(ordering: .relaxed)
+        guard count < Self.mostSpare else { return unsafe segment.deallocate() }
+        unsafe segment.storeBytes(of: spare.load(ordering: .relaxed), as: UInt64.self)
+        spare.store(slot & ~Self.indexBits, ordering: .relaxed)
+        spareCount.store(count + 1, ordering: .relaxed)
     }
 
     private func takeSpare() -> UInt64? {
-        let spare = unsafe chain.pointee.spare
-        guard let segment = unsafe Self.segment(of: spare) else { return nil }
-        unsafe chain.pointee.spare = segment.load(as: UInt64.self)
-        unsafe chain.pointee.spareCount -= 1
+        let taken = spare.load(ordering: .relaxed)
+        guard let segment = unsafe Self.segment(of: taken) else { return nil }
+        spare.store(unsafe segment.load(as: UInt64.self), ordering: .relaxed)
+        spareCount.store(spareCount.load(ordering: .relaxed) - 1, ordering: .relaxed)
         unsafe segment.storeBytes(of: 0, as: UInt64.self)
-        return spare
+        return taken
     }
 
     private static func allocate() -> UInt64 {
@@ -141,19 +136,22 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments, @unchecked Sendable {
 
     deinit {
         // What was never taken, of a loop whose thread did not end.
-        free(from: unsafe chain.pointee.oldest)
-        free(from: unsafe chain.pointee.spare)
-        unsafe chain.deallocate()
+        free(from: oldest.load(ordering: .relaxed), holdsItems: true)
+        free(from: spare.load(ordering: .relaxed), holdsItems: false)
     }
 
-    private func free(from first: UInt64) {
+    private func free(from first: UInt64, holdsItems: Bool) {
         var next = first
         while let segment = unsafe Self.segment(of: next) {
-            for slot in next..<next + Self.capacity where loadMark(of: slot) >= SlotMark.first {
-                unsafe Self.item(of: slot).deinitialize(count: 1)
-            }
+            if holdsItems { deinitializeItems(of: next) }
             next = unsafe segment.load(as: UInt64.self)
             unsafe segment.deallocate()
+        }
+    }
+
+    private func deinitializeItems(of first: UInt64) {
+        for slot in first..<first + Self.capacity where loadMark(of: slot) >= SlotMark.first {
+            unsafe Self.item(of: slot).deinitialize(count: 1)
         }
     }
 }
