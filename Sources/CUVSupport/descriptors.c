@@ -15,6 +15,12 @@ int cuv_condition(int descriptor) {
     return poll(&state, 1, 0) >= 0 ? state.revents : -errno;
 }
 
+int cuv_standard_descriptors_are_open(void) {
+    struct pollfd states[] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};
+    if (poll(states, 3, 0) < 0) return 0;
+    return !((states[0].revents | states[1].revents | states[2].revents) & POLLNVAL);
+}
+
 int cuv_unread_bytes(int descriptor) {
     int count = 0;
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -errno;

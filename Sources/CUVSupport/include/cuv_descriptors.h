@@ -18,6 +18,10 @@ enum {
 // Returns the current condition of a descriptor, as poll(2)'s revents, or a negated errno.
 int cuv_condition(int descriptor);
 
+// Whether 0, 1 and 2 are open. One call of poll(2), which is less than three of fcntl(2); it does not
+// count descriptors that were opened with O_PATH.
+int cuv_standard_descriptors_are_open(void);
+
 int cuv_unread_bytes(int descriptor);
 
 // Closes a descriptor. Linux frees the number whatever close(2) returns, so it is never repeated.

@@ -12,7 +12,7 @@ enum StandardDescriptors {
     /// - Returns: The descriptors, for the caller to close once libuv has opened its own.
     static func occupyClosed() -> OwnedArray<Descriptor> {
         var opened = OwnedArray<Descriptor>()
-        guard !all.allSatisfy({ cuv_file_flags($0) >= 0 }) else { return opened }
+        guard cuv_standard_descriptors_are_open() == 0 else { return opened }
         while let next = try? Descriptor.epollSet(), all.contains(next.number) {
             opened.append(next)
         }

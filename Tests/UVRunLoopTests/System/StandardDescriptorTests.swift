@@ -51,6 +51,16 @@ import Testing
     @Test func noDescriptorOfALoopHasTheNumberOfAClosedStandardOne() async {
         await #expect(processExitsWith: .success) { inQuietProcess { runWithClosedOnes() } }
     }
+
+    /// The numbers are checked before the first loop of a process is made, and after later ones.
+    @Test func noDescriptorOfALaterLoopHasTheNumberOfAClosedStandardOne() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                onAnotherThread { _ = UVRunLoop.current }
+                runWithClosedOnes()
+            }
+        }
+    }
 }
 
 // MARK: - Their mode
