@@ -34,7 +34,7 @@ struct Operation: Sendable {
         self.prepare = prepare
     }
 
-    static let all = passes + blocks + jobs + signals + timers + fires + ports + lateness
+    static let all = passes + blocks + jobs + signals + timers + fires + ports + threads + lateness
 }
 
 extension UVRunLoop {
