@@ -13,30 +13,25 @@ enum DirectPoll {
 
     /// Polls without waiting, and reports the ready descriptors with libuv's event bits.
     ///
-    /// Reports at most ``few`` and ``many`` events together; a descriptor may be reported twice.
+    /// - Returns: Whether there may be more of them: ``pollForMany(epoll:_:)`` is to be called.
     @inline(__always)
-    static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) {
-        let count = unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: few) {
-            buffer in
-            guard let found = buffer.baseAddress else { return 0 }
+    static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) -> Bool {
+        unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: few) { buffer in
+            guard let found = buffer.baseAddress else { return false }
             let count = unsafe Int(cuv_epoll_ready(epoll, found))
             unsafe report(count, found, body)
-            return count
+            return count == few
         }
-        if count == few { pollForMany(epoll, body) }
     }
 
-    /// Polls again, for as many events as libuv requests at a time.
+    /// Polls for as many events as libuv requests at a time; a descriptor may be reported again.
     ///
-    /// Not inlined, because it takes 20 KiB of the stack. glibc returns the pages of an ending
-    /// thread's stack to the system, except for about the first 16 KiB. With these arrays in the
-    /// frame of every poll, each thread that ran its loop faulted a page in again, which took 12 of
-    /// the 86 µs from its start to its end.
-    @inline(never)
-    private static func pollForMany(
-        _ epoll: CInt,
-        _ body: (_ descriptor: CInt, _ events: CInt) -> Void
-    ) {
+    /// To be called where it is not inlined, because it takes 20 KiB of the stack. glibc returns the
+    /// pages of an ending thread's stack to the system, except for about the first 16 KiB. With
+    /// these arrays in the frame of every poll, each thread that ran its loop faulted a page in
+    /// again, which took 12 of the 86 µs from its start to its end.
+    @inline(__always)
+    static func pollForMany(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) {
         unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: many) { buffer in
             guard let found = buffer.baseAddress else { return }
             unsafe report(Int(cuv_epoll_many_ready(epoll, found)), found, body)

@@ -144,10 +144,18 @@ final class UVDriver: LoopDriver {
     }
 
     private func pollDirectly() {
-        DirectPoll.poll(epoll: epoll) { descriptor, events in
+        let mayBeMore = DirectPoll.poll(epoll: epoll) { descriptor, events in
             watches[descriptor]?.noteReady(events, status: 0)
         }
+        if mayBeMore { pollForMany() }
         updateIsCrowded()
+    }
+
+    @inline(never)
+    private func pollForMany() {
+        DirectPoll.pollForMany(epoll: epoll) { descriptor, events in
+            watches[descriptor]?.noteReady(events, status: 0)
+        }
     }
 
     /// 512 is half the number of events that libuv requests from the kernel at a time.
