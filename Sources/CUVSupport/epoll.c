@@ -45,7 +45,7 @@ int cuv_epoll_tag(int epoll, int operation, int descriptor, uint32_t events, uin
     return control_with(epoll, operation, descriptor, event);
 }
 
-int cuv_epoll_look(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity) {
+int cuv_epoll_peek(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity) {
     struct epoll_event events[64];
     int limit = capacity < 64 ? capacity : 64;
     int count = epoll_wait(epoll, events, limit, 0);

@@ -191,13 +191,17 @@ extension UVRunLoop {
     @inline(never)
     private func sortBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
         contents.queue.take(&local.reader, upTo: end) { slot, mark in
-            let item = contents.queue.segments.take(slot)
-            // Most blocks are for one mode, which needs no array.
-            if let modes = item.modes {
-                local.inbox.post(item.content.block, to: modes)
-            } else {
-                local.inbox.post(item.content.block, to: Self.mode(of: mark))
-            }
+            sort(slot, mark, into: &local.inbox)
+        }
+    }
+
+    private func sort(_ slot: BlockQueue.Slot, _ mark: UInt64, into inbox: inout Inbox) {
+        let item = contents.queue.segments.take(slot)
+        // Most blocks are for one mode, which needs no array.
+        if let modes = item.modes {
+            inbox.post(item.content.block, to: modes)
+        } else {
+            inbox.post(item.content.block, to: Self.mode(of: mark))
         }
     }
 
@@ -212,16 +216,16 @@ extension UVRunLoop {
     ///
     /// - Returns: The queued blocks, for the caller to release.
     func closeBlocks() -> [Block] {
-        let local = local.here
+        takeRest(&local.here.blocks)
+    }
+
+    private func takeRest(_ local: inout LocalBlocks) -> [Block] {
         let end = contents.queue.close()
-        repeat {
-            sortBlocks(upTo: end, &local.blocks)
-            if local.blocks.reader.hasPassedOver { sleepBriefly() }
-        } while local.blocks.reader.hasPassedOver
-        contents.queue.didTakeLast(local.blocks.reader)
-        local.blocks.reader = BlockQueue.Reader()
-        local.blocks.emptyUpTo = .max
-        return local.blocks.inbox.removeAll()
+        contents.queue.takeRest(&local.reader, upTo: end) { slot, mark in
+            sort(slot, mark, into: &local.inbox)
+        }
+        local.emptyUpTo = .max
+        return local.inbox.removeAll()
     }
 }
 

@@ -30,9 +30,9 @@ import Testing
         let thread = try startLoopThread()
         let actor = Pinned(thread.runLoop)
         // Holds the loop up while jobs are queued.
-        let (isQueued, isBusy) = (Latch(), Latch())
+        let (isQueued, isBusy) = (Signal(), Signal())
         thread.runLoop.perform {
-            isBusy.open()
+            isBusy.send()
             isQueued.wait()
         }
         isBusy.waitInTask()
@@ -41,7 +41,7 @@ import Testing
                 group.addTask { await actor.add() }
             }
             thread.stop(afterQueuedWork: false)
-            isQueued.open()
+            isQueued.send()
             return await group.reduce(0) { count, _ in count + 1 }
         }
         #expect(count == 1_000)

@@ -50,7 +50,7 @@ struct cuv_tagged_events {
 };
 
 // Polls without waiting; returns the number of ready descriptors.
-int cuv_epoll_look(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity);
+int cuv_epoll_peek(int epoll, struct cuv_tagged_events *_Nonnull found, int capacity);
 
 // For signals, which several loops receive: edge-triggered.
 

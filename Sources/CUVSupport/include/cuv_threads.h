@@ -18,7 +18,7 @@ int cuv_join_thread(pthread_t thread, int64_t nanoseconds);
 struct cuv_thread {
     void *_Nullable record;
     uint64_t identity;
-    uint64_t generation;
+    uint64_t forkCount;
     void *_Nullable loop;
     uintptr_t loop_place;
 };

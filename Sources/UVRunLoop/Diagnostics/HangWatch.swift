@@ -89,11 +89,11 @@ final class HangWatch: LoopWatcher {
         let period = max(1, threshold / 4) * 1_000_000
         while !thread.isEnding(by: monotonicNow() + period) {
             let loops = state.withLock { $0.loops }
-            for watched in loops where !thread.isEnding(by: 0) { look(at: watched) }
+            for watched in loops where !thread.isEnding(by: 0) { check(watched) }
         }
     }
 
-    private func look(at watched: Watched) {
+    private func check(_ watched: Watched) {
         let word = watched.activity.word
         if let (hang, hangingWord) = watched.hang {
             guard word != hangingWord || watched.loop.isAsleep || watched.end != nil else { return }

@@ -65,7 +65,7 @@ extension GenericEngine {
             timer.core.isCommon = false
             for index in modes.common { leave(timer, index, keepsTurn: true) }
         }
-        timerModes.noteUnplaced(timer)
+        timerModes.retainIfUnplaced(timer)
         return timer.core.isCommon || timerModes.isInAnyMode(timer)
     }
 

@@ -103,11 +103,11 @@ struct TimerModes<Timer: TimerReference> {
 
     mutating func setCommon(_ isCommon: Bool, _ timer: Timer) {
         timer.core.isCommon = isCommon
-        noteUnplaced(timer)
+        retainIfUnplaced(timer)
     }
 
     /// Retains a timer that is in no mode, but was added to the common modes.
-    mutating func noteUnplaced(_ timer: Timer) {
+    mutating func retainIfUnplaced(_ timer: Timer) {
         guard !isInAnyMode(timer) else { return }
         unplaced[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil
     }

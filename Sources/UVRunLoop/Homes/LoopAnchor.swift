@@ -5,11 +5,11 @@
 /// is changed through an anchor, the reference is checked again under that loop's lock.
 final class LoopAnchor: Sendable {
     private let present = Guarded<UVRunLoop?>(nil)
-    let generation = ForkCount.current
+    let forkCount = ForkCount.current
 
     /// The loop, unless it has ended.
     var loop: UVRunLoop? {
-        UVRunLoop.checkProcess(isCurrent: generation == ForkCount.current)
+        UVRunLoop.checkProcess(isCurrent: forkCount == ForkCount.current)
         return present.withLock { $0 }
     }
 

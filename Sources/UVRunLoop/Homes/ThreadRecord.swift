@@ -19,7 +19,7 @@ final class ThreadRecord {
     }
     /// The object that started the thread, while its loop runs.
     var starter: (any AnyObject & Sendable)?
-    private let generation: UInt64
+    private let forkCount: UInt64
     private var destructorRounds = 0
     /// Whether the system has announced the thread's exit, which it does before it calls
     /// destructors.
@@ -29,7 +29,7 @@ final class ThreadRecord {
         systemThread = cuv_thread_id()
         identity = .next(for: systemThread)
         home = .open(identity)
-        generation = ForkCount.current
+        forkCount = ForkCount.current
     }
 
     /// The calling thread's thread-local variable.
@@ -41,7 +41,7 @@ final class ThreadRecord {
     /// released.
     static var current: ThreadRecord {
         let thread = unsafe slot
-        if unsafe thread.pointee.generation == ForkCount.current,
+        if unsafe thread.pointee.forkCount == ForkCount.current,
             let found = unsafe thread.pointee.record
         {
             return unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
@@ -52,7 +52,7 @@ final class ThreadRecord {
         unsafe thread.pointee = unsafe cuv_thread(
             record: pointer,
             identity: record.identity.number,
-            generation: record.generation,
+            forkCount: record.forkCount,
             loop: nil,
             loop_place: ItemOwner.Location.nowhere.bits
         )
@@ -64,7 +64,7 @@ final class ThreadRecord {
     /// The calling thread's identity; every call needs it, so it is read without the record.
     static var currentIdentity: ThreadIdentity {
         let thread = unsafe slot
-        guard unsafe thread.pointee.generation == ForkCount.current,
+        guard unsafe thread.pointee.forkCount == ForkCount.current,
             unsafe thread.pointee.record != nil
         else { return current.identity }
         return unsafe ThreadIdentity(number: thread.pointee.identity)
@@ -73,14 +73,14 @@ final class ThreadRecord {
     /// Whether an identity is the calling thread's; a thread without a record has none.
     static func isCurrent(_ identity: ThreadIdentity) -> Bool {
         let thread = unsafe slot
-        return unsafe thread.pointee.generation == ForkCount.current
+        return unsafe thread.pointee.forkCount == ForkCount.current
             && thread.pointee.record != nil && thread.pointee.identity == identity.number
     }
 
     /// Lends the calling thread's loop, if it has one; the loop lives as long as the thread.
     static func withCurrentLoop<Result>(_ body: (UVRunLoop?) -> Result) -> Result {
         let thread = unsafe slot
-        guard unsafe thread.pointee.generation == ForkCount.current,
+        guard unsafe thread.pointee.forkCount == ForkCount.current,
             let loop = unsafe thread.pointee.loop
         else { return body(nil) }
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
@@ -168,7 +168,7 @@ final class ThreadRecord {
     /// for later destructors.
     private static func threadIsEnding(_ pointer: UnsafeMutableRawPointer) {
         let record = unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).takeUnretainedValue()
-        let isInherited = record.generation != ForkCount.current
+        let isInherited = record.forkCount != ForkCount.current
         guard !isInherited, record.identity != .main else { return }
         record.destructorRounds += 1
         // A record created by a destructor missed the announcement. The round is unknown then, and

@@ -63,19 +63,19 @@ final class PortQueue: TypedPortReceiver {
         }
         guard let body = handler?.current else { return ServeResult(wasHandled: false) }
         var batch = batch.withLock { exchange(&$0, with: Batch()) }
-        var answer = ServeResult(wasHandled: false, hasMore: true)
-        while answer.hasMore, port.isValid, mayGoOn() {
+        var result = ServeResult(wasHandled: false, hasMore: true)
+        while result.hasMore, port.isValid, mayGoOn() {
             if batch.count == 0 { batch.refill(from: inbox) }
             guard let message = batch.takeNext() else { break }
             inbox.undelivered.value = batch.count
             // Before the call, which may take long: there is room already.
-            tellSendersNowAndThen(batch.count)
+            tellSendersPeriodically(batch.count)
             body(port, message)
-            answer.wasHandled = true
-            answer.hasMore = batch.count > 0 || inbox.hasMore()
+            result.wasHandled = true
+            result.hasMore = batch.count > 0 || inbox.hasMore()
         }
         putBack(batch)
-        return answer
+        return result
     }
 
     /// Keeps the remaining messages for the next time, unless the port has become invalid.
@@ -91,7 +91,7 @@ final class PortQueue: TypedPortReceiver {
     /// Wakes blocked senders twice per batch.
     ///
     /// Waking them for every message would cost a thread switch for each.
-    private func tellSendersNowAndThen(_ left: Int) {
+    private func tellSendersPeriodically(_ left: Int) {
         if left == 0 || left == inbox.capacity / 2 { inbox.tellSenders() }
     }
 

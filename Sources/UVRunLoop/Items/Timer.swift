@@ -33,7 +33,7 @@ extension UVRunLoop {
         /// What another layer keeps with the timer.
         package let companion: (any AnyObject & Sendable)?
 
-        /// Makes a timer for a date; add it to a loop with
+        /// Creates a timer for a date; add it to a loop with
         /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.Timer,_,_,_)``.
         ///
         /// > Threading: The thread whose loop is to serve the timer, because the handler stays on
@@ -60,7 +60,7 @@ extension UVRunLoop {
             )
         }
 
-        /// Makes a timer that fires after a while, counted from now by the calling thread's loop.
+        /// Creates a timer that fires after a while, counted from now by the calling thread's loop.
         ///
         /// > Threading: The thread whose loop is to serve the timer, because the handler stays on
         /// it.
@@ -86,7 +86,7 @@ extension UVRunLoop {
             )
         }
 
-        /// Makes a timer for a date, whose handler may be called on any thread.
+        /// Creates a timer for a date, whose handler may be called on any thread.
         ///
         /// > Threading: Any thread.
         ///
@@ -112,7 +112,7 @@ extension UVRunLoop {
             )
         }
 
-        /// Makes a timer that fires after a while, whose handler may be called on any thread.
+        /// Creates a timer that fires after a while, whose handler may be called on any thread.
         ///
         /// > Threading: Any thread; the time counts by the calling thread's loop.
         ///
@@ -138,7 +138,7 @@ extension UVRunLoop {
             )
         }
 
-        /// Makes a one-shot timer for a date that may be past, and then comes before the dates since.
+        /// Creates a one-shot timer for a date that may be past, and then comes before the dates since.
         convenience init(
             catchingUpFrom date: Int64,
             sendableHandler: @escaping @Sendable (Timer) -> Void
@@ -146,7 +146,7 @@ extension UVRunLoop {
             self.init(date: date, nil, .zero, home: .anywhere, sendableHandler)
         }
 
-        /// Makes a timer for a date, with something that another layer keeps with it.
+        /// Creates a timer for a date, with something that another layer keeps with it.
         package convenience init(
             at date: Instant,
             interval: Duration?,
@@ -269,7 +269,7 @@ extension UVRunLoop {
             }
         }
 
-        /// Takes the timer out of its loop for good.
+        /// Removes the timer from its loop permanently.
         ///
         /// When this returns on the loop's thread, no call begins any more. From another thread,
         /// one that had begun may still be running.

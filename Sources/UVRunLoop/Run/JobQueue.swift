@@ -21,7 +21,7 @@ final class JobQueue: Sendable {
     private let isPassedOn = Atomic<Bool>(false)
     private let word: WakeState
     private let remote: any LoopRemote
-    private let generation = ForkCount.current
+    private let forkCount = ForkCount.current
 
     init(word: WakeState, remote: any LoopRemote) {
         self.word = word
@@ -37,7 +37,7 @@ final class JobQueue: Sendable {
     ///   - late: Makes the late job of an entry, if the loop has ended.
     @inline(__always)
     func enqueue(_ entry: Entry, orLate late: (Entry) -> LateJob) {
-        UVRunLoop.checkProcess(isCurrent: generation == ForkCount.current)
+        UVRunLoop.checkProcess(isCurrent: forkCount == ForkCount.current)
         guard queue.post(entry.job, mark: entry.context.mark) else {
             return closing.held { LateJobs.add([late(entry)]) }
         }
@@ -71,7 +71,7 @@ final class JobQueue: Sendable {
     private func findsJob(_ taken: inout Taken) -> Bool {
         queue.goOn(&taken.reader)
         if taken.hasOvertaking || queue.peek(taken.reader) != nil { return true }
-        return lookFurther(&taken)
+        return findsOvertaking(&taken)
     }
 
     /// Takes the next job to be performed.
@@ -79,22 +79,28 @@ final class JobQueue: Sendable {
     func takeNext(_ taken: inout Taken) -> Entry? {
         if taken.hasOvertaking { return taken.overtaking.popLast() }
         if let entry = takeFirst(&taken) { return entry }
-        guard queue.mayHoldMore(taken.reader), lookFurther(&taken) else { return nil }
+        guard queue.mayHoldMore(taken.reader), findsOvertaking(&taken) else { return nil }
         return taken.overtaking.popLast()
     }
 
     @inline(__always)
     private func takeFirst(_ taken: inout Taken) -> Entry? {
         queue.takeFirst(&taken.reader) { slot, mark in
-            Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
+            entry(in: slot, mark: mark)
         }
+    }
+
+    /// Takes a job out of its slot.
+    @inline(__always)
+    private func entry(in slot: Queue.Slot, mark: UInt64) -> Entry {
+        Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
     }
 
     /// Takes what lies behind a job whose sender is held up.
     ///
     /// - Returns: Whether there is any.
     @inline(never)
-    private func lookFurther(_ taken: inout Taken) -> Bool {
+    private func findsOvertaking(_ taken: inout Taken) -> Bool {
         take(&taken, upTo: queue.end)
         return taken.hasOvertaking
     }
@@ -102,9 +108,7 @@ final class JobQueue: Sendable {
     private func take(_ taken: inout Taken, upTo end: UInt64) {
         var found: [Entry] = []
         queue.take(&taken.reader, upTo: end) { slot, mark in
-            found.append(
-                Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
-            )
+            found.append(entry(in: slot, mark: mark))
         }
         taken.overtaking = found.reversed()
     }
@@ -118,15 +122,8 @@ final class JobQueue: Sendable {
         closing.held {
             isPassedOn.store(true, ordering: .relaxed)
             let end = queue.close()
-            var left: [Entry] = []
-            repeat {
-                left += taken.overtaking.reversed()
-                taken.overtaking = []
-                take(&taken, upTo: end)
-                if taken.reader.hasPassedOver { sleepBriefly() }
-            } while taken.reader.hasPassedOver
-            left += taken.overtaking.reversed()
-            queue.didTakeLast(taken.reader)
+            var left: [Entry] = taken.overtaking.reversed()
+            queue.takeRest(&taken.reader, upTo: end) { left.append(entry(in: $0, mark: $1)) }
             taken = Taken()
             if !left.isEmpty { LateJobs.add(left.map(late)) }
         }

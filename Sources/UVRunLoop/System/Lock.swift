@@ -56,11 +56,11 @@ struct Lock: ~Copyable, Sendable {
         }
         // From here on the word says that a thread sleeps, because a woken thread cannot know
         // whether others still do.
-        var vainSleeps = 0
+        var sleepsInVain = 0
         while word.exchange(Self.contended, ordering: .acquiring) != Self.free {
-            vainSleeps = sleep() ? 0 : vainSleeps + 1
+            sleepsInVain = sleep() ? 0 : sleepsInVain + 1
             // A single timeout may be due to a process that was stopped meanwhile.
-            if vainSleeps > 1 { checkHolderLives() }
+            if sleepsInVain > 1 { checkHolderLives() }
         }
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 @safe
 package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Holder: Sendable {
-        let generation = ForkCount.current
+        let forkCount = ForkCount.current
         let object: Object
 
         init(_ object: Object) { self.object = object }
@@ -26,7 +26,7 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         let found = unsafe place.load(ordering: .acquiring)
         if let found = unsafe found {
             let holder = unsafe found._withUnsafeGuaranteedRef { $0 }
-            if holder.generation == ForkCount.current { return holder.object }
+            if holder.forkCount == ForkCount.current { return holder.object }
         }
         return makeCurrent()
     }
@@ -37,7 +37,7 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         while true {
             let found = unsafe place.load(ordering: .acquiring)
             let holder = unsafe found?.takeUnretainedValue()
-            if let holder, holder.generation == ForkCount.current { return holder.object }
+            if let holder, holder.forkCount == ForkCount.current { return holder.object }
             let made = unsafe Unmanaged.passRetained(Holder(make()))
             let (isPlaced, _) = unsafe place.compareExchange(
                 expected: found,

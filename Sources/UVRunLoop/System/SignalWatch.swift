@@ -12,7 +12,7 @@ final class SignalWatch: Sendable {
     /// A signalfd, readable while the signal is pending.
     let pending: CInt
     private let owned: Guarded<Owned?>
-    private let generation = ForkCount.current
+    private let forkCount = ForkCount.current
 
     /// The two descriptors, until the watch ends.
     private struct Owned: ~Copyable {
@@ -69,7 +69,7 @@ final class SignalWatch: Sendable {
     /// Ends the watch if no other source needs it.
     func giveBack() {
         // In a forked child the dispositions were restored by the fork handler.
-        guard generation == ForkCount.current else { return }
+        guard forkCount == ForkCount.current else { return }
         SignalRegistry.current.giveBack(self)
     }
 }

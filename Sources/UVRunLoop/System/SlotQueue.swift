@@ -205,6 +205,23 @@ final class SlotQueue<
         segments.withLock { tail.exchange(Segments.closedTail) }
     }
 
+    /// Takes everything that is left after ``close()``, and waits for senders that have not marked
+    /// their slots yet.
+    ///
+    /// - Parameters:
+    ///   - reader: How far the taker has come; that of an empty queue afterwards.
+    ///   - end: The end that ``close()`` returned.
+    ///   - body: Takes the item out of its slot, given the slot and the mark.
+    func takeRest(_ reader: inout Reader, upTo end: Slot, _ body: (Slot, UInt64) -> Void) {
+        take(&reader, upTo: end, body)
+        while reader.hasPassedOver {
+            sleepBriefly()
+            take(&reader, upTo: end, body)
+        }
+        didTakeLast(reader)
+        reader = Reader()
+    }
+
     /// To be called once everything was taken after ``close()``.
     func didTakeLast(_ reader: Reader) { segments.withLock { segments.recycle(reader.first) } }
 }

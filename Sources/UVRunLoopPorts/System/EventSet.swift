@@ -49,7 +49,7 @@ struct EventSet: ~Copyable, Sendable {
             capacity: Self.maximumPerPoll
         ) { buffer -> Result<[Ready], UVError> in
             guard let events = buffer.baseAddress else { return .success([]) }
-            let count = unsafe cuv_epoll_look(descriptor.number, events, CInt(limit))
+            let count = unsafe cuv_epoll_peek(descriptor.number, events, CInt(limit))
             if count == -EINTR { return .success([]) }
             guard count >= 0 else { return .failure(UVError(rawValue: count)) }
             return unsafe .success(

@@ -80,7 +80,7 @@ extension UVRunLoop.Thread {
     func joinInTask() { join() }
 }
 
-extension Latch {
+extension Signal {
     /// Waits from a task, and keeps its thread meanwhile.
     func waitInTask() { wait() }
 }
