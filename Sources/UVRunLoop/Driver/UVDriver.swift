@@ -143,6 +143,9 @@ final class UVDriver: LoopDriver {
         mayBlock = false
     }
 
+    /// Inlined, because each return on the way back from a system call takes as long as a dozen
+    /// instructions.
+    @inline(__always)
     private func pollDirectly() {
         let mayBeMore = DirectPoll.poll(epoll: epoll) { descriptor, events in
             watches[descriptor]?.noteReady(events, status: 0)

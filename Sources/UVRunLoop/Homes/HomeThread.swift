@@ -29,8 +29,10 @@ package final class HomeThread: Sendable {
         let threads = Guarded<[ThreadIdentity: HomeThread]>([:])
     }
 
-    /// All threads but the main thread, in several directories, so that threads that release each
-    /// other's handlers seldom wait for one lock. A forked child has none of its parent's.
+    /// All threads but the main thread.
+    ///
+    /// In several directories, so that threads that release each other's handlers seldom wait for
+    /// one lock. A forked child has none of its parent's.
     private final class Directories: Sendable {
         private let all = (0..<16).map { _ in Directory() }
 
