@@ -216,7 +216,9 @@ extension UVRunLoop {
     ///
     /// - Returns: The queued blocks, for the caller to release.
     func closeBlocks() -> [Block] {
-        takeRest(&local.here.blocks)
+        // Not `&local.here.blocks`, which the thread sanitizer takes for a change of `local` itself.
+        let local = local.here
+        return takeRest(&local.blocks)
     }
 
     private func takeRest(_ local: inout LocalBlocks) -> [Block] {
