@@ -32,12 +32,7 @@ int cuv_epoll_delete(int epoll, int descriptor) { return control(epoll, EPOLL_CT
 
 int cuv_epoll_many_ready(int epoll, struct cuv_ready *_Nonnull found) {
     struct epoll_event events[cuv_many_ready];
-    int count = epoll_wait(epoll, events, cuv_many_ready, 0);
-    for (int index = 0; index < count; index++) {
-        found[index].descriptor = events[index].data.fd;
-        found[index].events = events[index].events;
-    }
-    return count >= 0 ? count : -errno;
+    return cuv_epoll_ready_in(epoll, events, cuv_many_ready, found);
 }
 
 int cuv_epoll_tag(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag) {

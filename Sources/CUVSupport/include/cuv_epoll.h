@@ -20,16 +20,22 @@ struct cuv_ready {
     uint32_t events;
 };
 
-// Polls libuv's epoll set without waiting; returns the number of ready descriptors, cuv_few_ready at
-// most.
-static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found) {
-    struct epoll_event events[cuv_few_ready];
-    int count = epoll_wait(epoll, events, cuv_few_ready, 0);
+// Polls libuv's epoll set without waiting, into memory of the caller's for so many events; returns the
+// number of ready descriptors.
+static inline int cuv_epoll_ready_in(
+    int epoll, struct epoll_event *_Nonnull events, int limit, struct cuv_ready *_Nonnull found) {
+    int count = epoll_wait(epoll, events, limit, 0);
     for (int index = 0; index < count; index++) {
         found[index].descriptor = events[index].data.fd;
         found[index].events = events[index].events;
     }
     return count >= 0 ? count : -errno;
+}
+
+// The same for cuv_few_ready descriptors at most.
+static inline int cuv_epoll_ready(int epoll, struct cuv_ready *_Nonnull found) {
+    struct epoll_event events[cuv_few_ready];
+    return cuv_epoll_ready_in(epoll, events, cuv_few_ready, found);
 }
 
 // The same for cuv_many_ready descriptors, which takes 12 KiB of the stack.

@@ -6,8 +6,7 @@ import Synchronization
 /// threads post the release here. The thread's loop performs it in its next pass, during a sleep,
 /// or when a run begins; a thread that runs no loop performs it when it ends. After that, the
 /// thread that drops a handler releases it.
-@usableFromInline
-package final class HomeThread: Sendable {
+final class HomeThread: Sendable {
     private struct State {
         var releases: [Block] = []
         var isClosed = false
@@ -24,22 +23,23 @@ package final class HomeThread: Sendable {
 
     // MARK: Finding one
 
-    /// Some threads of this process, from their first use of the library until they end.
-    private final class Directory: Sendable {
-        let threads = Guarded<[ThreadIdentity: HomeThread]>([:])
-    }
-
-    /// All threads but the main thread.
+    /// The threads of this process but for the main thread, from their first use of the library
+    /// until they end; a forked child has none of its parent's.
     ///
-    /// In several directories, so that threads that release each other's handlers seldom wait for
-    /// one lock. A forked child has none of its parent's.
-    private final class Directories: Sendable {
-        private let all = (0..<16).map { _ in Directory() }
+    /// In several parts, so that threads that release each other's handlers seldom wait for one
+    /// lock.
+    private final class Directory: Sendable {
+        private typealias Part = Guarded<[ThreadIdentity: HomeThread]>
 
-        subscript(identity: ThreadIdentity) -> Directory { all[Int(identity.number % 16)] }
+        private let parts = InlineArray<16, Part> { _ in Part([:]) }
+
+        subscript(identity: ThreadIdentity) -> HomeThread? {
+            get { parts[Int(identity.number % 16)].withLock { $0[identity] } }
+            set { parts[Int(identity.number % 16)].withLock { $0[identity] = newValue } }
+        }
     }
 
-    private static let directories = PerProcess { Directories() }
+    private static let directory = PerProcess { Directory() }
     private static let mainThread = PerProcess { HomeThread(.main) }
 
     /// The main thread, even if it has not used the library yet.
@@ -49,13 +49,13 @@ package final class HomeThread: Sendable {
     static func open(_ identity: ThreadIdentity) -> HomeThread {
         if identity == .main { return main }
         let home = HomeThread(identity)
-        directories.current[identity].threads.withLock { $0[identity] = home }
+        directory.current[identity] = home
         return home
     }
 
     /// A thread of this process; `nil` if it has ended.
     static func find(_ identity: ThreadIdentity) -> HomeThread? {
-        identity == .main ? main : directories.current[identity].threads.withLock { $0[identity] }
+        identity == .main ? main : directory.current[identity]
     }
 
     // MARK: Any thread
@@ -109,6 +109,6 @@ package final class HomeThread: Sendable {
         setLoop(nil)
         state.withLock { $0.isClosed = true }
         doPostedReleases()
-        Self.directories.current[identity].threads.withLock { $0[identity] = nil }
+        Self.directory.current[identity] = nil
     }
 }

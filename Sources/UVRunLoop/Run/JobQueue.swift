@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The jobs of tasks and actors that the Swift runtime has enqueued on a loop.
 ///
 /// It outlives the loop: a task executor refers to it, but not to the loop. After the loop's end it
@@ -16,9 +14,8 @@ final class JobQueue: Sendable {
     typealias Queue = SlotQueue<SystemWord, QueueSegments<UnownedJob>>
 
     let queue = Queue()
-    /// Whether the jobs were passed on; held while they are, so that no later job overtakes them.
+    /// Held while the jobs are passed on, so that no later job overtakes them.
     private let closing = Lock()
-    private let isPassedOn = Atomic<Bool>(false)
     private let word: WakeState
     private let remote: any LoopRemote
     private let forkCount = ForkCount.current
@@ -44,8 +41,8 @@ final class JobQueue: Sendable {
         if word.markChangedUnlessMarked() { remote.wakeLoop() }
     }
 
-    /// Whether the jobs were passed on.
-    var isClosed: Bool { closing.held { isPassedOn.load(ordering: .relaxed) } }
+    /// Whether the jobs are passed on.
+    var isClosed: Bool { queue.isClosed }
 
     // MARK: The loop's thread
 
@@ -120,7 +117,6 @@ final class JobQueue: Sendable {
     ///   - late: Makes the late job of an entry.
     func close(after taken: inout Taken, _ late: (Entry) -> LateJob) {
         closing.held {
-            isPassedOn.store(true, ordering: .relaxed)
             let end = queue.close()
             var left: [Entry] = taken.overtaking.reversed()
             queue.takeRest(&taken.reader, upTo: end) { left.append(entry(in: $0, mark: $1)) }

@@ -200,6 +200,8 @@ final class SlotQueue<
         }
     }
 
+    var isClosed: Bool { end & Segments.closed != 0 }
+
     /// Refuses items from now on; returns the end of those that were or will be marked.
     func close() -> Slot {
         segments.withLock { tail.exchange(Segments.closedTail) }

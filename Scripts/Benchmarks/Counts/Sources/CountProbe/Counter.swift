@@ -1,6 +1,6 @@
-/// Counts blocks.
+/// Counts calls of blocks and handlers.
 ///
-/// Unchecked, because only the loop's thread performs them.
+/// Unchecked, because only the loop's thread makes them.
 final class Counter: @unchecked Sendable {
     private var number = 0
 

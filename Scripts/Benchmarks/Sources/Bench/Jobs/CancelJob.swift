@@ -59,19 +59,23 @@ extension Job {
     }
 }
 
-private func ourMadeTimers(_ far: FarTimers) -> [Double] {
+private func makeTimers(_ far: FarTimers, _ timers: inout [UVRunLoop.Timer]) {
     let loop = UVRunLoop.current
     let tally = Tally(0) {}
+    let origin = SuspendingClock.now
+    for delay in far.delays {
+        let date = origin.advanced(by: .nanoseconds(delay))
+        let timer = UVRunLoop.Timer(at: date) { _ in tally.add() }
+        loop.add(timer, forMode: .default)
+        timers.append(timer)
+    }
+}
+
+private func ourMadeTimers(_ far: FarTimers) -> [Double] {
     var timers: [UVRunLoop.Timer] = []
     timers.reserveCapacity(far.count)
     let make = time {
-        let origin = SuspendingClock.now
-        for delay in far.delays {
-            let date = origin.advanced(by: .nanoseconds(delay))
-            let timer = UVRunLoop.Timer(at: date) { _ in tally.add() }
-            loop.add(timer, forMode: .default)
-            timers.append(timer)
-        }
+        makeTimers(far, &timers)
     }
     let cancel = time {
         for index in far.order { timers[Int(index)].invalidate() }
@@ -81,18 +85,10 @@ private func ourMadeTimers(_ far: FarTimers) -> [Double] {
 }
 
 private func ourCancels(_ far: FarTimers) -> Double {
-    let loop = UVRunLoop.current
-    let tally = Tally(0) {}
     var timers: [UVRunLoop.Timer] = []
     timers.reserveCapacity(far.count)
     return time {
-        let origin = SuspendingClock.now
-        for delay in far.delays {
-            let date = origin.advanced(by: .nanoseconds(delay))
-            let timer = UVRunLoop.Timer(at: date) { _ in tally.add() }
-            loop.add(timer, forMode: .default)
-            timers.append(timer)
-        }
+        makeTimers(far, &timers)
         for index in far.order { timers[Int(index)].invalidate() }
     } / Double(far.count)
 }
