@@ -32,7 +32,7 @@ static struct {
     int outcome;
     uint64_t identity;
     uint64_t expected;
-    const struct cuv_activity *activity;
+    struct cuv_activity activity;
     struct cuv_stack stack;
     sem_t is_done;
 } request;
@@ -77,14 +77,14 @@ static void capture(const ucontext_t *context) {
     request.stack.count = 0;
     add(walk.counter);
     _Unwind_Backtrace(step, &walk);
-    void *item = request.activity->item;
+    void *item = (void *)__atomic_load_n(request.activity.item, __ATOMIC_RELAXED);
     request.stack.item = item ? swift_retain(item) : NULL;
 }
 
 static int is_current(void) {
     struct cuv_thread *thread = cuv_current_thread();
     return thread->record != NULL && thread->identity == request.identity
-           && cuv_activity_word(request.activity) == request.expected;
+           && __atomic_load_n(request.activity.word, __ATOMIC_ACQUIRE) == request.expected;
 }
 
 static void stack_was_requested(int number, siginfo_t *information, void *context) {
@@ -162,7 +162,7 @@ static void await_handler(void) {
 }
 
 int cuv_stack_capture(
-    pid_t thread, uint64_t identity, const struct cuv_activity *_Nonnull activity, uint64_t expected,
+    pid_t thread, uint64_t identity, struct cuv_activity activity, uint64_t expected,
     struct cuv_stack *_Nonnull stack) {
     if (signal_number == 0) return -ENOSYS;
     while (sem_trywait(&request.is_done) == 0) {}

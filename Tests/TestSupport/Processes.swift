@@ -5,9 +5,10 @@ import Glibc
 /// The body makes system calls and uses this library's values, and nothing that needs a thread of
 /// the parent's.
 package func startChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -> pid_t {
-    // Before the fork, because the runtime of Swift 6.3.1 finds its first generic types under a lock
-    // that names a thread by the ID that it had in the parent: two threads of the child that come to
-    // it together spin for ever.
+    // Before the fork, because the runtime of Swift 6.3.1 finds generic types under a lock that names
+    // the forked thread by the ID that it had in the parent: once another thread of the child has
+    // waited for it, both spin for ever. What the child does the first time while it has no other
+    // thread is done under that lock from then on.
     _ = openDescriptors()
     let child = fork()
     precondition(child >= 0, "No process could be made.")

@@ -13,7 +13,6 @@
 // took 24 more instructions, cuv_timer_set 14 and cuv_event_signal 11, as counted by
 // Scripts/check-budget. All other functions are in the .c files.
 
-#include "cuv_activity.h"
 #include "cuv_children.h"
 #include "cuv_clocks.h"
 #include "cuv_descriptors.h"

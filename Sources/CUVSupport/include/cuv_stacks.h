@@ -1,10 +1,15 @@
 #ifndef CUV_STACKS_H
 #define CUV_STACKS_H
 
-#include "cuv_activity.h"
-
 #include <stdint.h>
 #include <sys/types.h>
+
+// What a loop's thread is doing, in words that this thread alone writes, by atomic stores.
+struct cuv_activity {
+    const uint64_t *_Nonnull word;
+    // The address of the object whose handler runs, or 0. Stored before the word.
+    const uintptr_t *_Nonnull item;
+};
 
 enum { cuv_stack_limit = 128 };
 
@@ -31,7 +36,7 @@ void cuv_stacks_accept(void);
 // Returns 0; -ESTALE if the thread is doing something else by now; -ETIMEDOUT if it does not handle
 // signals in time; or another negated errno.
 int cuv_stack_capture(
-    pid_t thread, uint64_t identity, const struct cuv_activity *_Nonnull activity, uint64_t expected,
+    pid_t thread, uint64_t identity, struct cuv_activity activity, uint64_t expected,
     struct cuv_stack *_Nonnull stack);
 
 #endif

@@ -3,10 +3,8 @@ import CUV
 /// The libuv loop of a run loop that has ended, and its requests in progress.
 ///
 /// libuv's worker threads use the loop until they have finished the requests that have begun. The
-/// thread that ends does not wait for them: another thread does, and then closes the loop. This type
-/// is owned by one thread at a time.
-@safe
-struct LoopRemains: @unchecked Sendable {
+/// thread that ends does not wait for them: another thread does, and then closes the loop.
+struct LoopRemains {
     private let host: HandleHost
     /// How many passes to make before a request counts as in progress; two suffice for the rest.
     private static let passes = 4
@@ -20,8 +18,9 @@ struct LoopRemains: @unchecked Sendable {
             guard unsafe uv_loop_close(host.uvLoop) != 0 else { return free() }
             _ = unsafe uv_run(host.uvLoop, UV_RUN_NOWAIT)
         }
+        let remains = Transferred(self)
         do {
-            try PosixThread(stackSize: nil) { self.finish() }.detach()
+            try PosixThread(stackSize: nil) { remains.value.finish() }.detach()
         } catch {
             finish()
         }

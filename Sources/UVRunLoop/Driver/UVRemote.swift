@@ -24,9 +24,9 @@ final class UVRemote: LoopRemote {
     var isOnSystemClock: Bool { true }
 
     func open(async: UnsafeMutablePointer<uv_async_t>, wakeDescriptor: CInt?, epoll: CInt) {
-        let async = unsafe SendablePointer(async)
+        let async = unsafe Transferred(async)
         state.withLock { state in
-            unsafe state.async = unsafe async.raw
+            unsafe state.async = unsafe async.value
             state.wakeDescriptor = wakeDescriptor ?? -1
             state.descriptors.epoll = epoll
         }
@@ -150,14 +150,4 @@ struct WatchedDescriptors {
         for descriptor in isWatched.keys { release(descriptor, setGoesOn: false) }
         epoll = -1
     }
-}
-
-/// Carries a pointer into the closure of a lock.
-///
-/// `UVRemote` defines which thread may use the pointer.
-@safe
-private struct SendablePointer<Pointee>: @unchecked Sendable {
-    let raw: UnsafeMutablePointer<Pointee>
-
-    init(_ raw: UnsafeMutablePointer<Pointee>) { unsafe self.raw = raw }
 }

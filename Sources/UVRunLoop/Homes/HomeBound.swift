@@ -101,15 +101,13 @@ extension Home {
     /// Releases a value that nobody else can reach, here or on its home thread.
     func release<Value>(_ value: inout Value?) {
         guard value != nil, !isHere else { return value = nil }
-        let cell = Cell(moving: &value)
-        if !post({ cell.release() }) { cell.release() }
+        let cell = Transferred(Cell(moving: &value))
+        if !post({ cell.value.release() }) { cell.value.release() }
     }
 
     /// Carries a value to its home thread without a copy that would be released elsewhere.
-    ///
-    /// Unchecked: no thread uses the value on the way.
     @safe
-    private struct Cell<Value>: @unchecked Sendable {
+    private struct Cell<Value> {
         private let memory: UnsafeMutablePointer<Value?>
 
         init(moving value: inout Value?) {

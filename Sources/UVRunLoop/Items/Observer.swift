@@ -14,9 +14,7 @@ extension UVRunLoop {
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Observer: Sendable {
         let owner = ItemOwner()
-        /// The observer's ticket in its loop, guarded by the lock of the loop that ``owner`` names.
-        @exclusivity(unchecked)
-        @safe nonisolated(unsafe) var ticket = Ticket.none
+        private let ticketInLoop = ItemTicket()
         let handler: HomeBound<ObserverCall>
         let labelSlot = LabelSlot()
         let useMark = UseMark("an observer")
@@ -30,6 +28,12 @@ extension UVRunLoop {
         public let repeats: Bool
         /// The position among the observers of a mode; lower ones are called first.
         public let order: Int
+
+        /// The observer's ticket in its loop, under that loop's lock.
+        var ticket: Ticket {
+            get { ticketInLoop.value }
+            set { ticketInLoop.value = newValue }
+        }
 
         /// Creates an observer.
         ///

@@ -31,9 +31,7 @@ extension UVRunLoop {
         /// Whether the port is announced for a libuv handle, which a poll may find ready.
         let isHosted: Bool
         let owner = ItemOwner()
-        /// The port's ticket in its loop, guarded by the lock of the loop that ``owner`` names.
-        @exclusivity(unchecked)
-        @safe nonisolated(unsafe) var ticket = Ticket.none
+        private let ticketInLoop = ItemTicket()
         let labelSlot = LabelSlot()
         /// Whether the port's handler is on the stack, for a loop that the port is moved to meanwhile.
         private let callFlag = Atomic<Bool>(false)
@@ -56,6 +54,12 @@ extension UVRunLoop {
             self.isHosted = isHosted
             useMark = UseMark(kind)
             self.receiver = receiver
+        }
+
+        /// The port's ticket in its loop, under that loop's lock.
+        var ticket: Ticket {
+            get { ticketInLoop.value }
+            set { ticketInLoop.value = newValue }
         }
 
         /// Whether the port was not invalidated, and the kernel did not refuse it.

@@ -20,10 +20,7 @@ extension UVRunLoop {
         /// Unchecked, because no static rule knows which lock that is, and because this is reached
         /// in every step of a heap. ``ItemOwner/withLock(_:nowhere:afterwards:)`` is the way to it.
         @exclusivity(unchecked)
-        @safe nonisolated(unsafe) var core: TimerCore
-        /// What the timer calls, guarded likewise; `nil` once it was released.
-        @exclusivity(unchecked)
-        @safe nonisolated(unsafe) var call: TimerCall?
+        @safe nonisolated(unsafe) private var state: State
         let owner = ItemOwner()
         let useMark = UseMark("a timer")
         /// The thread that the handler belongs to, if any.
@@ -172,11 +169,14 @@ extension UVRunLoop {
             _ handler: @escaping (Timer) -> Void,
             companion: (any AnyObject & Sendable)? = nil
         ) {
-            core = TimerCore(
-                series: FireSeries(date: date, interval: interval.map(Self.period)),
-                tolerance: tolerance.attoseconds == 0 ? 0 : max(tolerance.nanosecondsRoundedUp, 0)
+            state = State(
+                core: TimerCore(
+                    series: FireSeries(date: date, interval: interval.map(Self.period)),
+                    tolerance: tolerance.attoseconds == 0
+                        ? 0 : max(tolerance.nanosecondsRoundedUp, 0)
+                ),
+                call: TimerCall(body: handler)
             )
-            call = TimerCall(body: handler)
             self.home = home
             self.companion = companion
         }
@@ -191,6 +191,24 @@ extension UVRunLoop {
         /// None at all, or fewer, repeats every 0.1 ms, as NSTimer does.
         private static func period(_ interval: Duration) -> Int64 {
             interval.attoseconds > 0 ? interval.nanosecondsRoundedUp : 100_000
+        }
+
+        // MARK: What changes, under the lock
+
+        private struct State {
+            var core: TimerCore
+            var call: TimerCall?
+        }
+
+        var core: TimerCore {
+            @inline(__always) _read { yield state.core }
+            @inline(__always) _modify { yield &state.core }
+        }
+
+        /// What the timer calls; `nil` once it was released.
+        var call: TimerCall? {
+            @inline(__always) _read { yield state.call }
+            @inline(__always) _modify { yield &state.call }
         }
 
         // MARK: What it is

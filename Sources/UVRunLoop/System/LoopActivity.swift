@@ -6,10 +6,7 @@ import Synchronization
 /// It is kept up only while something watches. The loop's thread writes it, one atomic store before
 /// each handler that it calls and one after it: the word says that a handler runs, and the item is
 /// there, only while the handler is on the stack.
-///
-/// Unchecked: the item is used by the loop's thread alone.
-@safe
-final class LoopActivity: @unchecked Sendable {
+final class LoopActivity: Sendable {
     /// A code for what is done, and when it began.
     struct Word: Equatable {
         fileprivate let bits: UInt64
@@ -29,25 +26,21 @@ final class LoopActivity: @unchecked Sendable {
     }
 
     /// What the thread was doing before something that is nested in it.
-    @safe
     struct Call {
         fileprivate let code: UInt8
-        /// Valid as long as its handler is on the stack.
-        fileprivate let item: UnsafeMutableRawPointer?
+        fileprivate let item: UInt
     }
 
-    private let state: UnsafeMutablePointer<cuv_activity>
+    private let state = Atomic<UInt64>(0)
+    /// The address of the item whose handler runs, zero for none. It is valid on the loop's thread
+    /// alone, its signal handlers included, as long as the handler is on the stack.
+    private let item = Atomic<UInt>(0)
     /// The system's ID of the loop's thread; set by that thread.
     let systemThread = Atomic<Int32>(0)
 
-    init() {
-        unsafe state = .allocate(capacity: 1)
-        unsafe state.initialize(to: cuv_activity(word: 0, item: nil))
-    }
+    init() {}
 
-    deinit { unsafe state.deallocate() }
-
-    var word: Word { Word(bits: unsafe cuv_activity_word(state)) }
+    var word: Word { Word(bits: state.load(ordering: .acquiring)) }
 
     /// Milliseconds of the monotonic clock at the system's latest tick.
     static var coarseTime: Int64 { cuv_coarse_time() / 1_000_000 }
@@ -86,7 +79,9 @@ final class LoopActivity: @unchecked Sendable {
         var stack = unsafe cuv_stack()
         let system = systemThread.load(ordering: .relaxed)
         let status = Self.capturing.current.lock.withLock { _ in
-            unsafe cuv_stack_capture(system, identity, state, expected.bits, &stack)
+            unsafe withPointers { activity in
+                unsafe cuv_stack_capture(system, identity, activity, expected.bits, &stack)
+            }
         }
         guard status == 0 else {
             return status == -ESTALE ? nil : Capture(frames: [], item: nil)
@@ -101,6 +96,16 @@ final class LoopActivity: @unchecked Sendable {
         return Capture(frames: frames, item: item)
     }
 
+    private func withPointers<Result>(_ body: (cuv_activity) -> Result) -> Result {
+        unsafe withUnsafePointer(to: state) { state in
+            unsafe withUnsafePointer(to: item) { item in
+                let word = unsafe UnsafeRawPointer(state).assumingMemoryBound(to: UInt64.self)
+                let address = unsafe UnsafeRawPointer(item).assumingMemoryBound(to: UInt.self)
+                return unsafe body(cuv_activity(word: word, item: address))
+            }
+        }
+    }
+
     // MARK: The loop's thread
 
     /// Notes the ID of the calling thread, which is the loop's, and accepts the signal for
@@ -112,15 +117,21 @@ final class LoopActivity: @unchecked Sendable {
 
     /// Begins something.
     func begin(_ code: UInt8, _ item: AnyObject?) {
-        let address = unsafe item.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-        unsafe cuv_activity_set(state, word.next(code).bits, address)
+        let address = item.map {
+            unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque())
+        }
+        set(code, item: address ?? 0)
     }
 
     /// What the thread is doing now.
-    var call: Call { unsafe Call(code: word.code, item: state.pointee.item) }
+    var call: Call { Call(code: word.code, item: item.load(ordering: .relaxed)) }
 
     /// Goes on with something that was interrupted; its time begins anew.
     func resume(_ call: Call) {
-        unsafe cuv_activity_set(state, word.next(call.code).bits, call.item)
+        set(call.code, item: call.item)
+    }
+    private func set(_ code: UInt8, item address: UInt) {
+        item.store(address, ordering: .relaxed)
+        state.store(word.next(code).bits, ordering: .releasing)
     }
 }

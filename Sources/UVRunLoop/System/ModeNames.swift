@@ -22,7 +22,10 @@ enum KnownMode: Int, CaseIterable {
 /// forked child.
 enum ModeNames {
     /// Returns the number of a name, which is the same until the process exits.
-    static func number(of name: String) -> Int { unsafe number(of: name, in: root) }
+    static func number(of name: String) -> Int {
+        guard let root = unsafe UnsafePointer<Node>(bitPattern: root) else { return -1 }
+        return unsafe number(of: name, in: root)
+    }
 
     private static func number(of name: String, in root: UnsafePointer<Node>) -> Int {
         var path = Path(name)
@@ -54,14 +57,15 @@ enum ModeNames {
     }
 
     private static let count = Atomic<Int>(0)
-    /// Unsafe only because it is a pointer: it never changes, and the node is never freed.
-    nonisolated(unsafe) private static let root = {
+    /// The address of a branch with the known modes, which is never replaced; a pointer would not be
+    /// `Sendable`.
+    private static let root = {
         let root = unsafe makeBranch()
         for known in KnownMode.allCases {
             let number = unsafe number(of: known.name, in: root)
             assert(number == known.rawValue, "Bug in UVRunLoop: a known mode has another number.")
         }
-        return unsafe root
+        return UInt(bitPattern: root)
     }()
 
     /// The child to take at each level.

@@ -6,9 +6,9 @@ import Synchronization
 /// topmost one, and the index of the slot in the bits that are zero then. There is room for the
 /// additions of two million threads.
 ///
-/// Unchecked, because the compiler does not know whose a slot is: see ``SlotQueue``.
+/// ``SlotQueue`` defines which thread may use a slot.
 @safe
-struct QueueSegments<Item>: ~Copyable, SlotSegments, @unchecked Sendable {
+struct QueueSegments<Item>: ~Copyable, SlotSegments {
     static var capacity: UInt64 { 126 }
     static var indexBits: UInt64 { 1 << 21 - 1 }
     static var closed: UInt64 { 1 << 63 }

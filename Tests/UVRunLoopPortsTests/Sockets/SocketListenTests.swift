@@ -181,16 +181,6 @@ private func replaceWhileForking() throws {
     let children = Guarded<[pid_t]>([])
     let place = Place()
     let path = place.path + "/socket"
-    var options = SocketPort.ListenOptions()
-    options.replacesStaleSocket = true
-    func replace() throws {
-        try makeStale(path)
-        let port = try SocketPort(listeningAt: .unix(path), options: options) { _, _ in }
-        port.invalidate()
-    }
-    // Once alone, and so is a list of descriptors: for the reason given in `startChild`.
-    try replace()
-    _ = openDescriptors()
     let forks = startUncheckedThread {
         for _ in 0..<200 where !isDone.withLock({ $0 }) {
             let child = startChild { usleep(1_000_000) == 0 ? 0 : 1 }
@@ -198,7 +188,16 @@ private func replaceWhileForking() throws {
             usleep(2000)
         }
     }
-    for _ in 0..<1000 { try replace() }
+    // Not on the thread that was forked: see `startChild`.
+    try onAnotherThread {
+        var options = SocketPort.ListenOptions()
+        options.replacesStaleSocket = true
+        for _ in 0..<1000 {
+            try makeStale(path)
+            let port = try SocketPort(listeningAt: .unix(path), options: options) { _, _ in }
+            port.invalidate()
+        }
+    }
     isDone.withLock { $0 = true }
     forks.join()
     for child in children.withLock({ $0 }) { precondition(awaitEnd(of: child) == 0) }

@@ -178,12 +178,6 @@ RETURNS_ERROR(pthread_sigmask, pthread_sigmask, (int how, const sigset_t *new, s
 RETURNS_ERROR(pthread_key_create, pthread_key_create, (pthread_key_t *key, void (*end)(void *)), key, end)
 RETURNS_ERROR(pthread_setspecific, pthread_setspecific, (pthread_key_t key, const void *value), key, value)
 
-int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *date) {
-    int error = failing(fault_pthread_cond_timedwait, CALLER);
-    struct timespec kernels = kernel_date(CLOCK_MONOTONIC, *date);
-    return error ? error : REAL(pthread_cond_timedwait)(condition, mutex, &kernels);
-}
-
 // MARK: Memory
 
 extern void *__libc_malloc(size_t size);

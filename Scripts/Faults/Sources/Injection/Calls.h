@@ -65,7 +65,6 @@
     CALL(prctl, EINVAL, FILTERED)                                                                  \
     CALL(sem_wait, EINTR)                                                                          \
     CALL(pthread_create, EAGAIN, ENOMEM, EINVAL, EPERM)                                            \
-    CALL(pthread_cond_timedwait, ETIMEDOUT)                                                        \
     CALL(pthread_key_create, EAGAIN, ENOMEM)                                                       \
     CALL(pthread_setspecific, ENOMEM)                                                              \
     CALL(mmap, EAGAIN, ENOMEM, EPERM)                                                              \
