@@ -3,6 +3,8 @@
 /// Indexing by the process-wide numbers would cost memory for modes that only other loops use.
 struct ModeNumbers {
     /// Indices of modes with small numbers, which most programs use.
+    ///
+    /// An array: with the dictionary alone, a timer's way into a mode takes 149 instructions more.
     private var near: [Int32] = []
     private var far: [Int: Int32] = [:]
     private(set) var count = 0

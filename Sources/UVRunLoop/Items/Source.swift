@@ -113,9 +113,6 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public func signal() {
-            // Nothing to do if the source is known to be signalled. The check is a write: a thread
-            // that clears the flag later sees everything done before it.
-            guard !isKnownToBeSignalled() else { return }
             state.withLock { state in
                 guard state.isValid, !isSignalled else { return }
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
@@ -138,14 +135,6 @@ extension UVRunLoop {
         public func signal(waking loop: UVRunLoop) {
             signal()
             loop.wakeUp()
-        }
-
-        private func isKnownToBeSignalled() -> Bool {
-            signalFlag.compareExchange(
-                expected: true,
-                desired: true,
-                ordering: .acquiringAndReleasing
-            ).exchanged
         }
 
         /// Whether the source was signalled and not performed since.

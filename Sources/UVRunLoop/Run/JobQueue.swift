@@ -51,11 +51,9 @@ final class JobQueue: Sendable {
         fileprivate var reader = Queue.Reader()
         /// Jobs that were taken from behind one whose sender was held up, or with it, the next one
         /// last.
-        fileprivate var overtaking: [Entry] = [] {
-            didSet { hasOvertaking = !overtaking.isEmpty }
-        }
-        /// Every pass asks for it, and an array's count would cost it two loads.
-        fileprivate private(set) var hasOvertaking = false
+        fileprivate var overtaking: [Entry] = []
+
+        fileprivate var hasOvertaking: Bool { !overtaking.isEmpty }
     }
 
     /// Whether a job waits to be performed.
