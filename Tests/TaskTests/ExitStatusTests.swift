@@ -38,6 +38,35 @@ import Testing
         }
     }
 
+    @Test func aCancelledWaitTakesNoStatus() async throws {
+        try await UVRunLoop.withThread { loop in
+            for round in 0..<200 {
+                let child = startChild { 0 }
+                awaitZombie(child)
+                let wait = Task.detached { try await loop.exitStatus(of: child) }
+                for _ in 0..<round % 20 { await Task.yield() }
+                wait.cancel()
+                do {
+                    #expect(try await wait.value == .exited(code: 0))
+                } catch {
+                    #expect(error is CancellationError && awaitEnd(of: child) == 0)
+                }
+            }
+        }
+    }
+
+    @Test func aWaitThatHasEndedTakesNoOutcome() {
+        let wait = TaskWait<Int>()
+        #expect(!wait.settle { nil })
+        #expect(wait.settle(.failure(CancellationError())))
+        #expect(
+            !wait.settle {
+                Issue.record("It was taken.")
+                return .success(1)
+            }
+        )
+    }
+
     @Test func endOfTheLoopEndsTheWait() async throws {
         let thread = try startLoopThread()
         let child = startIdleChild()

@@ -58,6 +58,61 @@ import Testing
         #expect(log.entries == ["1"])
     }
 
+    @Test func aTaskThatTakesOverWithinTheHandlerGetsTheRestInOrder() {
+        withLoop(.manual) { loop, log in
+            let port = UVRunLoop.Port(sendableHandler: { port, message in
+                log.note("handler \(message.id)")
+                for number in 5..<10 { #expect(port.trySend(number)) }
+                // Here, so that the handler is over for the next message.
+                let messages = port.messages
+                Task(executorPreference: loop.taskExecutor) {
+                    for await message in messages { log.note("\(message.id)") }
+                }
+                loop.run(mode: .default, for: .zero)
+                log.note("end")
+            })
+            loop.add(port, forMode: .default)
+            for number in 0..<5 { #expect(port.trySend(number)) }
+            for _ in 0..<4 { loop.run(mode: .default, for: .zero) }
+            #expect(
+                log.entries == ["handler 0"] + (1..<10).map { "\($0)" } + ["end"]
+            )
+            #expect(port.trySend(10))
+            for _ in 0..<2 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries.last == "10" && port.count == 0)
+            port.invalidate()
+            loop.run(mode: .default, for: .zero)
+        }
+    }
+
+    @Test func aTaskThatTakesOverAtAnyMomentLosesNothing() async throws {
+        let count: Int32 = 2_000
+        for round in 0..<25 {
+            let received = Guarded<[Int32]>([])
+            try await UVRunLoop.withThread { loop in
+                let port = UVRunLoop.Port(
+                    capacity: 16,
+                    sendableHandler: { _, message in received.withLock { $0.append(message.id) } }
+                )
+                loop.add(port, forMode: .common)
+                let sender = startThread {
+                    for id in 0..<count { _ = port.send(UVRunLoop.PortMessage(id: id)) }
+                }
+                while received.withLock({ $0.count }) < round * 40 { await Task.yield() }
+                let messages = port.messages
+                while received.withLock({ $0.last ?? -1 }) < count - 1 {
+                    guard let message = await first(of: messages) else { break }
+                    received.withLock { $0.append(message.id) }
+                }
+                sender.join()
+            }
+            // The call of the handler that had begun may note its message after the task's first.
+            let ids = received.withLock { $0 }
+            let lateOnes = zip(ids, ids.dropFirst()).count { $0 > $1 }
+            #expect(ids.sorted() == Array(0..<count) && lateOnes <= 1)
+        }
+    }
+
     @Test func messagesWaitWhileAnotherModeRuns() {
         withLoop(.manual) { loop, log in
             let aside = UVRunLoop.Mode("aside of messages")

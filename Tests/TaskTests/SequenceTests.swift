@@ -196,6 +196,28 @@ import Testing
         }
     }
 
+    @Test func sequencesThatNobodyAttendedEndWithTheLoop() async throws {
+        let thread = try startLoopThread()
+        let loop = thread.runLoop
+        let pipe = Pipe()
+        pipe.write("x")
+        let ticks = loop.ticks(every: .milliseconds(1))
+        let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+        let isAttending = {
+            loop.nextFireDate(forMode: .default) != nil
+                || !loop.withEngine { $0.ports(in: .default).isEmpty }
+        }
+        while isAttending() { usleep(1_000) }
+        thread.stop()
+        thread.joinInTask()
+        var counts = ticks.makeAsyncIterator()
+        #expect(await counts.next() ?? 0 >= 1)
+        #expect(await counts.next() == nil)
+        var events = readiness.makeAsyncIterator()
+        #expect(await events.next() == .readable)
+        #expect(await events.next() == nil)
+    }
+
     @Test func endOfTheLoopEndsEverySequence() async throws {
         let thread = try startLoopThread()
         let (loop, pipe) = (thread.runLoop, Pipe())

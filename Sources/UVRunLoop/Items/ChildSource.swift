@@ -51,7 +51,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (ChildSource, ExitStatus) -> Void
         ) throws(RunLoopError) {
-            try self.init(process, order, HomeBound(handler))
+            try self.init(process, order, HomeBound(ChildReceiver.taker(for: handler)))
         }
 
         /// Creates a source for a child of this process, whose handler may be called on any thread.
@@ -71,13 +71,26 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (ChildSource, ExitStatus) -> Void
         ) throws(RunLoopError) {
-            try self.init(process, order, HomeBound(sendable: sendableHandler))
+            let taker = ChildReceiver.taker(for: sendableHandler)
+            try self.init(process, order, HomeBound(sendable: taker))
+        }
+
+        /// Creates a source whose handler takes the status itself, when it is there.
+        ///
+        /// - Parameters:
+        ///   - process: The child's process ID.
+        ///   - taker: Returns whether it has taken the status.
+        convenience init(
+            _ process: CInt,
+            taker: @escaping @Sendable (ChildHandle) -> Bool
+        ) throws(RunLoopError) {
+            try self.init(process, 0, HomeBound(sendable: { taker($1) }))
         }
 
         private init(
             _ process: CInt,
             _ order: Int,
-            _ handler: HomeBound<(ChildSource, ExitStatus) -> Void>
+            _ taker: HomeBound<ChildReceiver.Taker>
         ) throws(RunLoopError) {
             let child: ChildHandle
             do {
@@ -91,7 +104,7 @@ extension UVRunLoop {
                 events: .readable,
                 order: order,
                 warnsAs: "a child source",
-                receiver: ChildReceiver(child, handler)
+                receiver: ChildReceiver(child, taker)
             )
         }
 
@@ -116,40 +129,49 @@ extension UVRunLoop {
     }
 }
 
-/// Takes a child's status and calls the source's handler with it.
+/// Has a child's status taken when the child has ended.
 private final class ChildReceiver: TypedPortReceiver {
     typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
+    /// Takes the status, unless it is left to other code; returns whether it has.
+    typealias Taker = (UVRunLoop.ChildSource, ChildHandle) -> Bool
 
     private let child: ChildHandle
-    private let handler: HomeBound<(UVRunLoop.ChildSource, ExitStatus) -> Void>
+    private let taker: HomeBound<Taker>
 
-    init(
-        _ child: ChildHandle,
-        _ body: HomeBound<(UVRunLoop.ChildSource, ExitStatus) -> Void>
-    ) {
+    init(_ child: ChildHandle, _ taker: HomeBound<Taker>) {
         self.child = child
-        handler = body
+        self.taker = taker
+    }
+
+    /// Takes the status and calls a handler with it.
+    static func taker(
+        for handler: @escaping (UVRunLoop.ChildSource, ExitStatus) -> Void
+    ) -> Taker {
+        { source, child in
+            guard let status = child.takeStatus() else { return false }
+            handler(source, ExitStatus(status))
+            return true
+        }
     }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        handler.checkHome(is: thread, caller)
+        taker.checkHome(is: thread, caller)
     }
 
     func receive(
         port source: UVRunLoop.ChildSource,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let body = handler.current, let status = child.takeStatus() else {
+        guard let take = taker.current, take(source, child) else {
             return ServeResult(wasHandled: false)
         }
-        body(source, ExitStatus(status))
         source.invalidate()
         return ServeResult(wasHandled: true)
     }
 
     func releaseHandler() {
         child.end()
-        handler.release()
+        taker.release()
     }
 
     func loopDidEnd(port source: UVRunLoop.ChildSource) { source.invalidate() }

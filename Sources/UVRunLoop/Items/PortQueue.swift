@@ -1,45 +1,62 @@
-import Synchronization
-
-/// The loop's side of a port: takes its messages from the inbox, many at a time, and delivers them
-/// one by one.
+/// The receiving side of a port: takes its messages from the inbox, many at a time, and gives them
+/// out one by one, to the handler or to a task.
+///
+/// A task may begin to take the messages at any moment, from within the handler too. So each message
+/// is taken under the lock of the batch, by whoever has the turn then.
 final class PortQueue: TypedPortReceiver {
     typealias Message = UVRunLoop.PortMessage
 
     /// Messages that were taken from the inbox and not delivered yet.
     private struct Batch {
-        var messages: [Message?] = []
-        var next = 0
-        var isClosed = false
+        private var messages: [Message?] = []
+        private var next = 0
+        /// Whether a task takes the messages instead of the handler.
+        var isTakenByTask: Bool
+        private var isClosed = false
+
+        init(isTakenByTask: Bool) { self.isTakenByTask = isTakenByTask }
 
         var count: Int { messages.count - next }
 
-        mutating func takeNext() -> Message? {
-            guard next < messages.count else { return nil }
-            defer { next += 1 }
-            return exchange(&messages[next], with: nil)
+        /// Takes the oldest message; after the batch's last one, all that is in the inbox by then.
+        @inline(__always)
+        mutating func takeNext(refillingFrom inbox: PortInbox) -> Message? {
+            if next == messages.count {
+                guard !isClosed else { return nil }
+                refill(from: inbox)
+                guard next < messages.count else { return nil }
+            }
+            let message = exchange(&messages[next], with: nil)
+            next += 1
+            inbox.undelivered.value = count
+            return message
         }
 
-        /// Takes all messages of the inbox; the batch must be empty.
-        mutating func refill(from inbox: PortInbox) {
+        private mutating func refill(from inbox: PortInbox) {
             messages.removeAll(keepingCapacity: true)
             next = 0
             inbox.takeAll(into: &messages)
+        }
+
+        /// Gives out no message any more; returns those that are left, to be released.
+        mutating func close() -> [Message?] {
+            isClosed = true
+            next = 0
+            return exchange(&messages, with: [])
         }
     }
 
     private let inbox: PortInbox
     /// `nil` for a port whose messages are taken by a task from the beginning.
     private let handler: HomeBound<(UVRunLoop.Port, Message) -> Void>?
-    private let batch = Guarded(Batch())
+    private let batch: Guarded<Batch>
     /// Tells the task that takes the messages that there are some.
     private let arrivals = EventSlot<Void> { _, _ in }
-    /// Whether a task takes the messages instead of the handler.
-    private let isTakenByTask: Atomic<Bool>
 
     init(_ inbox: PortInbox, _ body: HomeBound<(UVRunLoop.Port, Message) -> Void>?) {
         self.inbox = inbox
         handler = body
-        isTakenByTask = Atomic(body == nil)
+        batch = Guarded(Batch(isTakenByTask: body == nil))
     }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
@@ -56,36 +73,46 @@ final class PortQueue: TypedPortReceiver {
         return receiveMore(port: port) { exchange(&isFirst, with: false) }
     }
 
-    /// Delivers messages in a loop that looks up the batch and the handler once.
+    /// Delivers messages in a loop that looks up the handler once.
     func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
-        guard !isTakenByTask.load(ordering: .acquiring) else {
-            return ServeResult(wasHandled: arrivals.deliver(()))
-        }
-        guard let body = handler?.current else { return ServeResult(wasHandled: false) }
-        var batch = batch.withLock { exchange(&$0, with: Batch()) }
+        guard let body = handler?.current else { return tellTask(wasHandled: false) }
         var result = ServeResult(wasHandled: false, hasMore: true)
         while result.hasMore, port.isValid, mayGoOn() {
-            if batch.count == 0 { batch.refill(from: inbox) }
-            guard let message = batch.takeNext() else { break }
-            inbox.undelivered.value = batch.count
-            // Before the call, which may take long: there is room already.
-            tellSendersPeriodically(batch.count)
-            body(port, message)
-            result.wasHandled = true
-            result.hasMore = batch.count > 0 || inbox.hasMore()
+            switch takeForHandler() {
+            case .message(let message, let left):
+                // Before the call, which may take long: there is room already.
+                tellSendersPeriodically(left)
+                body(port, message)
+                result.wasHandled = true
+                result.hasMore = left > 0 || inbox.hasMore()
+            case .nothing: result.hasMore = inbox.hasMore()
+            case .isForTask: return tellTask(wasHandled: result.wasHandled)
+            }
         }
-        putBack(batch)
         return result
     }
 
-    /// Keeps the remaining messages for the next time, unless the port has become invalid.
-    private func putBack(_ rest: Batch) {
-        let dropped = batch.withLock { batch -> Batch in
-            if batch.isClosed { return rest }
-            batch = rest
-            return Batch()
+    /// What the loop finds for the handler.
+    private enum Found {
+        /// A message, and the number of those that are left in the batch.
+        case message(Message, left: Int)
+        case nothing
+        case isForTask
+    }
+
+    private func takeForHandler() -> Found {
+        batch.withLock { batch in
+            if batch.isTakenByTask { return .isForTask }
+            guard let message = batch.takeNext(refillingFrom: inbox) else { return .nothing }
+            return .message(message, left: batch.count)
         }
-        withExtendedLifetime(dropped) {}
+    }
+
+    /// Has the task check for messages, if it waits, or when it does next.
+    ///
+    /// The port is not ready any more: before the task waits, it has the next message announced.
+    private func tellTask(wasHandled: Bool) -> ServeResult {
+        ServeResult(wasHandled: arrivals.deliver(()) || wasHandled)
     }
 
     /// Wakes blocked senders twice per batch.
@@ -99,7 +126,7 @@ final class PortQueue: TypedPortReceiver {
 
     func releaseHandler() {
         let dropped = inbox.close()
-        let undelivered = batch.withLock { exchange(&$0, with: Batch(isClosed: true)) }
+        let undelivered = batch.withLock { $0.close() }
         inbox.undelivered.value = 0
         handler?.release()
         arrivals.finish()
@@ -111,7 +138,7 @@ final class PortQueue: TypedPortReceiver {
     // MARK: A task
 
     /// Has a task take the messages from now on, instead of the handler.
-    func takeByTask() { isTakenByTask.store(true, ordering: .releasing) }
+    func takeByTask() { batch.withLock { $0.isTakenByTask = true } }
 
     /// Waits for a message; returns `nil` at the end of the port, or if the task was cancelled.
     func next(in loop: UVRunLoop?, isolation: isolated (any Actor)?) async -> Message? {
@@ -125,12 +152,7 @@ final class PortQueue: TypedPortReceiver {
     }
 
     private func takeMessage() -> Message? {
-        let message = batch.withLock { batch -> Message? in
-            guard !batch.isClosed else { return nil }
-            if batch.count == 0 { batch.refill(from: inbox) }
-            defer { inbox.undelivered.value = batch.count }
-            return batch.takeNext()
-        }
+        let message = batch.withLock { $0.takeNext(refillingFrom: inbox) }
         // Each time: the task may wait for a sender before it takes the next message.
         if message != nil { inbox.tellSenders() }
         return message

@@ -34,7 +34,7 @@ extension UVRunLoop {
                 finisher.slot.deliver(events) {
                     loop.remove(source, forMode: .common)
                 } return: {
-                    loop.add(source, forMode: .common)
+                    loop.addUntilEnd(source)
                 }
             }
             loop.addUntilEnd(source)
@@ -72,7 +72,7 @@ extension UVRunLoop {
         }
 
         private func next(isolation: isolated (any Actor)?) async -> Element? {
-            await slot.next(on: loop, isolation: isolation) { loop.add(source, forMode: .common) }
+            await slot.next(on: loop, isolation: isolation) { loop.addUntilEnd(source) }
         }
     }
 

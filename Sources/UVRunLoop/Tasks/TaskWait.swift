@@ -31,20 +31,31 @@ package final class TaskWait<Value: Sendable>: Sendable {
     ///
     /// - Returns: Whether this outcome counts.
     @discardableResult
-    package func settle(_ outcome: Outcome) -> Bool {
-        let (isFirst, waiting) = state.withLock { state -> (Bool, WaitingTask<Outcome>?) in
+    package func settle(_ outcome: Outcome) -> Bool { settle { outcome } }
+
+    /// Ends the wait with what is taken from elsewhere, which is left there if the wait has ended.
+    ///
+    /// The caller holds no lock.
+    ///
+    /// - Parameter take: Takes the outcome, if there is one yet. It is called under the lock.
+    /// - Returns: Whether an outcome was taken; it counts.
+    package func settle(taking take: () -> Outcome?) -> Bool {
+        let (outcome, waiting) = state.withLock { state -> (Outcome?, WaitingTask<Outcome>?) in
             switch state {
             case .unsettled:
+                guard let outcome = take() else { return (nil, nil) }
                 state = .settled(outcome)
-                return (true, nil)
+                return (outcome, nil)
             case .waiting(let task):
+                guard let outcome = take() else { return (nil, nil) }
                 state = .over
-                return (true, task)
-            case .settled, .over: return (false, nil)
+                return (outcome, task)
+            case .settled, .over: return (nil, nil)
             }
         }
+        guard let outcome else { return false }
         waiting?.resume(returning: outcome)
-        return isFirst
+        return true
     }
 
     /// Stores the task that waits, or resumes it; called once.
@@ -75,6 +86,9 @@ package final class WaitEnd<Value: Sendable>: Sendable {
     /// Ends the wait; returns whether this outcome counts.
     @discardableResult
     package func settle(_ outcome: TaskWait<Value>.Outcome) -> Bool { wait.settle(outcome) }
+
+    /// Ends the wait with what is taken from elsewhere, as ``TaskWait/settle(taking:)`` does.
+    func settle(taking take: () -> TaskWait<Value>.Outcome?) -> Bool { wait.settle(taking: take) }
 
     deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }

@@ -32,10 +32,10 @@ extension UVRunLoop {
                 slot.deliver(timer.missedFires + 1) {
                     loop.remove(timer, forMode: .common)
                 } return: {
-                    loop.add(timer, forMode: .common)
+                    loop.add(timer, ofTicks: slot)
                 }
             }
-            if !loop.addUntilEnd(timer) { slot.finish() }
+            loop.add(timer, ofTicks: slot)
         }
 
         /// Ends the sequence, and removes its timer from the loop.
@@ -70,8 +70,13 @@ extension UVRunLoop {
         }
 
         private func next(isolation: isolated (any Actor)?) async -> Int? {
-            await slot.next(on: loop, isolation: isolation) { loop.add(timer, forMode: .common) }
+            await slot.next(on: loop, isolation: isolation) { loop.add(timer, ofTicks: slot) }
         }
+    }
+
+    /// Adds the timer of a sequence, at first or again; if the loop has ended, so does the sequence.
+    private func add(_ timer: Timer, ofTicks slot: EventSlot<Int>) {
+        if !addUntilEnd(timer) { slot.finish() }
     }
 
     /// Returns a sequence of dates, the first after one interval from now.

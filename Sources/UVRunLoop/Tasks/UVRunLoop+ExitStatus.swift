@@ -30,6 +30,9 @@ extension UVRunLoop {
         settling wait: TaskWait<ChildSource.ExitStatus>
     ) throws(RunLoopError) -> ChildSource {
         let end = WaitEnd(wait)
-        return try ChildSource(process, sendableHandler: { end.settle(.success($1)) })
+        // In one step: after a cancelled wait the status is left to other code.
+        return try ChildSource(process) { child in
+            end.settle { child.takeStatus().map { .success(ChildSource.ExitStatus($0)) } }
+        }
     }
 }

@@ -10,8 +10,12 @@ import UVRunLoop
 /// loop's requests when it has ended.
 @safe
 class LoopHandle: HostedHandle, @unchecked Sendable {
+    typealias Action = @Sendable (LoopHandle) -> Void
+
     let loop: UVRunLoop
     let host: HandleHost
+    /// What the loop's thread is to do, in the order in which any threads asked for it.
+    private let actions = Guarded(Actions())
     /// The link of the source, which is to be announced.
     weak var link: UVRunLoop.PortLink?
     /// Whether ``close()`` has no effect any more.
@@ -22,6 +26,28 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     init(_ site: LoopSite) {
         loop = site.loop
         host = site.host
+    }
+
+    private struct Actions {
+        private var actions: [Action?] = []
+        private var next = 0
+
+        /// Returns whether it is the only one.
+        mutating func append(_ action: @escaping Action) -> Bool {
+            actions.append(action)
+            return actions.count == next + 1
+        }
+
+        mutating func takeFirst() -> Action? {
+            guard next < actions.count else { return nil }
+            let action = actions[next].take()
+            next += 1
+            if next == actions.count {
+                actions.removeAll(keepingCapacity: true)
+                next = 0
+            }
+            return action
+        }
     }
 
     // MARK: Events
@@ -64,9 +90,19 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         }
     }
 
-    final func onThread(_ action: @escaping @Sendable (LoopHandle) -> Void) {
+    /// Has the loop's thread do something: at once if that is the calling thread, but after all that
+    /// was asked for before.
+    final func onThread(_ action: @escaping Action) {
         guard loop.isOfThisProcess else { return }
-        if loop.isOnOwnThread { action(self) } else { loop.onThread { action(self) } }
+        let isFirst = actions.withLock { $0.append(action) }
+        if loop.isOnOwnThread { return performActions() }
+        guard isFirst, !loop.onThread({ self.performActions() }) else { return }
+        // The thread has ended.
+        while actions.withLock({ $0.takeFirst() }) != nil {}
+    }
+
+    private func performActions() {
+        while let action = actions.withLock({ $0.takeFirst() }) { action(self) }
     }
 
     final func loopWillEnd() {

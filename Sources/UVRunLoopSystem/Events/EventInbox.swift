@@ -52,8 +52,10 @@ final class EventInbox<Event: Sendable>: Sendable {
 
     // MARK: The loop
 
-    /// Takes the event that is to be handled next, for the handler.
-    func take() -> Event? { state.withLock { takeFirst(of: &$0) } }
+    /// Takes the event that is to be handled next, for the handler; `nil` once a task takes them.
+    func take() -> Event? {
+        state.withLock { $0.isTakenByTask ? nil : takeFirst(of: &$0) }
+    }
 
     /// Gives an event to the task that waits.
     ///

@@ -46,6 +46,26 @@ private typealias Address = UVRunLoop.SocketAddress
         }
     }
 
+    @Test func datagramsOfAnotherThreadComeBeforeLaterOnesOfTheLoopsThread() throws {
+        try withLoop { loop in
+            let received = Box<[UInt8]>([])
+            let receiver = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+                guard case .received(let batch) = event else { return }
+                received.value += batch.map { $0.bytes[0] }
+                if received.value.count == 3 { loop.stop() }
+            }
+            loop.add(receiver, forMode: .default)
+            let sender = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, _ in }
+            let address = receiver.localAddress
+            try onAnotherThread {
+                for number in 1...2 { try sender.send([UInt8(number)], to: address) }
+            }
+            try sender.send([3], to: address)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(received.value == [1, 2, 3])
+        }
+    }
+
     @Test func aDatagramThatCannotBeSentIsNoneOfTheOthersBusiness() throws {
         try withLoop { loop in
             let received = Box<[UInt8]>([])

@@ -52,6 +52,25 @@ import UVRunLoopSystem
         }
     }
 
+    @Test(arguments: [false, true])
+    func whatAnotherThreadWroteComesBeforeWhatTheLoopsThreadDoesNext(writes: Bool) throws {
+        try withLoop { loop in
+            let story = ChildStory()
+            let child = try ChildProcess(
+                .init("cat", input: .pipe, errorOutput: .null),
+                handler: story.handler
+            )
+            loop.add(child, forMode: .default)
+            try onAnotherThread {
+                for text in ["a", "b", "c"] { try child.write(Array(text.utf8)) }
+            }
+            if writes { try child.write(Array("d".utf8)) }
+            child.endInput()
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(story.output == (writes ? "abcd" : "abc"))
+        }
+    }
+
     @Test func errorOutputIsApart() throws {
         try withLoop { loop in
             let story = ChildStory()
