@@ -128,7 +128,7 @@ extension UVRunLoop {
         /// ``Event/sendFailed(_:to:)``; while 16 failures wait to be told, no datagram is sent. UDP
         /// does not tell whether a datagram has arrived.
         ///
-        /// > Threading: Any thread; the datagrams of one thread keep their order.
+        /// > Threading: Any thread; the datagram follows those of all calls that returned before.
         ///
         /// - Parameters:
         ///   - bytes: The contents.

@@ -125,7 +125,7 @@ extension UVRunLoop {
         /// What the pipe has no room for waits. A child that has closed its input is told by
         /// ``Event/inputFailed(_:)``; no `SIGPIPE` is raised.
         ///
-        /// > Threading: Any thread; the bytes of one thread keep their order.
+        /// > Threading: Any thread; the bytes follow those of all calls that returned before.
         ///
         /// - Parameter bytes: The bytes.
         /// - Throws: ``SystemError`` if the input is no pipe or was ended, or more than
