@@ -117,8 +117,10 @@ extension UVRunLoop {
                 guard state.isValid, !isSignalled else { return }
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
                 state.signal = serial
-                for link in state.links {
-                    link.loop.withEngine { $0.markSignalled(link.ticket, serial) }
+                // By index, which retains neither the array nor the loops.
+                for index in state.links.indices {
+                    let ticket = state.links[index].ticket
+                    state.links[index].loop.withEngine { $0.markSignalled(ticket, serial) }
                 }
                 signalFlag.store(true, ordering: .releasing)
             }
@@ -159,8 +161,9 @@ extension UVRunLoop {
         func takeSignal(clearedIn loop: UVRunLoop? = nil) -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal(&state)
-                for link in state.links where link.loop !== loop {
-                    link.loop.withEngine { $0.clearSignal(link.ticket) }
+                for index in state.links.indices where state.links[index].loop !== loop {
+                    let ticket = state.links[index].ticket
+                    state.links[index].loop.withEngine { $0.clearSignal(ticket) }
                 }
                 return state.isValid && wasSignalled
             }

@@ -50,9 +50,9 @@ extension UVRunLoop {
     }
 
     /// Fires a source that was taken; if another loop has fired it first, the next signalled one.
-    private func fire(_ first: Source, orNextIn mode: Int) -> Bool {
+    private func fire(_ first: consuming Source, orNextIn mode: Int) -> Bool {
         var next = Optional(first)
-        while let source = next {
+        while let source = next.take() {
             if source.takeSignal(clearedIn: self), callOut(source) { return true }
             next = withEngine { $0.takeFirstSignalled(in: mode) }
         }
