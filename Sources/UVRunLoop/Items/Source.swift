@@ -36,7 +36,8 @@ extension UVRunLoop {
         let state = Guarded(State())
         let labelSlot = LabelSlot()
         let useMark = UseMark("a source")
-        /// Set once the loops know of a signal, and cleared before `perform` is called.
+        /// Set once the loops know of a signal, and cleared before `perform` is called; changed under
+        /// the state's lock.
         private let signalFlag = Atomic<Bool>(false)
         /// Numbers the signals of all sources in the order of time.
         private static let signalCount = Atomic<UInt64>(0)
@@ -173,7 +174,9 @@ extension UVRunLoop {
         @discardableResult
         func forgetSignal(_ state: inout State) -> Bool {
             state.signal = nil
-            return signalFlag.exchange(false, ordering: .acquiringAndReleasing)
+            let wasSignalled = signalFlag.load(ordering: .relaxed)
+            signalFlag.store(false, ordering: .releasing)
+            return wasSignalled
         }
 
         /// Calls `perform`; returns `false` if the source has become invalid.
