@@ -11,8 +11,11 @@ struct OutputQueue: Sendable {
     var capacity: Int
 
     private(set) var count = 0
-    /// The queue was longer than the high mark, and is not yet as short as the low mark.
-    private(set) var isAboveHighMark = false
+    /// Whether the queue was longer than the high mark, and is not yet as short as the low mark.
+    var isAboveHighMark: Bool { wasAboveHighMark && count > lowMark }
+    /// Whether the queue was longer than the high mark since it was last found as short as the low
+    /// mark, which is found when bytes are sent.
+    private var wasAboveHighMark = false
     private var pieces: [ArraySlice<UInt8>] = []
     /// How many of the pieces are sent.
     private var sentPieces = 0
@@ -38,7 +41,7 @@ struct OutputQueue: Sendable {
             pieces.append(bytes)
         }
         count += bytes.count
-        if count > highMark { isAboveHighMark = true }
+        if count > highMark { wasAboveHighMark = true }
     }
 
     /// The first unsent pieces, up to a limit.
@@ -69,8 +72,8 @@ struct OutputQueue: Sendable {
             pieces.removeFirst(sentPieces)
             sentPieces = 0
         }
-        guard isAboveHighMark, count <= lowMark else { return false }
-        isAboveHighMark = false
+        guard wasAboveHighMark, count <= lowMark else { return false }
+        wasAboveHighMark = false
         return true
     }
 
@@ -78,6 +81,6 @@ struct OutputQueue: Sendable {
         pieces = []
         sentPieces = 0
         count = 0
-        isAboveHighMark = false
+        wasAboveHighMark = false
     }
 }

@@ -77,7 +77,8 @@ extension UVRunLoop.SocketPort {
 
     /// Stops reading until ``resumeReading()``, which eventually blocks the peer's sends.
     ///
-    /// The end of the peer's data is not noticed meanwhile; a broken connection may be.
+    /// The end of the peer's data is not noticed meanwhile. A broken connection may be: the port
+    /// fails then, but not before the bytes that it has received were read.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public func pauseReading() {
@@ -113,10 +114,13 @@ extension UVRunLoop.SocketPort {
 
     /// The queue length at which senders may resume (``Event/drained``); initially 32 KiB.
     ///
+    /// If the queue is as short as a new mark, ``isAboveHighMark`` becomes `false` and
+    /// ``drained(isolation:)`` returns at once; ``Event/drained`` follows when bytes are sent.
+    ///
     /// > Threading: Any thread. Traps for a listener.
     public var lowMark: Int {
         get { stream.state.withLock { $0.queue.lowMark } }
-        set { stream.state.withLock { $0.queue.lowMark = newValue } }
+        set { apply(stream.state.withLock { $0.setLowMark(newValue) }) }
     }
 
     /// The queue length above which the port fails with

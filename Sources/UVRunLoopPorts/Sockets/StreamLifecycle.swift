@@ -34,6 +34,8 @@ struct StreamLifecycle: Sendable {
     var peerDidEnd = false
     /// The error that ends the connection once all input is read.
     var failure: UVRunLoop.SocketError?
+    /// Whether there was unread input when the connection had failed while reading was paused.
+    var holdsInput = false
     private var sending = Sending.open
     private(set) var closesWhenDrained = false
 
@@ -44,15 +46,16 @@ struct StreamLifecycle: Sendable {
     // MARK: Receiving
 
     /// Whether input is wanted now or later.
-    private var isReadable: Bool {
-        phase == .open && !isPaused && !peerDidEnd && !closesWhenDrained
-    }
+    private var isReadable: Bool { phase == .open && !peerDidEnd && !closesWhenDrained }
 
     /// Whether input is wanted.
-    var reads: Bool { isReadable && !isHeld }
+    var reads: Bool { isReadable && !isPaused && !isHeld }
 
     /// Whether an error waits until the bytes that were received before it are read.
-    var postponesFailure: Bool { isReadable && isHeld }
+    var postponesFailure: Bool { isReadable && (isPaused ? holdsInput : isHeld) }
+
+    /// Whether an error waits if there is unread input.
+    var failsUnlessItHoldsInput: Bool { isReadable && isPaused && failure != nil }
 
     /// Whether to read without an event from the kernel.
     ///
@@ -88,7 +91,7 @@ struct StreamLifecycle: Sendable {
     mutating func didShutDown() { sending = .ended }
 
     /// Whether queued bytes are still to be sent, or the sending side still to be shut down.
-    var isFinishing: Bool { sending == .ending }
+    var isFinishing: Bool { sending == .ending && failure == nil }
 
     // MARK: Both directions
 

@@ -175,6 +175,9 @@ struct StreamState: ~Copyable, Sendable {
         if lifecycle.reads, events.contains(.readable) || lifecycle.readsToTheEnd {
             if let event = read() { return event }
         }
+        if lifecycle.failsUnlessItHoldsInput {
+            lifecycle.holdsInput = resources.descriptor?.holdsInput ?? false
+        }
         guard !lifecycle.readsToTheEnd, !lifecycle.postponesFailure else { return nil }
         return lifecycle.failure.map { .failed($0) } ?? lastError()
     }
@@ -263,6 +266,11 @@ struct StreamState: ~Copyable, Sendable {
         guard resources.descriptor != nil else { return FollowUp(wasAccepted: false) }
         lifecycle.isPaused = isPaused
         return followUp()
+    }
+
+    mutating func setLowMark(_ mark: Int) -> FollowUp {
+        queue.lowMark = mark
+        return resources.descriptor == nil ? FollowUp(wasAccepted: false) : followUp()
     }
 
     mutating func followUp(wasAccepted: Bool = true) -> FollowUp {

@@ -52,6 +52,12 @@ extension Descriptor {
         }
     }
 
+    /// Whether the socket has bytes to be read.
+    var holdsInput: Bool {
+        var byte: UInt8 = 0
+        return unsafe UVLibc.recv(number, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
+    }
+
     /// Sends as much as the socket accepts, without `SIGPIPE` if the peer is gone.
     ///
     /// - Returns: The number of bytes sent; `nil` if the send would block.

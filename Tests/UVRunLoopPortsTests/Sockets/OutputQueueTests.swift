@@ -33,6 +33,17 @@ import Testing
         #expect(queue.only?.count == 3000)
     }
 
+    @Test func aHigherLowMarkHoldsAtOnceAndIsToldWithTheNextBytes() {
+        var queue = OutputQueue(highMark: 10, lowMark: 4)
+        queue.append(sampleBytes(20)[...])
+        var told = [queue.didSend(1)]
+        #expect(queue.isAboveHighMark)
+        queue.lowMark = 19
+        #expect(!queue.isAboveHighMark)
+        told += [queue.didSend(1), queue.didSend(1)]
+        #expect(told == [false, true, false])
+    }
+
     @Test func theLowMarkIsToldOnceAfterTheHighOneWasPassed() {
         var queue = OutputQueue(highMark: 10, lowMark: 4)
         var told: [Bool] = []

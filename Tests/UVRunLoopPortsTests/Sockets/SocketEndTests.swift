@@ -135,6 +135,27 @@ import Testing
         }
     }
 
+    @Test func aResetWithAQueueIsToldAfterTheBytesThatCameBefore() throws {
+        let log = EventLog()
+        try withConnection { _, event in
+            log.note(event)
+        } _: { loop, port, peer in
+            port.pauseReading()
+            peer.write("before")
+            while port.queuedBytes == 0 { port.send(sampleBytes(500_000)) }
+            peer.reset()
+            loop.run { !port.send([1]) }
+            // The failure is known, and does not end a sleep.
+            #expect(loop.run(for: .milliseconds(10), returnAfterSourceHandled: true) == .timedOut)
+            #expect(log.entries == [] && port.isValid)
+            port.resumeReading()
+            loop.run { log.count == 2 }
+            #expect(
+                log.entries == ["received before", "failed: the peer dropped the connection"]
+            )
+        }
+    }
+
     @Test func aResetWithAQueueIsToldThoughReadingIsPaused() throws {
         let log = EventLog()
         try withConnection { _, event in

@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    @Test func aStopDoesNotWaitForAConnectionThatHasFailed() throws {
+        let sending = try Sending()
+        let (port, peer) = (sending.port, sending.peer)
+        // A task takes the bytes, and none waits: the failure is told after them.
+        _ = port.bytes
+        peer.write("held")
+        while !port.stream.state.withLock({ $0.lifecycle.isHeld }) { usleep(1_000) }
+        port.endSending()
+        peer.reset()
+        while port.queuedBytes > 0 { usleep(1_000) }
+        #expect(port.isValid)
+        sending.thread.stop()
+        #expect(sending.thread.join(limit: .seconds(60)))
+    }
+
     /// How the port is told to end sending.
     enum Ending: CaseIterable, Sendable {
         case endSending, invalidateWhenDrained

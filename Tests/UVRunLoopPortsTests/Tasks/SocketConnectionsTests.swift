@@ -104,6 +104,19 @@ import Testing
         }
     }
 
+    @Test func aHigherLowMarkEndsTheWait() async throws {
+        try await UVRunLoop.withThread { loop in
+            let pair = try await SocketPair(loop)
+            pair.client.send(sampleBytes(32 << 20))
+            let drained = Task { try await pair.client.drained() }
+            try await yield(until: { waitCount(of: pair.client) > 0 })
+            pair.client.lowMark = 32 << 20
+            try await drained.value
+            #expect(!pair.client.isAboveHighMark)
+            pair.close()
+        }
+    }
+
     @Test func waitsEndWithoutWhatTheyWaitFor() async throws {
         let last = try await UVRunLoop.withThread { loop in
             let pair = try await SocketPair(loop)
