@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -22,6 +23,19 @@ import Testing
                 ]
             )
         }
+    }
+
+    @Test func aJobFromAnotherThreadWakesTheLoop() throws {
+        let thread = try startLoopThread()
+        let loop = thread.runLoop
+        for _ in 0..<3 {
+            while !loop.isWaiting { sched_yield() }
+            let isPerformed = Signal()
+            onAnotherThread { loop.queueJob { isPerformed.send() } }
+            isPerformed.wait()
+        }
+        thread.stop()
+        thread.joinInTask()
     }
 
     /// What another thread does between its reservation and its mark is done in two steps here.
