@@ -14,7 +14,7 @@ extension UVRunLoop {
     /// computes the next date, by a calendar, and sets it.
     ///
     /// The event is told in the modes to which the source was added. The source becomes invalid when
-    /// the thread of its loop ends.
+    /// the thread of its loop ends while it is in one of them.
     ///
     /// See *Timer Sources* in Apple's guide.
     ///

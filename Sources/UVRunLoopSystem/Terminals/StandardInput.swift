@@ -8,7 +8,7 @@ extension UVRunLoop {
     /// invalid. The descriptor keeps its blocking mode, which it shares with other processes, and is
     /// not closed.
     ///
-    /// The source becomes invalid when the thread of its loop ends.
+    /// The source becomes invalid when the thread of its loop ends while it is in a mode.
     ///
     /// See *Input Sources* in Apple's guide.
     ///
