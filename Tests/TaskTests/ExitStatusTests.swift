@@ -40,7 +40,7 @@ import Testing
 
     @Test func aCancelledWaitTakesNoStatus() async throws {
         try await UVRunLoop.withThread { loop in
-            for round in 0..<200 {
+            for round in 0..<60 {
                 let child = startChild { 0 }
                 awaitZombie(child)
                 let wait = Task.detached { try await loop.exitStatus(of: child) }

@@ -161,8 +161,10 @@ final class UVDriver: LoopDriver {
         }
     }
 
-    /// 512 is half the number of events that libuv requests from the kernel at a time. With 1,500
-    /// descriptors that are always ready, an event takes less than half the CPU time like this.
+    /// 512 is half the number of events that libuv requests from the kernel at a time.
+    ///
+    /// With 1,500 descriptors that are always ready, an event takes less than half the CPU time like
+    /// this.
     private func updateIsCrowded() { isCrowded = reports.count >= 512 }
 
     private func run(_ mode: uv_run_mode) {

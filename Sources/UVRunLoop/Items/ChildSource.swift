@@ -80,6 +80,7 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - process: The child's process ID.
         ///   - taker: Returns whether it has taken the status.
+        /// - Throws: ``RunLoopError``, as for the other initialisers.
         convenience init(
             _ process: CInt,
             taker: @escaping @Sendable (ChildHandle) -> Bool

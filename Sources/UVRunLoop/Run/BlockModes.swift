@@ -1,7 +1,9 @@
 /// The modes that blocks were ever queued for, for any thread.
 struct BlockModes: ~Copyable, Sendable {
-    /// Modes with small numbers, one bit each: most blocks find theirs without the lock. This saves
-    /// 42 of the 283 instructions of a block for given modes, and its senders a common lock.
+    /// Modes with small numbers, one bit each: most blocks find theirs without the lock.
+    ///
+    /// This saves 42 of the 283 instructions of a block for given modes, and its senders a common
+    /// lock.
     private let known = SystemWord(0)
     private let modes = Guarded<[UVRunLoop.Mode]>([])
 

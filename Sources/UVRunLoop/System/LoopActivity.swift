@@ -32,8 +32,10 @@ final class LoopActivity: Sendable {
     }
 
     private let state = Atomic<UInt64>(0)
-    /// The address of the item whose handler runs, zero for none. It is valid on the loop's thread
-    /// alone, its signal handlers included, as long as the handler is on the stack.
+    /// The address of the item whose handler runs, zero for none.
+    ///
+    /// It is valid on the loop's thread alone, its signal handlers included, as long as the handler
+    /// is on the stack.
     private let item = Atomic<UInt>(0)
     /// The system's ID of the loop's thread; set by that thread.
     let systemThread = Atomic<Int32>(0)
