@@ -118,7 +118,7 @@ extension UVRunLoop {
                 guard state.isValid, !isSignalled else { return }
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
                 state.signal = serial
-                // By index, which retains neither the array nor the loops.
+                // By index, which does not retain the array.
                 for index in state.links.indices {
                     let ticket = state.links[index].ticket
                     state.links[index].loop.withEngine { $0.markSignalled(ticket, serial) }

@@ -40,8 +40,6 @@ final class LoopActivity: Sendable {
     /// The system's ID of the loop's thread; set by that thread.
     let systemThread = Atomic<Int32>(0)
 
-    init() {}
-
     var word: Word { Word(bits: state.load(ordering: .acquiring)) }
 
     /// Milliseconds of the monotonic clock at the system's latest tick.
@@ -132,6 +130,7 @@ final class LoopActivity: Sendable {
     func resume(_ call: Call) {
         set(call.code, item: call.item)
     }
+
     private func set(_ code: UInt8, item address: UInt) {
         item.store(address, ordering: .relaxed)
         state.store(word.next(code).bits, ordering: .releasing)

@@ -23,7 +23,9 @@ enum KnownMode: Int, CaseIterable {
 enum ModeNames {
     /// Returns the number of a name, which is the same until the process exits.
     static func number(of name: String) -> Int {
-        guard let root = unsafe UnsafePointer<Node>(bitPattern: root) else { return -1 }
+        guard let root = unsafe UnsafePointer<Node>(bitPattern: root) else {
+            fail("Bug in UVRunLoop: there is no table of mode names.")
+        }
         return unsafe number(of: name, in: root)
     }
 

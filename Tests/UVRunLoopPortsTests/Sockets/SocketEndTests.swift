@@ -128,10 +128,7 @@ import Testing
             peer.reset()
             #expect(loop.run(for: .milliseconds(10), returnAfterSourceHandled: true) == .timedOut)
             port.resumeReading()
-            loop.run { log.count == 2 }
-            #expect(
-                log.entries == ["received before", "failed: the peer dropped the connection"]
-            )
+            expectBytesThenReset(log, loop)
         }
     }
 
@@ -149,10 +146,7 @@ import Testing
             #expect(loop.run(for: .milliseconds(10), returnAfterSourceHandled: true) == .timedOut)
             #expect(log.entries == [] && port.isValid)
             port.resumeReading()
-            loop.run { log.count == 2 }
-            #expect(
-                log.entries == ["received before", "failed: the peer dropped the connection"]
-            )
+            expectBytesThenReset(log, loop)
         }
     }
 
@@ -246,4 +240,10 @@ import Testing
         }
         #expect(token == nil)
     }
+}
+
+/// Expects the bytes that came before a reset, and then the reset.
+private func expectBytesThenReset(_ log: EventLog, _ loop: UVRunLoop) {
+    loop.run { log.count == 2 }
+    #expect(log.entries == ["received before", "failed: the peer dropped the connection"])
 }

@@ -36,11 +36,7 @@ import UVRunLoopSystem
     @Test func inputIsWrittenAndEnded() throws {
         try withLoop { loop in
             let story = ChildStory()
-            let child = try ChildProcess(
-                .init("cat", input: .pipe, errorOutput: .null),
-                handler: story.handler
-            )
-            loop.add(child, forMode: .default)
+            let child = try startCat(on: loop, story)
             let text = String(repeating: "0123456789abcdef", count: 40_000)
             try child.write(Array(text.utf8))
             try child.write(Array("!".utf8))
@@ -56,11 +52,7 @@ import UVRunLoopSystem
     func whatAnotherThreadWroteComesBeforeWhatTheLoopsThreadDoesNext(writes: Bool) throws {
         try withLoop { loop in
             let story = ChildStory()
-            let child = try ChildProcess(
-                .init("cat", input: .pipe, errorOutput: .null),
-                handler: story.handler
-            )
-            loop.add(child, forMode: .default)
+            let child = try startCat(on: loop, story)
             try onAnotherThread {
                 for text in ["a", "b", "c"] { try child.write(Array(text.utf8)) }
             }
@@ -325,4 +317,14 @@ import UVRunLoopSystem
         #expect(kill(process.value, SIGKILL) == 0)
         #expect(awaitEnd(of: process.value) == -SIGKILL)
     }
+}
+
+/// Starts a program that prints what is written to it.
+private func startCat(on loop: UVRunLoop, _ story: ChildStory) throws -> ChildProcess {
+    let child = try ChildProcess(
+        .init("cat", input: .pipe, errorOutput: .null),
+        handler: story.handler
+    )
+    loop.add(child, forMode: .default)
+    return child
 }
