@@ -103,7 +103,7 @@ extension UVRunLoop {
         let end = contents.queue.end
         sortBlocks(upTo: end, &local.blocks)
         didTakeBlocks(upTo: end, &local.blocks)
-        return local.blocks.inbox.holdsBlock(for: mode, isCommon: isCommon)
+        return local.blocks.waiting.holdsItem(for: mode, isCommon: isCommon)
     }
 
     // MARK: Step 3, and after every event
@@ -152,8 +152,10 @@ extension UVRunLoop {
     ) -> BlockBatch {
         var batch = exchange(&local.spareBatch, with: BlockBatch())
         // Blocks that were sorted before came before.
-        if local.inbox.count > 0 {
-            local.inbox.take(for: mode, isCommon: isCommon, into: &batch)
+        while local.waiting.count > 0,
+            let block = local.waiting.takeNext(for: mode, isCommon: isCommon)
+        {
+            batch.append(block)
         }
         let queue = contents.queue
         let own = Self.mark(of: mode)
@@ -162,7 +164,7 @@ extension UVRunLoop {
             if mark == own {
                 batch.append(queue.segments.takeBlock(slot))
             } else {
-                take(slot, mark, into: &batch, for: mode, isCommon: isCommon, &local.inbox)
+                take(slot, mark, into: &batch, for: mode, isCommon: isCommon, &local.waiting)
             }
         }
         didTakeBlocks(upTo: end, &local)
@@ -177,36 +179,36 @@ extension UVRunLoop {
         into batch: inout BlockBatch,
         for mode: Int,
         isCommon: Bool,
-        _ inbox: inout Inbox
+        _ waiting: inout WaitingBlocks
     ) {
         let item = contents.queue.segments.take(slot)
         let modes = item.modes ?? [Self.mode(of: mark)]
         if modes.contains(mode) || (isCommon && modes.contains(Mode.common.number)) {
             batch.append(item.content)
         } else {
-            inbox.post(item.content.block, to: modes)
+            waiting.insert(item.content, for: modes)
         }
     }
 
     @inline(never)
     private func sortBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
         contents.queue.take(&local.reader, upTo: end) { slot, mark in
-            sort(slot, mark, into: &local.inbox)
+            sort(slot, mark, into: &local.waiting)
         }
     }
 
-    private func sort(_ slot: BlockQueue.Slot, _ mark: UInt64, into inbox: inout Inbox) {
+    private func sort(_ slot: BlockQueue.Slot, _ mark: UInt64, into waiting: inout WaitingBlocks) {
         let item = contents.queue.segments.take(slot)
         // Most blocks are for one mode, which needs no array.
         if let modes = item.modes {
-            inbox.post(item.content.block, to: modes)
+            waiting.insert(item.content, for: modes)
         } else {
-            inbox.post(item.content.block, to: Self.mode(of: mark))
+            waiting.insert(item.content, for: Self.mode(of: mark))
         }
     }
 
     private func didTakeBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
-        let isEmpty = !local.reader.hasPassedOver && local.inbox.count == 0
+        let isEmpty = !local.reader.hasPassedOver && local.waiting.count == 0
         local.emptyUpTo = isEmpty ? end : .max
     }
 
@@ -224,10 +226,10 @@ extension UVRunLoop {
     private func takeRest(_ local: inout LocalBlocks) -> [Block] {
         let end = contents.queue.close()
         contents.queue.takeRest(&local.reader, upTo: end) { slot, mark in
-            sort(slot, mark, into: &local.inbox)
+            sort(slot, mark, into: &local.waiting)
         }
         local.emptyUpTo = .max
-        return local.inbox.removeAll()
+        return local.waiting.removeAll().map { $0.takeBlock() }
     }
 }
 

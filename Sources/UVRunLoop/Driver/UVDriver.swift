@@ -29,8 +29,6 @@ final class UVDriver: LoopDriver {
     @safe @exclusivity(unchecked) private var stage = Stage.outside
     @safe @exclusivity(unchecked) private var foreignHandles = ForeignHandles()
     @safe @exclusivity(unchecked) private var handleHost: HandleHost?
-    /// Whether a poll has to go through libuv, because it has handles that are not the driver's.
-    @safe @exclusivity(unchecked) private var needsLibuv = false
     private let epoll: CInt
 
     /// The progress of a call of `uv_run`.
@@ -312,7 +310,6 @@ final class UVDriver: LoopDriver {
     func lend() -> UnsafeMutablePointer<uv_loop_t>? {
         forgetReleased()
         foreignHandles.mayBeThere = true
-        needsLibuv = true
         return unsafe loop
     }
 
@@ -346,9 +343,12 @@ final class UVDriver: LoopDriver {
         forgetReleased()
         let host = unsafe handleHost ?? HandleHost(loop)
         handleHost = host
-        needsLibuv = true
         return host
     }
+
+    /// Whether a poll has to go through libuv, because it has handles that are not the driver's.
+    @inline(__always)
+    private var needsLibuv: Bool { foreignHandles.mayBeThere || handleHost?.isEmpty == false }
 
     private func pollByLibuv() {
         if foreignHandles.mayBeThere { pollWithForeignHandles() } else { run(UV_RUN_NOWAIT) }
@@ -363,7 +363,6 @@ final class UVDriver: LoopDriver {
     private func libuvDidPoll() {
         hasClosed = false
         updateIsCrowded()
-        needsLibuv = foreignHandles.mayBeThere || handleHost?.isEmpty == false
         handleHost?.announceNoted()
     }
 

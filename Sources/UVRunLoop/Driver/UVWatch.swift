@@ -89,9 +89,7 @@ final class UVWatch {
     func pause() { wanted = [] }
 
     private var kernelMask: UInt32 {
-        var mask: CInt = 0
-        if wanted.contains(.readable) { mask |= CInt(cuv_poll_in) }
-        if wanted.contains(.writable) { mask |= CInt(cuv_poll_out) }
+        var mask = wanted.kernelMask
         if !peerIsDone { mask |= CInt(cuv_poll_peer_hang_up) }
         return UInt32(mask)
     }
@@ -137,7 +135,7 @@ final class UVWatch {
             report.events = .hangUp
             return
         }
-        report.events = Events(condition: condition)
+        report.events = Events(kernelMask: condition)
         if condition & CInt(cuv_poll_hang_up) != 0 {
             if report.events.contains(.readable), cuv_unread_bytes(descriptor) > 0 {
                 report.details.insert(.unread)
@@ -156,11 +154,5 @@ extension UVRunLoop.DescriptorEvents {
         self = Self(rawValue: UInt8(truncatingIfNeeded: events)).intersection([
             .readable, .writable,
         ])
-    }
-
-    fileprivate init(condition: CInt) {
-        self = []
-        if condition & CInt(cuv_poll_in) != 0 { insert(.readable) }
-        if condition & CInt(cuv_poll_out) != 0 { insert(.writable) }
     }
 }

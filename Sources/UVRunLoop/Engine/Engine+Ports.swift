@@ -319,7 +319,7 @@ extension GenericEngine {
         mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
     }
 
-    /// Ends the call of a port, which may then be served again.
+    /// Ends the call of a port, which may then be served again, even if another loop began it.
     ///
     /// - Parameters:
     ///   - ticket: The port.
@@ -327,7 +327,7 @@ extension GenericEngine {
     /// - Returns: Whether the port is still in this loop.
     mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
         let state = ports.modify(ticket) { record in
-            record.endCall()
+            record.port.isBeingCalled = false
             return (record.hasAnnouncement, record.wish)
         }
         guard let (hasAnnouncement, wish) = state else { return false }

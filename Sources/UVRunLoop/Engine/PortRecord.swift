@@ -19,8 +19,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var hasAnnouncement = false
     /// The number of the poll that last found it ready.
     var poll: Int64 = 0
-    /// Whether its handler is running, in this loop or in one that it left during the call.
-    private(set) var isBeingCalled: Bool
     /// When it was last served, or else when it was added.
     var servedAt: UInt64
     /// Its position in the queues, from when it became ready until it is served.
@@ -34,7 +32,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     init(port: Items.Port, serial: UInt64) {
         self.port = port
-        isBeingCalled = port.isBeingCalled
         order = UInt32(bitPattern: Int32(clamping: port.order)) ^ (1 << 31)
         servedAt = serial
         descriptor = port.descriptor
@@ -71,6 +68,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Whether it is queued, in any mode.
     var isWaiting: Bool { turn != nil || hasAnnouncement || isRefused }
+
+    /// Whether its handler is running, in this loop or in one that it left during the call.
+    var isBeingCalled: Bool { port.isBeingCalled }
 
     /// Whether a run in one of its modes can serve it.
     var isServable: Bool { !isBeingCalled && !isOff }
@@ -141,7 +141,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         turn = nil
         servedAt = serial
         if events.contains(.hangUp) { isOff = true }
-        isBeingCalled = true
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(
             ticket: ticket,
@@ -149,12 +148,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
             events: events,
             isFinal: isRefused
         )
-    }
-
-    /// Ends the call, even if another loop began it.
-    mutating func endCall() {
-        isBeingCalled = false
-        port.isBeingCalled = false
     }
 
     /// Removes it from the queues, and discards its pending events.

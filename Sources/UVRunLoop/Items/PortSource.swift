@@ -33,7 +33,6 @@ extension UVRunLoop {
         let owner = ItemOwner()
         private let ticketInLoop = ItemTicket()
         let labelSlot = LabelSlot()
-        /// Whether the port's handler is on the stack, for a loop that the port is moved to meanwhile.
         private let callFlag = Atomic<Bool>(false)
         package let receiver: any PortReceiver
         let useMark: UseMark
@@ -116,6 +115,9 @@ extension UVRunLoop {
             }
         }
 
+        /// Whether the port's handler is running; guarded by ``owner``.
+        ///
+        /// Not in a loop's record, because a port may move to another loop during the call.
         var isBeingCalled: Bool {
             get { callFlag.load(ordering: .relaxed) }
             set { callFlag.store(newValue, ordering: .relaxed) }

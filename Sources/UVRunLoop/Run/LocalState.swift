@@ -27,8 +27,6 @@ final class LocalState {
     @safe @exclusivity(unchecked) var spareSources: [Engine.SignalledSource] = []
     /// The blocks that were taken from the queue.
     @safe @exclusivity(unchecked) var blocks = LocalBlocks()
-    /// The number of jobs performed.
-    @safe @exclusivity(unchecked) var jobCount: UInt64 = 0
     /// The jobs that were taken from the queue.
     @safe @exclusivity(unchecked) var jobs = JobQueue.Taken()
     /// The job that is being performed.
@@ -52,9 +50,12 @@ struct LocalBlocks: ~Copyable {
     /// How far the queue was taken.
     var reader = BlockQueue.Reader()
     /// Blocks that were taken from the queue and wait for their modes.
-    var inbox = Inbox()
-    /// The end of the queue at which nothing was left of it, nor in the inbox.
+    var waiting = WaitingBlocks()
+    /// The end of the queue at which nothing was left of it, and no block waited.
     var emptyUpTo = BlockQueue.nothing
     /// Reused storage for batches.
     var spareBatch = BlockBatch()
 }
+
+/// Blocks that wait for their modes.
+typealias WaitingBlocks = ModeQueue<BlockItem.Content>

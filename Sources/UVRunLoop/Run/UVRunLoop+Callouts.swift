@@ -309,7 +309,6 @@ extension UVRunLoop.PortLink {
     /// call has ended.
     fileprivate func endCallElsewhere(hasMore: Bool) {
         owner.withLock { _, engine in
-            isBeingCalled = false
             _ = engine.endCall(of: ticket, hasMore: hasMore)
         } nowhere: {
             isBeingCalled = false

@@ -20,7 +20,6 @@ extension UVRunLoop {
         while count < Self.maxJobsAtOnce, !innermostRun.isEndedAtOnce {
             guard let entry = jobs.takeNext(&local.jobs) else { break }
             local.runningJob = entry
-            local.jobCount = local.jobCount &+ 1
             if LoopWatch.isOn { callWatched(entry) } else { perform(entry) }
             count += 1
         }

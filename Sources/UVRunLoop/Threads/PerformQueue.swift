@@ -1,7 +1,6 @@
 /// The perform requests of a loop, in the order in which they were made.
 ///
-/// A request is queued for every mode it names, `.common` included, or waits for its timer. The
-/// first run that serves one of its modes takes it; its entries for other modes are then skipped.
+/// A request waits for the modes that it names, `.common` included, or for its timer.
 struct PerformQueue: ~Copyable {
     /// The immutable part of a request.
     ///
@@ -33,7 +32,6 @@ struct PerformQueue: ~Copyable {
         fileprivate(set) var timer: UVRunLoop.Timer?
         /// The pass in which it was made, if that pass must not perform it.
         fileprivate(set) var pass: UInt64?
-        fileprivate let serial: UInt64
     }
 
     /// The object and the key by which a request can be cancelled.
@@ -59,54 +57,28 @@ struct PerformQueue: ~Copyable {
         }
     }
 
-    private struct Entry {
-        var serial: UInt64
-        var ticket: Ticket
-    }
-
-    private struct Line {
-        let mode: UVRunLoop.Mode
-        var entries: [Entry] = []
-        /// Entries before this index are finished.
-        var first = 0
-        /// The number of entries whose requests are still queued.
-        var live = 0
-
-        /// Removes finished entries if they are the majority.
-        mutating func compact(_ requests: borrowing SlotMap<Request>) {
-            guard entries.count > 2 * live + 16 else { return }
-            entries.removeAll { !requests.holds($0.ticket) }
-            first = 0
-        }
-    }
-
-    private var requests = SlotMap<Request>()
-    private var lines: [Line] = []
-    private var numbers = ModeNumbers()
+    private var requests = ModeQueue<Request>()
+    /// The modes that requests were queued for.
+    private var usedModes: [UVRunLoop.Mode] = []
     private var byTarget: [ObjectIdentifier: [Int: Set<Ticket>]] = [:]
     /// Threads that wait for requests being performed, innermost last.
     private var performing: [any PerformWaiter] = []
     /// The source of the queued requests; created with the first of them.
     var source: UVRunLoop.Source?
     private(set) var isClosed = false
+
     /// The number of the latest request.
-    private(set) var serial: UInt64 = 0
+    var serial: UInt64 { requests.serial }
     /// The number of requests queued for modes, without delayed ones.
-    private(set) var count = 0
+    var count: Int { requests.count }
 
     // MARK: In
 
     /// Queues a request; returns the modes for which it is the only one.
     mutating func insert(_ content: Content) -> (ticket: Ticket, joined: [UVRunLoop.Mode]) {
-        let ticket = register(content)
-        count += 1
-        var joined: [UVRunLoop.Mode] = []
-        for mode in content.modes {
-            let line = line(of: mode)
-            if lines[line].live == 0 { joined.append(mode) }
-            lines[line].entries.append(Entry(serial: serial, ticket: ticket))
-            lines[line].live += 1
-        }
+        let joined = content.modes.filter { !holdsRequest(for: $0) }
+        let ticket = register(Request(content: content), for: content.modes)
+        for mode in joined where !usedModes.contains(mode) { usedModes.append(mode) }
         return (ticket, joined)
     }
 
@@ -122,9 +94,9 @@ struct PerformQueue: ~Copyable {
         notInPass pass: UInt64?,
         timer: (Ticket) -> UVRunLoop.Timer
     ) -> (ticket: Ticket, timer: UVRunLoop.Timer) {
-        let ticket = register(content)
+        let ticket = register(Request(content: content, pass: pass), for: [])
         let timer = timer(ticket)
-        requests.modify(ticket) { ($0.timer, $0.pass) = (timer, pass) }
+        requests.modify(ticket) { $0.timer = timer }
         return (ticket, timer)
     }
 
@@ -133,20 +105,12 @@ struct PerformQueue: ~Copyable {
         requests.modify(ticket) { ($0.timer, $0.pass) = (timer, nil) }
     }
 
-    private mutating func register(_ content: Content) -> Ticket {
-        serial += 1
-        let ticket = requests.insert(Request(content: content, serial: serial))
-        if let target = content.target {
+    private mutating func register(_ request: Request, for modes: [UVRunLoop.Mode]) -> Ticket {
+        let ticket = requests.insert(request, for: modes.map(\.number))
+        if let target = request.content.target {
             byTarget[target.identity, default: [:]][target.keyHash, default: []].insert(ticket)
         }
         return ticket
-    }
-
-    /// Returns the index of a mode's line, which is created if necessary.
-    private mutating func line(of mode: UVRunLoop.Mode) -> Int {
-        if let index = numbers.index(of: mode.number) { return index }
-        lines.append(Line(mode: mode))
-        return numbers.insert(mode.number)
     }
 
     // MARK: Out
@@ -170,11 +134,9 @@ struct PerformQueue: ~Copyable {
         isCommon: Bool,
         upTo limit: UInt64
     ) -> Taken? {
-        var next = firstEntry(in: mode.number)
-        if isCommon, let other = firstEntry(in: UVRunLoop.Mode.common.number) {
-            if other.serial < next?.serial ?? .max { next = other }
-        }
-        guard let next, next.serial <= limit, let taken = remove(next.ticket) else { return nil }
+        guard let next = requests.oldest(for: mode.number, isCommon: isCommon),
+            next.serial <= limit, let taken = remove(next.ticket)
+        else { return nil }
         if let waiter = taken.content.waiter { performing.append(waiter) }
         return taken
     }
@@ -184,32 +146,16 @@ struct PerformQueue: ~Copyable {
         performing.removeAll { $0 === waiter }
     }
 
-    private mutating func firstEntry(in number: Int) -> Entry? {
-        guard let index = numbers.index(of: number) else { return nil }
-        while lines[index].first < lines[index].entries.count {
-            let entry = lines[index].entries[lines[index].first]
-            if requests.holds(entry.ticket) { return entry }
-            lines[index].first += 1
-        }
-        lines[index].entries.removeAll(keepingCapacity: true)
-        lines[index].first = 0
-        return nil
-    }
-
     /// Removes a request, if it was not performed or cancelled.
     mutating func remove(_ ticket: Ticket) -> Taken? {
         guard let request = requests.remove(ticket) else { return nil }
         if let target = request.content.target { forget(ticket, of: target) }
-        var taken = Taken(content: request.content, timer: request.timer)
-        guard request.timer == nil else { return taken }
-        count -= 1
-        for mode in request.content.modes {
-            let line = line(of: mode)
-            lines[line].live -= 1
-            if lines[line].live == 0 { taken.left.append(mode) }
-            lines[line].compact(requests)
-        }
-        return taken
+        let isDelayed = request.timer != nil
+        return Taken(
+            content: request.content,
+            timer: request.timer,
+            left: isDelayed ? [] : request.content.modes.filter { !holdsRequest(for: $0) }
+        )
     }
 
     private mutating func forget(_ ticket: Ticket, of target: Target) {
@@ -226,12 +172,9 @@ struct PerformQueue: ~Copyable {
         requests: [Taken], performing: [any PerformWaiter], source: UVRunLoop.Source?
     ) {
         isClosed = true
-        let remains = requests.tickets.compactMap { requests.remove($0) }
-        let taken = remains.sorted { $0.serial < $1.serial }
-            .map { Taken(content: $0.content, timer: $0.timer) }
+        let taken = requests.removeAll().map { Taken(content: $0.content, timer: $0.timer) }
         let result = (taken, performing, source)
-        (lines, numbers, byTarget) = ([], ModeNumbers(), [:])
-        (performing, source, count) = ([], nil, 0)
+        (usedModes, byTarget, performing, source) = ([], [:], [], nil)
         return result
     }
 
@@ -246,10 +189,13 @@ struct PerformQueue: ~Copyable {
     func modesToKeep(leaving modes: [UVRunLoop.Mode]) -> [UVRunLoop.Mode] {
         guard count > 0 else { return [] }
         guard !modes.contains(.common) else {
-            return lines.filter { $0.live > 0 }.map(\.mode)
+            return usedModes.filter { holdsRequest(for: $0) }
         }
-        let common = numbers.index(of: UVRunLoop.Mode.common.number)
-        return common.map { lines[$0].live > 0 } == true ? [.common] : []
+        return holdsRequest(for: .common) ? [.common] : []
+    }
+
+    private func holdsRequest(for mode: UVRunLoop.Mode) -> Bool {
+        requests.holdsItem(for: mode.number, isCommon: false)
     }
 
     /// Returns a target's requests and their keys, optionally only those with a key hash.
@@ -259,9 +205,8 @@ struct PerformQueue: ~Copyable {
     ) -> [(ticket: Ticket, key: (any Hashable & Sendable)?)] {
         guard let byKey = byTarget[target] else { return [] }
         let tickets = keyHash.map { Array(byKey[$0] ?? []) } ?? byKey.values.flatMap(\.self)
-        return tickets.compactMap { ticket in requests[ticket].map { (ticket, $0) } }
-            .sorted { $0.1.serial < $1.1.serial }
-            .map { ($0.0, $0.1.content.target?.key) }
+        return tickets.sorted { requests.serial(of: $0) ?? 0 < requests.serial(of: $1) ?? 0 }
+            .map { ($0, requests[$0]?.content.target?.key) }
     }
 }
 

@@ -23,16 +23,8 @@ extension UVRunLoop {
         let source = queue.source ?? makeRequestSource()
         queue.source = source
         source.signal()
-        source.state.withLock { state in
-            let (known, signal) = (state.links.first?.ticket, state.signal)
-            let ticket = withEngine { engine in
-                let ticket = known ?? engine.sources.insert(SourceRecord<LoopItems>(source: source))
-                for mode in modes { _ = engine.add(ticket, sourceTo: mode, signal: signal) }
-                return ticket
-            }
-            // The engine keeps the source until the end of the loop, in whatever modes it is.
-            if known == nil { state.links = [Source.Link(loop: self, ticket: ticket)] }
-        }
+        // The engine keeps the source until the end of the loop, in whatever modes it is.
+        source.state.withLock { _ = join(modes, source, &$0) }
     }
 
     private func makeRequestSource() -> Source {

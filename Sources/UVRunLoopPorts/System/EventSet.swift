@@ -53,7 +53,7 @@ struct EventSet: ~Copyable, Sendable {
             if count == -EINTR { return .success([]) }
             guard count >= 0 else { return .failure(UVError(rawValue: count)) }
             return unsafe .success(
-                buffer[..<Int(count)].map { Ready(tag: $0.tag, events: Events($0.events)) }
+                buffer[..<Int(count)].map { Ready(tag: $0.tag, events: Self.events($0.events)) }
             )
         }.get()
     }
@@ -65,23 +65,13 @@ struct EventSet: ~Copyable, Sendable {
         _ tag: UInt64
     ) throws(UVError) {
         let operation = CInt(operation)
-        try accepted(cuv_epoll_tag(descriptor.number, operation, number, events.mask, tag))
+        let mask = UInt32(events.kernelMask)
+        try accepted(cuv_epoll_tag(descriptor.number, operation, number, mask, tag))
     }
-}
 
-extension UVRunLoop.DescriptorSource.Events {
-    fileprivate init(_ mask: UInt32) {
-        self = []
+    private static func events(_ mask: UInt32) -> Events {
         let mask = CInt(bitPattern: mask)
-        if mask & CInt(cuv_poll_in) != 0 { insert(.readable) }
-        if mask & CInt(cuv_poll_out) != 0 { insert(.writable) }
-        if mask & CInt(cuv_poll_error | cuv_poll_hang_up) != 0 { insert(.hangUp) }
-    }
-
-    fileprivate var mask: UInt32 {
-        var mask: CInt = 0
-        if contains(.readable) { mask |= CInt(cuv_poll_in) }
-        if contains(.writable) { mask |= CInt(cuv_poll_out) }
-        return UInt32(mask)
+        let isBroken = mask & CInt(cuv_poll_error | cuv_poll_hang_up) != 0
+        return Events(kernelMask: mask).union(isBroken ? .hangUp : [])
     }
 }

@@ -20,10 +20,7 @@ struct PollSet: Sendable {
     }
 
     mutating func add(_ descriptor: CInt, _ events: UVRunLoop.DescriptorEvents) {
-        var asked: CInt = 0
-        if events.contains(.readable) { asked |= POLLIN }
-        if events.contains(.writable) { asked |= POLLOUT }
-        entries.append(Entry(descriptor: descriptor, asked: Int16(asked)))
+        entries.append(Entry(descriptor: descriptor, asked: Int16(events.kernelMask)))
     }
 
     /// Waits until a descriptor is ready.
@@ -44,9 +41,7 @@ struct PollSet: Sendable {
     /// The condition of the descriptor that was added at this position.
     func condition(at index: Int) -> Condition {
         let found = CInt(entries[index].found)
-        var condition = Condition()
-        if found & POLLIN != 0 { condition.events.insert(.readable) }
-        if found & POLLOUT != 0 { condition.events.insert(.writable) }
+        var condition = Condition(events: .init(kernelMask: found))
         if found & (POLLERR | POLLNVAL | POLLHUP) != 0 { condition.events.insert(.hangUp) }
         condition.hasUnread = found & POLLIN != 0 && found & (POLLERR | POLLNVAL) == 0
         return condition

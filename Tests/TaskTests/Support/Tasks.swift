@@ -67,11 +67,6 @@ func runTask(on loop: UVRunLoop, _ body: @escaping @Sendable () async throws -> 
     try end.result?.get()
 }
 
-extension UVRunLoop {
-    /// How many jobs the loop has performed; on its own thread.
-    var jobCount: UInt64 { local.here.jobCount }
-}
-
 /// Starts a thread from a task; the call waits for the thread's loop.
 func startLoopThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread(name: "loop of a test") }
 
