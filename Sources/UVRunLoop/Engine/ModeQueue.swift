@@ -8,8 +8,9 @@ struct ModeQueue<Item>: ~Copyable {
     struct Element {
         var item: Item
         let serial: UInt64
-        /// The lines that have an entry for it. One alone needs no array.
+        /// The line that has an entry for it, without an array; `nil` if none has.
         let line: Int?
+        /// The lines that have further entries for it.
         let otherLines: [Int]
     }
 

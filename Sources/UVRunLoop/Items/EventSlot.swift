@@ -20,15 +20,9 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// - Returns: Whether a task waited for it.
     @discardableResult
     func deliver(_ element: Element) -> Bool {
-        let waiting = state.withLock { state -> WaitingTask<Element?>? in
-            guard !state.isFinished else { return nil }
-            if let task = state.waiting.take() { return task }
-            state.pending = state.pending.map { merge($0, element) } ?? element
-            return nil
-        }
-        guard let waiting else { return false }
-        waiting.resume(returning: element)
-        return true
+        let waiting = state.withLock { $0.intake.offer(element, merging: merge) }
+        waiting?.perform()
+        return waiting != nil
     }
 
     /// Gives an element to the task that waits; if none does, keeps it and takes the source out of
@@ -45,13 +39,7 @@ final class EventSlot<Element: Sendable>: Sendable {
     }
 
     /// Ends the sequence; an element that is kept is still given out.
-    func finish() {
-        let waiting = state.withLock { state -> WaitingTask<Element?>? in
-            state.isFinished = true
-            return state.waiting.take()
-        }
-        waiting?.resume(returning: nil)
-    }
+    func finish() { state.withLock { $0.intake.finish() }?.perform() }
 
     // MARK: The task
 
@@ -67,30 +55,28 @@ final class EventSlot<Element: Sendable>: Sendable {
         isolation: isolated (any Actor)?,
         return comeBack: () -> Void
     ) async -> Element? {
-        if let element = state.withLock({ $0.pending.take() }) { return element }
-        return await UVRunLoop.suspend(on: loop, isolation: isolation) { task in
+        if let outcome = state.withLock({ $0.intake.take() }) { return outcome.get() }
+        let outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) { task in
             begin(task, return: comeBack)
         } onCancel: {
-            endWait()
+            state.withLock { $0.intake.cancel() }?.perform()
         }
+        return outcome.get()
     }
 
-    private func begin(_ task: WaitingTask<Element?>, return comeBack: () -> Void) {
-        switch state.withLock({ $0.begin(task) }) {
-        case .done(let element): task.resume(returning: element)
-        case .comeBack: comeBack()
-        case .wait: break
+    private func begin(_ task: SlotState<Element>.Intake.Waiter, return comeBack: () -> Void) {
+        let (resumption, isMissed) = state.withLock { state in
+            let resumption = state.intake.begin(task)
+            return (resumption, resumption == nil && state.comeBack())
         }
-    }
-
-    /// Ends the wait of a task that was cancelled.
-    private func endWait() {
-        let waiting = state.withLock { $0.waiting.take() }
-        waiting?.resume(returning: nil)
+        resumption?.perform()
+        if isMissed { comeBack() }
     }
 }
 
 private struct SlotState<Element: Sendable> {
+    typealias Intake = TaskIntake<Element, Never>
+
     /// Whether the source is in its mode.
     private enum Place {
         case inMode
@@ -99,43 +85,27 @@ private struct SlotState<Element: Sendable> {
         case out
     }
 
-    /// What a task that begins to wait does next.
-    enum Step {
-        case done(Element?)
-        case wait
-        case comeBack
-    }
-
-    var pending: Element?
-    var waiting: WaitingTask<Element?>?
-    var isFinished = false
+    var intake = Intake()
     private var place = Place.inMode
 
-    /// Stores a task that waits, unless there is an element for it.
-    mutating func begin(_ task: WaitingTask<Element?>) -> Step {
-        if let element = pending.take() { return .done(element) }
-        if isFinished { return .done(nil) }
-        require(
-            waiting == nil,
-            "Two tasks wait for the same sequence. A sequence has one consumer."
-        )
-        waiting = task
-        guard case .out = place else { return .wait }
+    /// A task waits; returns whether the source has to be added again.
+    mutating func comeBack() -> Bool {
+        guard case .out = place else { return false }
         place = .inMode
-        return .comeBack
+        return true
     }
 
     /// Begins to take the source out, unless a task waits.
     mutating func leaveIfUnattended() -> Bool {
-        guard waiting == nil, !isFinished, case .inMode = place else { return false }
+        guard !intake.isWaiting, !intake.isFinished, case .inMode = place else { return false }
         place = .leaving
         return true
     }
 
     /// The source is out of its mode; returns whether it has to be added again.
     mutating func hasLeft() -> Bool {
-        place = waiting == nil ? .out : .inMode
-        return waiting != nil
+        place = intake.isWaiting ? .inMode : .out
+        return intake.isWaiting
     }
 }
 

@@ -4,14 +4,14 @@ import UVRunLoop
 ///
 /// > Threading: Any thread.
 final class EventInbox<Event: Sendable>: Sendable {
-    typealias Waiter = WaitingTask<Event?>
+    private typealias Intake = TaskIntake<Event, Never>
 
     private struct State {
         var events: [Event] = []
-        var isClosed = false
         /// Whether a task takes the events instead of the handler.
         var isTakenByTask = false
-        var waiter: Waiter?
+        /// The task that waits; the intake itself keeps no event.
+        var intake = Intake()
     }
 
     private let state = Guarded(State())
@@ -30,6 +30,12 @@ final class EventInbox<Event: Sendable>: Sendable {
         return event
     }
 
+    /// Gives the first event to the task that waits, if there are both.
+    private func giveFirst(of state: inout State) -> Intake.Resumption? {
+        guard state.intake.isWaiting, let event = takeFirst(of: &state) else { return nil }
+        return state.intake.offer(event)
+    }
+
     var count: Int { state.withLock { $0.events.count } }
 
     func count(where condition: (Event) -> Bool) -> Int {
@@ -46,7 +52,7 @@ final class EventInbox<Event: Sendable>: Sendable {
     /// Changes the waiting events, unless the source is invalid; the body calls no user code.
     func change(_ body: (inout [Event]) -> Void) {
         state.withLock { state in
-            if !state.isClosed { body(&state.events) }
+            if !state.intake.isFinished { body(&state.events) }
         }
     }
 
@@ -61,32 +67,27 @@ final class EventInbox<Event: Sendable>: Sendable {
     ///
     /// - Returns: Whether there was one.
     func giveToTask() -> Bool {
-        let given = state.withLock { state -> (Waiter, Event)? in
-            guard !state.events.isEmpty, let waiter = state.waiter.take() else { return nil }
-            return takeFirst(of: &state).map { (waiter, $0) }
-        }
-        guard let (waiter, event) = given else { return false }
-        waiter.resume(returning: event)
-        return true
+        let resumption = state.withLock { giveFirst(of: &$0) }
+        resumption?.perform()
+        return resumption != nil
     }
 
     /// Whether the loop has an event to serve: one that the handler or a waiting task can get.
     var canBeServed: Bool {
-        state.withLock { !$0.events.isEmpty && (!$0.isTakenByTask || $0.waiter != nil) }
+        state.withLock { !$0.events.isEmpty && (!$0.isTakenByTask || $0.intake.isWaiting) }
     }
 
     /// Whether an event is left for a task, and none waits for it.
     var holdsUntaken: Bool {
-        state.withLock { !$0.events.isEmpty && $0.isTakenByTask && $0.waiter == nil }
+        state.withLock { !$0.events.isEmpty && $0.isTakenByTask && !$0.intake.isWaiting }
     }
 
     /// Ends the sequence, drops the events that wait, and takes no more.
     func close() {
-        let (dropped, waiter) = state.withLock { state -> ([Event], Waiter?) in
-            state.isClosed = true
-            return (exchange(&state.events, with: []), state.waiter.take())
+        let (dropped, resumption) = state.withLock { state in
+            (exchange(&state.events, with: []), state.intake.finish())
         }
-        waiter?.resume(returning: nil)
+        resumption?.perform()
         withExtendedLifetime(dropped) {}
     }
 
@@ -95,32 +96,18 @@ final class EventInbox<Event: Sendable>: Sendable {
     /// Has a task take the events from now on.
     func beginTaking() { state.withLock { $0.isTakenByTask = true } }
 
-    /// Stores a task that waits; returns what it gets if there is no need to wait.
-    private func begin(_ waiter: Waiter) -> Event?? {
-        state.withLock { state -> Event?? in
-            if let event = takeFirst(of: &state) { return .some(event) }
-            if state.isClosed { return .some(nil) }
-            require(
-                state.waiter == nil,
-                "Two tasks wait for the same sequence. A sequence has one consumer."
-            )
-            state.waiter = waiter
-            return nil
-        }
-    }
-
-    private func cancelWait() {
-        let waiter = state.withLock { $0.waiter.take() }
-        waiter?.resume(returning: nil)
+    /// Stores a task that waits, unless there is something for it.
+    private func begin(_ task: Intake.Waiter) -> Intake.Resumption? {
+        state.withLock { $0.intake.begin(task) ?? giveFirst(of: &$0) }
     }
 
     /// Waits for an event; returns `nil` at the end, or if the task was cancelled.
     func next(on loop: UVRunLoop?, isolation: isolated (any Actor)?) async -> Event? {
-        if let event = take() { return event }
-        return await UVRunLoop.suspend(on: loop, isolation: isolation) { (waiter: Waiter) in
-            if let result = begin(waiter) { waiter.resume(returning: result) }
+        let outcome: Intake.Outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) {
+            begin($0)?.perform()
         } onCancel: {
-            cancelWait()
+            state.withLock { $0.intake.cancel() }?.perform()
         }
+        return outcome.get()
     }
 }

@@ -1,19 +1,18 @@
-import UVRunLoop
-
-/// What one task takes from a port: at most one element that nobody waited for, the task that
+/// What one task takes from a source: at most one element that nobody waited for, the task that
 /// waits, and the end.
 ///
-/// A value behind the lock of its owner, which pauses its source while the intake is full.
-struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
-    typealias Outcome = Result<Element?, Failure>
-    typealias Waiter = WaitingTask<Outcome>
+/// A value behind the lock of its owner. The owner pauses its source while the intake is full, or
+/// merges what nobody waits for.
+package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
+    package typealias Outcome = Result<Element?, Failure>
+    package typealias Waiter = WaitingTask<Outcome>
 
     /// A task to resume, while no lock is held.
-    struct Resumption: Sendable {
+    package struct Resumption: Sendable {
         fileprivate let task: Waiter
         fileprivate let outcome: Outcome
 
-        func perform() { task.resume(returning: outcome) }
+        package func perform() { task.resume(returning: outcome) }
     }
 
     private var kept: Element?
@@ -21,27 +20,42 @@ struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     /// The end, once it is reached; an error is given to one wait.
     private var end: Outcome?
 
-    init() {}
+    package init() {}
 
     /// Whether an element is kept that nobody took.
-    var isFull: Bool { kept != nil }
+    package var isFull: Bool { kept != nil }
 
-    // MARK: The port
+    /// Whether a task waits.
+    package var isWaiting: Bool { waiting != nil }
+
+    /// Whether the end was reached; an element may be kept nevertheless.
+    package var isFinished: Bool { end != nil }
+
+    // MARK: The source
 
     /// Gives an element to the task that waits, or keeps it; after the end it is ignored.
     ///
     /// The caller keeps a reference until it has released the lock.
-    mutating func offer(_ element: Element) -> Resumption? {
+    ///
+    /// - Parameters:
+    ///   - element: The element.
+    ///   - merge: Makes one element of the one that is kept and the new one. Without it, an element
+    ///     must not be offered while the intake is full.
+    /// - Returns: The task to resume, if one waited.
+    package mutating func offer(
+        _ element: Element,
+        merging merge: (Element, Element) -> Element = { $1 }
+    ) -> Resumption? {
         guard end == nil else { return nil }
         guard let task = waiting.take() else {
-            kept = element
+            kept = kept.map { merge($0, element) } ?? element
             return nil
         }
         return Resumption(task: task, outcome: .success(element))
     }
 
     /// Ends the sequence, unless it has ended; an element that is kept is still given out.
-    mutating func finish(throwing failure: Failure? = nil) -> Resumption? {
+    package mutating func finish(throwing failure: Failure? = nil) -> Resumption? {
         guard end == nil else { return nil }
         let outcome: Outcome = failure.map { .failure($0) } ?? .success(nil)
         guard let task = waiting.take() else {
@@ -53,12 +67,12 @@ struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Takes the element that is kept, to be released without the lock.
-    mutating func takeKept() -> Element? { kept.take() }
+    package mutating func takeKept() -> Element? { kept.take() }
 
     // MARK: The task
 
     /// Takes what is there: the element, or the end.
-    mutating func take() -> Outcome? {
+    package mutating func take() -> Outcome? {
         if let element = kept.take() { return .success(element) }
         guard let end else { return nil }
         self.end = .success(nil)
@@ -66,7 +80,7 @@ struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Stores a task that waits, unless there is something for it.
-    mutating func begin(_ task: Waiter) -> Resumption? {
+    package mutating func begin(_ task: Waiter) -> Resumption? {
         if let outcome = take() { return Resumption(task: task, outcome: outcome) }
         require(
             waiting == nil,
@@ -77,7 +91,7 @@ struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
     }
 
     /// Ends the wait of a task that was cancelled.
-    mutating func cancel() -> Resumption? {
+    package mutating func cancel() -> Resumption? {
         waiting.take().map { Resumption(task: $0, outcome: .success(nil)) }
     }
 }
