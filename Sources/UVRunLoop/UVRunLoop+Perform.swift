@@ -99,6 +99,7 @@ extension UVRunLoop {
     /// Whether a block is queued that may run in a mode.
     func holdsBlocks(for mode: Int, isCommon: Bool, _ local: LocalState) -> Bool {
         guard mayHoldBlocks(local) else { return false }
+        contents.queue.goOn(&local.blocks.reader)
         if contents.queue.peek(local.blocks.reader) == Self.mark(of: mode) { return true }
         let end = contents.queue.end
         sortBlocks(upTo: end, &local.blocks)

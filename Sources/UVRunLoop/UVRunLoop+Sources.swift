@@ -22,22 +22,22 @@ extension UVRunLoop {
         source.useMark.dismiss()
         let joined = source.state.withLock { state -> [Mode] in
             guard state.isValid else { return [] }
-            return join([mode], source, &state)
+            return join(mode, source, &state)
         }
         joined.forEach { source.schedule?(self, $0) }
         if !joined.isEmpty, !isOnOwnThread { wakeUp() }
     }
 
-    /// Puts a source, whose lock the caller holds, into modes of this loop.
+    /// Puts a source, whose lock the caller holds, into a mode of this loop.
     ///
     /// - Returns: The concrete modes that it was not in; none if the loop has ended.
-    func join(_ modes: [Mode], _ source: Source, _ state: inout Source.State) -> [Mode] {
+    func join(_ mode: Mode, _ source: Source, _ state: inout Source.State) -> [Mode] {
         let known = state.links.first { $0.loop === self }?.ticket
         let signal = state.signal
         let (ticket, joined) = withEngine { engine -> (Ticket?, [Mode]) in
             guard !engine.isClosed else { return (nil, []) }
             let ticket = known ?? engine.sources.insert(SourceRecord<LoopItems>(source: source))
-            return (ticket, modes.flatMap { engine.add(ticket, sourceTo: $0, signal: signal) })
+            return (ticket, engine.add(ticket, sourceTo: mode, signal: signal))
         }
         if known == nil, let ticket {
             state.links.append(Source.Link(loop: self, ticket: ticket))

@@ -58,8 +58,6 @@ struct PerformQueue: ~Copyable {
     }
 
     private var requests = ModeQueue<Request>()
-    /// The modes that requests were queued for.
-    private var usedModes: [UVRunLoop.Mode] = []
     private var byTarget: [ObjectIdentifier: [Int: Set<Ticket>]] = [:]
     /// Threads that wait for requests being performed, innermost last.
     private var performing: [any PerformWaiter] = []
@@ -78,7 +76,6 @@ struct PerformQueue: ~Copyable {
     mutating func insert(_ content: Content) -> (ticket: Ticket, joined: [UVRunLoop.Mode]) {
         let joined = content.modes.filter { !holdsRequest(for: $0) }
         let ticket = register(Request(content: content), for: content.modes)
-        for mode in joined where !usedModes.contains(mode) { usedModes.append(mode) }
         return (ticket, joined)
     }
 
@@ -106,7 +103,11 @@ struct PerformQueue: ~Copyable {
     }
 
     private mutating func register(_ request: Request, for modes: [UVRunLoop.Mode]) -> Ticket {
-        let ticket = requests.insert(request, for: modes.map(\.number))
+        // Nearly all are for one mode, which needs no array of numbers.
+        let ticket =
+            modes.count == 1
+            ? requests.insert(request, for: modes[0].number)
+            : requests.insert(request, for: modes.map(\.number))
         if let target = request.content.target {
             byTarget[target.identity, default: [:]][target.keyHash, default: []].insert(ticket)
         }
@@ -174,7 +175,7 @@ struct PerformQueue: ~Copyable {
         isClosed = true
         let taken = requests.removeAll().map { Taken(content: $0.content, timer: $0.timer) }
         let result = (taken, performing, source)
-        (usedModes, byTarget, performing, source) = ([], [:], [], nil)
+        (byTarget, performing, source) = ([:], [], nil)
         return result
     }
 
@@ -184,17 +185,8 @@ struct PerformQueue: ~Copyable {
 
     func holds(_ ticket: Ticket) -> Bool { requests.holds(ticket) }
 
-    /// Returns the modes with queued requests that a removal from other modes also affects, because
-    /// `.common` and the common modes overlap.
-    func modesToKeep(leaving modes: [UVRunLoop.Mode]) -> [UVRunLoop.Mode] {
-        guard count > 0 else { return [] }
-        guard !modes.contains(.common) else {
-            return usedModes.filter { holdsRequest(for: $0) }
-        }
-        return holdsRequest(for: .common) ? [.common] : []
-    }
-
-    private func holdsRequest(for mode: UVRunLoop.Mode) -> Bool {
+    /// Whether a request is queued that names the mode, which may be `.common`.
+    func holdsRequest(for mode: UVRunLoop.Mode) -> Bool {
         requests.holdsItem(for: mode.number, isCommon: false)
     }
 

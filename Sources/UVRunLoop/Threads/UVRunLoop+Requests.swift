@@ -24,7 +24,9 @@ extension UVRunLoop {
         queue.source = source
         source.signal()
         // The engine keeps the source until the end of the loop, in whatever modes it is.
-        source.state.withLock { _ = join(modes, source, &$0) }
+        source.state.withLock { state in
+            for mode in modes { _ = join(mode, source, &state) }
+        }
     }
 
     private func makeRequestSource() -> Source {
@@ -40,17 +42,20 @@ extension UVRunLoop {
     /// Removes the source from modes that have no more requests.
     private func leave(_ modes: [Mode], _ queue: inout PerformQueue) {
         guard !modes.isEmpty, let source = queue.source else { return }
-        let rest = queue.modesToKeep(leaving: modes)
         source.state.withLock { state in
             guard let ticket = state.links.first?.ticket else { return }
             withEngine { engine in
                 engine.renewVersion()
                 for mode in modes {
-                    _ = engine.sources.remove(ticket, from: mode, in: &engine.modes)
+                    let left = engine.sources.remove(ticket, from: mode, in: &engine.modes)
+                    guard queue.count > 0 else { continue }
+                    // A common mode may be named by one request and covered by another that names
+                    // `.common`: it must keep the source until both are done.
+                    for mode in engine.modes.names(of: left) + [.common]
+                    where queue.holdsRequest(for: mode) {
+                        _ = engine.sources.add(ticket, to: mode, in: &engine.modes)
+                    }
                 }
-                // A common mode may be named by one request and covered by another that names
-                // `.common`: it must keep the source until both are done.
-                for mode in rest { _ = engine.sources.add(ticket, to: mode, in: &engine.modes) }
             }
         }
         if queue.count == 0, source.isSignalled { _ = source.takeSignal() }

@@ -73,18 +73,16 @@ import Testing
         #expect(queue.take(b)?.left == [b, .common])
     }
 
-    @Test func leavingKeepsOnlyTheModesThatItConcerns() {
+    @Test func aModeHoldsWhatNamesItUntilThatIsRemoved() {
         let queue = Queue()
-        #expect(queue.modesToKeep(leaving: [a]) == [])
+        #expect(!queue.holds(a))
         _ = queue.insert(content(a))
-        _ = queue.insert(content(b))
-        #expect(queue.modesToKeep(leaving: [a]) == [])
-        #expect(Set(queue.modesToKeep(leaving: [.common])) == [a, b])
-        let common = queue.insert(content(.common)).ticket
-        #expect(queue.modesToKeep(leaving: [a]) == [.common])
-        #expect(Set(queue.modesToKeep(leaving: [.common])) == [a, b, .common])
+        let common = queue.insert(content(b, .common)).ticket
+        #expect(queue.holds(a) && queue.holds(b) && queue.holds(.common))
         _ = queue.remove(common)
-        #expect(queue.modesToKeep(leaving: [a]) == [])
+        #expect(queue.holds(a) && !queue.holds(b) && !queue.holds(.common))
+        #expect(queue.takeNext(a) != nil)
+        #expect(!queue.holds(a))
     }
 
     // MARK: Cancelling
@@ -167,7 +165,7 @@ import Testing
         #expect(queue.holds(ticket))
         #expect(queue[ticket]?.pass == 7)
         #expect(queue.takeNext(a) == nil)
-        #expect(queue.modesToKeep(leaving: [.common]) == [])
+        #expect(!queue.holds(a))
         let later = UVRunLoop.Timer(after: .seconds(2)) { _ in }
         queue.postpone(ticket, to: later)
         #expect(queue[ticket]?.pass == nil)
@@ -276,9 +274,7 @@ private final class Queue {
 
     func holds(_ ticket: Ticket) -> Bool { queue.holds(ticket) }
 
-    func modesToKeep(leaving modes: [UVRunLoop.Mode]) -> [UVRunLoop.Mode] {
-        queue.modesToKeep(leaving: modes)
-    }
+    func holds(_ mode: UVRunLoop.Mode) -> Bool { queue.holdsRequest(for: mode) }
 
     func requests(
         of target: Target,
