@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "cuv_children.h"
 
+#include "cuv_signals.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,15 +30,20 @@ int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end) {
     return 1;
 }
 
+void cuv_child_await_end(int descriptor) {
+    const idtype_t by_descriptor = (idtype_t)3; // P_PIDFD
+    siginfo_t info;
+    while (waitid(by_descriptor, (id_t)descriptor, &info, WEXITED) != 0 && errno == EINTR) {}
+}
+
 int cuv_child_signal(int descriptor, int signal) {
     const long pidfd_send_signal = 424; // SYS_pidfd_send_signal, which the headers may not know
     return syscall(pidfd_send_signal, descriptor, signal, NULL, 0) == 0 ? 0 : -errno;
 }
 
-// Held while a child is started, with what SIGCHLD did before.
-static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+// What SIGCHLD did before a child is started; under the lock of that signal.
 static struct sigaction previous_action;
-// Whether the calling thread holds the lock.
+// Whether the calling thread starts a child.
 static __thread int is_starting;
 
 // Marks every number that a descriptor may have where neither close_range nor /proc names them.
@@ -69,10 +76,18 @@ static void close_others_at_exec(void) {
     close(directory);
 }
 
-// In every forked child, whose parent's other threads do not exist.
+// Real-time signals that are ignored stay so in a new program, and libuv resets only the others.
+static void reset_real_time_signals(void) {
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++) sigaction(signal, &action, NULL);
+}
+
+// In every forked child.
 static void prepare_child(void) {
-    pthread_mutex_init(&starting, NULL);
-    if (is_starting) close_others_at_exec();
+    if (is_starting) {
+        close_others_at_exec();
+        reset_real_time_signals();
+    }
     is_starting = 0;
 }
 
@@ -81,7 +96,7 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, prepare_child); }
 void cuv_child_starts(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&starting);
+    cuv_child_signal_lock();
     is_starting = 1;
     sigaction(SIGCHLD, NULL, &previous_action);
 }
@@ -90,7 +105,7 @@ void cuv_child_started(void) {
     struct sigaction action = previous_action;
     sigaction(SIGCHLD, &action, NULL);
     is_starting = 0;
-    pthread_mutex_unlock(&starting);
+    cuv_child_signal_unlock();
     // A signal of another child may have been handled by libuv.
     int is_handled = (action.sa_flags & SA_SIGINFO) != 0
         || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);

@@ -17,6 +17,8 @@
 // except the previous disposition, which is set while no thread can read it.
 struct signal_state {
     uint64_t count;
+    // The place of the latest arrival among those of all signals.
+    uint64_t latest;
     // An eventfd, plus one; 0 if the signal has no sources.
     int descriptor;
     // The number of threads that are in the handler, and may write to the descriptor.
@@ -29,23 +31,59 @@ struct signal_state {
 static struct {
     // The process that has sources.
     pid_t owner;
+    // The number of arrivals of all signals.
+    uint64_t arrivals;
     struct signal_state of[cuv_signal_count];
 } signals;
 
 static void signal_arrived(int signal);
 
-int cuv_signal_is_taken(int signal) {
+// Who starts a child has libuv handle SIGCHLD meanwhile, and restores it afterwards.
+static pthread_mutex_t child_signal = PTHREAD_MUTEX_INITIALIZER;
+
+// In every forked child, whose parent's other threads do not exist.
+static void free_child_signal(void) { pthread_mutex_init(&child_signal, NULL); }
+
+static void watch_forks_for_child_signal(void) { pthread_atfork(NULL, NULL, free_child_signal); }
+
+void cuv_child_signal_lock(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks_for_child_signal);
+    pthread_mutex_lock(&child_signal);
+}
+
+void cuv_child_signal_unlock(void) { pthread_mutex_unlock(&child_signal); }
+
+static void lock(int signal) {
+    if (signal == SIGCHLD) cuv_child_signal_lock();
+}
+
+static void unlock(int signal) {
+    if (signal == SIGCHLD) cuv_child_signal_unlock();
+}
+
+// The disposition of SIGCHLD is looked at and changed under its lock, except in a forked child.
+static int is_taken(int signal) {
     struct sigaction present;
     return sigaction(signal, NULL, &present) == 0 && present.sa_handler == signal_arrived;
 }
 
+int cuv_signal_is_taken(int signal) {
+    lock(signal);
+    int is_ours = is_taken(signal);
+    unlock(signal);
+    return is_ours;
+}
+
 // Restores the previous disposition of a signal, unless it was changed by other code.
 static void put_back(int signal) {
-    if (cuv_signal_is_taken(signal)) sigaction(signal, &signals.of[signal].previous, NULL);
+    if (is_taken(signal)) sigaction(signal, &signals.of[signal].previous, NULL);
 }
 
 void cuv_signal_record(int signal, uint64_t count) {
     struct signal_state *state = &signals.of[signal];
+    uint64_t latest = __atomic_add_fetch(&signals.arrivals, count, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&state->latest, latest, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&state->count, count, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
     int descriptor = __atomic_load_n(&state->descriptor, __ATOMIC_SEQ_CST) - 1;
@@ -67,9 +105,11 @@ static void signal_arrived(int signal) {
     errno = error;
 }
 
+uint64_t cuv_signal_latest(int signal) { return __atomic_load_n(&signals.of[signal].latest, __ATOMIC_SEQ_CST); }
+
 uint64_t cuv_signal_arrivals(int signal) { return __atomic_load_n(&signals.of[signal].count, __ATOMIC_SEQ_CST); }
 
-int cuv_signal_take(int signal, int descriptor) {
+static int take(int signal, int descriptor) {
     struct signal_state *state = &signals.of[signal];
     if (sigaction(signal, NULL, &state->previous) != 0) return -errno;
     __atomic_store_n(&signals.owner, getpid(), __ATOMIC_SEQ_CST);
@@ -90,9 +130,18 @@ int cuv_signal_take(int signal, int descriptor) {
     return error;
 }
 
+int cuv_signal_take(int signal, int descriptor) {
+    lock(signal);
+    int status = take(signal, descriptor);
+    unlock(signal);
+    return status;
+}
+
 void cuv_signal_give_back(int signal) {
     struct signal_state *state = &signals.of[signal];
+    lock(signal);
     put_back(signal);
+    unlock(signal);
     __atomic_store_n(&state->is_taken, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&state->descriptor, 0, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&state->in_flight, __ATOMIC_SEQ_CST) > 0) sched_yield();

@@ -22,10 +22,9 @@ extension UVRunLoop {
         registerMainQueue()
         // First, because a later step may wait for a thread that waits for one of these requests.
         let requests = closeRequests()
-        let now = waker.now
         let remains = withEngine { engine in
             let remains = engine.close()
-            for timer in remains.timers { timer.didLeave(now: now) }
+            for timer in remains.timers { timer.owner.leave() }
             for record in remains.observers { record.observer.owner.leave() }
             for record in remains.ports {
                 let link = record.port.link

@@ -6,7 +6,7 @@ extension UVRunLoop {
     /// before this call, normally to end the process. A second signal therefore ends it at once, in
     /// whatever the handler has begun and also if the loop is busy, and the exit status says which
     /// signal it was. If two signals have arrived before the loop could serve the first, they have
-    /// the same effect.
+    /// the same effect: the second one's.
     ///
     /// The signals are sources of the common modes, which they do not keep from being empty: a run
     /// returns when its other work is done. If the loop's thread has ended, the signals keep their
@@ -121,9 +121,30 @@ private final class Termination: Sendable {
     private func signalDidArrive(_ signal: CInt, _ count: Int) {
         let sources = sources.withLock { exchange(&$0, with: []) }
         // The signals have their previous effects from here on.
-        let more = sources.reduce(0) { $0 + $1.invalidateCounting() }
-        if count + more > 1 { SignalListener.raise(signal) }
+        let arrivals = sources.map { source in
+            let (untold, latest) = source.invalidateCounting()
+            let count = source.signal == signal ? untold + count : untold
+            return Arrivals(signal: source.signal, count: count, latest: latest)
+        }
+        Self.raiseAllButFirst(arrivals.filter { $0.count > 0 })
         handler.current?()
         handler.release()
+    }
+
+    /// The arrivals of one signal before the handler is called.
+    private struct Arrivals {
+        let signal: CInt
+        let count: Int
+        /// The place of the latest of them in the order of all arrivals.
+        let latest: UInt64
+    }
+
+    /// Gives the signals that came after the first their effects.
+    private static func raiseAllButFirst(_ arrivals: [Arrivals]) {
+        var first = true
+        for signal in arrivals.sorted(by: { $0.latest < $1.latest }) {
+            if !first || signal.count > 1 { SignalListener.raise(signal.signal) }
+            first = false
+        }
     }
 }

@@ -43,9 +43,8 @@ extension UVRunLoop {
     ///   - mode: The mode to leave; ``Mode/common`` takes a timer that was added to it out of
     ///     every common mode.
     public func remove(_ timer: Timer, forMode mode: Mode) {
-        let now = waker.now
         timer.owner.withLock(ifIn: self) { engine in
-            if !engine.remove(timer, from: mode) { timer.didLeave(now: now) }
+            if !engine.remove(timer, from: mode) { timer.owner.leave() }
         }
         contentsDidChange()
     }
@@ -64,12 +63,6 @@ extension UVRunLoop {
 }
 
 extension UVRunLoop.Timer {
-    /// Leaves the loop; the caller holds its lock.
-    func didLeave(now: Int64) {
-        core.didLeave(now: now)
-        owner.leave()
-    }
-
     /// Makes the timer invalid, under its lock.
     ///
     /// - Parameter releasing: Whether to take its handler, which only its home thread may do.

@@ -131,6 +131,27 @@ import Testing
         }
     }
 
+    /// Messages that are served many in a row must not keep what their handler starts waiting.
+    @Test(arguments: DriverKind.allCases, [false, true])
+    func aJobOfAMessageIsPerformedBeforeTheNextMessage(kind: DriverKind, isObserved: Bool) {
+        withLoop(kind) { loop, log in
+            let port = UVRunLoop.Port { _, message in
+                log.note("message \(message.id)")
+                Task(executorPreference: loop.taskExecutor) { log.note("job \(message.id)") }
+            }
+            loop.add(port, forMode: .default)
+            for id in 0..<5 { #expect(port.trySend(id)) }
+            if isObserved {
+                loop.add(
+                    UVRunLoop.Observer(activities: .beforeTimers) { _, _ in },
+                    forMode: .default
+                )
+            }
+            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(log.entries == (0..<5).flatMap { ["message \($0)", "job \($0)"] })
+        }
+    }
+
     @Test func invalidationAndCancellationEndAWait() throws {
         try runTask { loop in
             let port = UVRunLoop.Port()

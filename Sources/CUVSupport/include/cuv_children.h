@@ -25,6 +25,9 @@ int cuv_child_open(pid_t process);
 // If only_asks is set, the status can be collected later; otherwise it is collected now.
 int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end);
 
+// Waits for the end of the child behind a pidfd, unless its status was collected, and collects it.
+void cuv_child_await_end(int descriptor);
+
 // Sends a signal to the child behind a pidfd.
 int cuv_child_signal(int descriptor, int signal);
 
@@ -34,7 +37,8 @@ int cuv_child_signal(int descriptor, int signal);
 // The program inherits none of this process's descriptors but the standard ones. They are marked in
 // the forked child: in this process other threads open and close descriptors meanwhile.
 //
-// libuv handles SIGCHLD while it starts a child; the disposition is restored afterwards.
+// libuv handles SIGCHLD while it starts a child; the disposition is restored afterwards. A signal source
+// for it is made and ended before or after.
 void cuv_child_starts(void);
 void cuv_child_started(void);
 

@@ -10,6 +10,11 @@ enum {
     cuv_signal_count = _NSIG,
 };
 
+// Has other threads wait that take or give back SIGCHLD, or look who handles it. Meanwhile the caller
+// may have other code handle it, and restore it.
+void cuv_child_signal_lock(void);
+void cuv_child_signal_unlock(void);
+
 // Makes a signal's arrivals write to an eventfd, in place of its previous disposition.
 int cuv_signal_take(int signal, int descriptor);
 
@@ -21,6 +26,9 @@ void cuv_signal_give_back(int signal);
 
 // Returns the number of arrivals of a signal in this process.
 uint64_t cuv_signal_arrivals(int signal);
+
+// Returns the place of a signal's latest arrival among those of all signals; 0 if there was none.
+uint64_t cuv_signal_latest(int signal);
 
 // Counts arrivals of a signal, and writes to its eventfd. Async-signal-safe.
 void cuv_signal_record(int signal, uint64_t count);

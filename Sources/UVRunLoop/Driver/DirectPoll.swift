@@ -13,7 +13,7 @@ enum DirectPoll {
 
     /// Polls without waiting, and reports the ready descriptors with libuv's event bits.
     ///
-    /// - Returns: Whether there may be more of them: ``pollForMany(epoll:_:)`` is to be called.
+    /// - Returns: Whether there may be more of them: ``pollForMany(epoll:into:_:)`` is to be called.
     @inline(__always)
     static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) -> Bool {
         unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: few) { buffer in
@@ -24,17 +24,28 @@ enum DirectPoll {
         }
     }
 
-    /// Polls for as many events as libuv requests at a time; a descriptor may be reported again.
+    /// Polls until all that is ready was found, for as many events at a time as libuv requests; a
+    /// descriptor may be reported again.
     ///
     /// To be called where it is not inlined, because it takes 20 KiB of the stack. glibc returns the
     /// pages of an ending thread's stack to the system, except for about the first 16 KiB. With
     /// these arrays in the frame of every poll, each thread that ran its loop faulted a page in
     /// again, which took 12 of the 86 µs from its start to its end.
     @inline(__always)
-    static func pollForMany(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) {
+    static func pollForMany(
+        epoll: CInt,
+        into reports: ReadyReports,
+        _ body: (_ descriptor: CInt, _ events: CInt) -> Void
+    ) {
         unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: many) { buffer in
             guard let found = buffer.baseAddress else { return }
-            unsafe report(Int(cuv_epoll_many_ready(epoll, found)), found, body)
+            var (count, known) = (many, -1)
+            // The kernel begins behind what it found the time before.
+            while count == many, reports.count > known {
+                known = reports.count
+                count = unsafe Int(cuv_epoll_many_ready(epoll, found))
+                unsafe report(count, found, body)
+            }
         }
     }
 

@@ -13,7 +13,9 @@ package protocol LoopDriver: AnyObject {
     func poll()
 
     /// Frees what was closed or cancelled since the latest poll; called by a run without a pass.
-    func reclaim()
+    ///
+    /// - Parameter lost: Called with each descriptor that the driver has stopped to watch.
+    func reclaim(lost: (ReadyReport) -> Void)
 
     /// Waits until a descriptor is ready, the word is marked, or the moment has come; may return
     /// spuriously.
@@ -69,6 +71,11 @@ package protocol LoopDriver: AnyObject {
     /// Whether libuv is calling a callback now.
     var isInsideLibuv: Bool { get }
 
+    /// Looks for a hang-up of a descriptor that the latest poll reported without one.
+    ///
+    /// - Returns: Whether there is one, which the report then tells.
+    func findHangUp(_ report: inout ReadyReport) -> Bool
+
     /// Closes everything and releases what it holds; no method is called afterwards.
     ///
     /// The driver itself lives as long as its loop.
@@ -76,7 +83,9 @@ package protocol LoopDriver: AnyObject {
 }
 
 extension LoopDriver {
-    package func reclaim() {}
+    package func reclaim(lost: (ReadyReport) -> Void) {}
+
+    package func findHangUp(_ report: inout ReadyReport) -> Bool { false }
 
     package func forgetReleased() {}
     package func lend() -> UnsafeMutablePointer<uv_loop_t>? { nil }

@@ -31,14 +31,6 @@ final class UVDriver: LoopDriver {
     @safe @exclusivity(unchecked) private var handleHost: HandleHost?
     private let epoll: CInt
 
-    /// The progress of a call of `uv_run`.
-    private enum Stage {
-        case outside
-        /// Entered, before the prepare callbacks.
-        case entered
-        case prepared
-    }
-
     var remote: any LoopRemote { uvRemote }
 
     init(word: WakeState) throws(UVError) {
@@ -105,13 +97,15 @@ final class UVDriver: LoopDriver {
         updateIsCrowded()
     }
 
-    func reclaim() {
+    func reclaim(lost: (ReadyReport) -> Void) {
         // libuv frees memory in `uv_run` only. Descriptors that it finds ready are found again by the
-        // next poll.
+        // next poll, but for those that it has stopped to watch.
         guard hasClosed || hostHoldsHandles, !foreignHandles.mayBeThere else { return }
         run(UV_RUN_NOWAIT)
         libuvDidPoll()
-        while takeReport() != nil {}
+        while let report = takeReport() {
+            if report.details.contains(.unwatched) { lost(report) }
+        }
     }
 
     func wait(until moment: Moment?, now: Int64) {
@@ -154,7 +148,7 @@ final class UVDriver: LoopDriver {
 
     @inline(never)
     private func pollForMany() {
-        DirectPoll.pollForMany(epoll: epoll) { descriptor, events in
+        DirectPoll.pollForMany(epoll: epoll, into: reports) { descriptor, events in
             watches[descriptor]?.noteReady(events, status: 0)
         }
     }
@@ -205,6 +199,10 @@ final class UVDriver: LoopDriver {
             if !report.events.isEmpty || report.details.contains(.unwatched) { return report }
         }
         return nil
+    }
+
+    func findHangUp(_ report: inout ReadyReport) -> Bool {
+        watches.findHangUp(&report, epoll: epoll)
     }
 
     /// libuv has removed a descriptor from the epoll set, because of an error.

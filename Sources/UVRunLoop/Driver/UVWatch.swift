@@ -129,6 +129,16 @@ final class UVWatch {
         return true
     }
 
+    /// Queries the kernel about a report that was completed; returns whether there is a hang-up.
+    func findHangUp(_ report: inout ReadyReport, epoll: CInt) -> Bool {
+        guard report.registration == registration, !report.details.contains(.uncertain) else {
+            return false
+        }
+        report.details.insert(.uncertain)
+        inspect(&report, epoll: epoll)
+        return report.events.contains(.hangUp)
+    }
+
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {
         let condition = cuv_condition(descriptor)
         guard condition >= 0, condition & CInt(cuv_poll_error | cuv_poll_invalid) == 0 else {

@@ -22,7 +22,9 @@ struct Membership {
 
 /// The modes that an item is in, and whether it was added to the common modes.
 struct Attachment {
-    var isCommon = false
+    /// When it was added to `.common`, as a number; zero if it was not.
+    var commonSince: UInt64 = 0
+    var isCommon: Bool { commonSince != 0 }
     /// Nearly every item is in one mode, which needs no array.
     private(set) var first = Membership.none
     private var others: [Membership] = []

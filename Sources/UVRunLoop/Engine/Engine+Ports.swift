@@ -235,6 +235,12 @@ extension GenericEngine {
         for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }
     }
 
+    /// Records that the driver has stopped to watch a descriptor.
+    mutating func recordLoss(_ report: ReadyReport) {
+        guard descriptors.registration(of: report.descriptor) == report.registration else { return }
+        markUnwatched(report.descriptor)
+    }
+
     /// Limits a descriptor's events to what the mode's run can serve; other modes restore theirs
     /// when they run.
     private mutating func reduce(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
@@ -275,19 +281,17 @@ extension GenericEngine {
         }
     }
 
-    /// Whether a port of the mode is ready, according to the latest poll.
-    mutating func hasReadyPort(in mode: Int) -> Bool {
-        firstReadyPort(in: mode) != nil
+    /// Whether a port of the mode is ready, according to a poll or a later one.
+    mutating func hasReadyPort(in mode: Int, since poll: Int64) -> Bool {
+        firstReadyPort(in: mode, since: poll) != nil
     }
 
-    /// Skips ports that an earlier poll found ready and the latest did not: their data was read
-    /// meanwhile.
-    private mutating func firstReadyPort(in mode: Int) -> Ticket? {
-        let poll = pollNumber
+    /// Skips ports that only an earlier poll found ready: their data was read meanwhile.
+    private mutating func firstReadyPort(in mode: Int, since poll: Int64) -> Ticket? {
         while let slot = modes[mode].ready.first {
             let ticket = ports.ticket(at: slot)
             let isFresh = ports.modify(ticket, in: &modes) { record, modes in
-                if record.hasAnnouncement || record.poll == poll || record.isRefused { return true }
+                if record.hasAnnouncement || record.poll >= poll || record.isRefused { return true }
                 record.unqueue(in: &modes)
                 return false
             }
@@ -298,15 +302,14 @@ extension GenericEngine {
 
     // MARK: Serving
 
-    mutating func takeReadyPort(in mode: Int) -> Delivery? {
-        guard let ticket = firstReadyPort(in: mode) else {
+    mutating func takeReadyPort(in mode: Int, since poll: Int64) -> Delivery? {
+        guard let ticket = firstReadyPort(in: mode, since: poll) else {
             updateMayHoldReady()
             return nil
         }
         let serial = nextSerial()
-        let poll = pollNumber
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
-            let isFresh = record.poll == poll || record.isRefused
+            let isFresh = record.poll >= poll || record.isRefused
             let events = isFresh ? record.pendingEvents : []
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)

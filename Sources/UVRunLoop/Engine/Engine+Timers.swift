@@ -43,9 +43,20 @@ extension GenericEngine {
         timerModes.insert(Membership(mode: mode, place: slot), of: timer)
     }
 
-    /// Adds the timers that are recorded as common to a mode that has just become common.
+    /// Adds the timers that are recorded as common to a mode that has just become common, in the
+    /// order in which they were scheduled.
     mutating func addCommonTimers(to index: Int) {
-        for timer in allTimers where timer.core.isCommon { join(timer, index) }
+        let common = allTimers.filter(\.core.isCommon).map { ($0, serial(of: $0)) }
+        for (timer, _) in common.sorted(by: { $0.1 < $1.1 }) { join(timer, index) }
+    }
+
+    /// The first of the serials that a timer has in its modes.
+    private func serial(of timer: Items.Timer) -> UInt64 {
+        var first = UInt64.max
+        timerModes.forEach(of: timer) {
+            first = min(first, modes[$0.mode].timers.members.serial(of: $0.place))
+        }
+        return first
     }
 
     /// The timers of the loop; a timer in several modes occurs once for each.
@@ -101,9 +112,7 @@ extension GenericEngine {
 
     @inline(never)
     private mutating func removeFromManyModes(_ timer: Items.Timer) {
-        // A copy, because leaving a mode changes the original.
-        let present = timerModes
-        present.forEach(of: timer) { leave(timer, $0.mode) }
+        timerModes.removeFromEveryMode(timer).forEach { didLeave($0) }
         if timer.core.isCommon { timerModes.setCommon(false, timer) }
     }
 
@@ -245,10 +254,7 @@ extension GenericEngine {
             remove(timer, isQueued: false)
             return false
         }
-        if let now, timer.core.awaitsNextDate {
-            timer.core.series.advance(past: now)
-            renewSerials(of: timer)
-        }
+        if let now, timer.core.advance(past: now) { renewSerials(of: timer) }
         schedule(timer)
         return true
     }

@@ -95,11 +95,16 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         var deadline: Deadline?
     }
 
-    mutating func sleepView(of mode: Int) -> SleepView {
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - poll: The poll from which on a port that was found ready counts.
+    /// - Returns: The view.
+    mutating func sleepView(of mode: Int, since poll: Int64) -> SleepView {
         let hasTimers = modes[mode].timerCount > 0
         return SleepView(
             version: version,
-            hasWork: !modes[mode].signalled.isEmpty || (mayHoldReady && hasReadyPort(in: mode)),
+            hasWork: !modes[mode].signalled.isEmpty
+                || (mayHoldReady && hasReadyPort(in: mode, since: poll)),
             hasUnwatched: mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
             soonest: hasTimers ? soonestQueued(in: mode) : nil,
             deadline: hasTimers ? deadline(in: mode) : nil

@@ -1,6 +1,8 @@
 /// The items of one kind in a loop, and the modes they are in, `.common` included.
 struct ItemTable<Record: ItemRecord>: ~Copyable {
     private var records = SlotMap<Record>()
+    /// Numbers the additions to `.common`.
+    private var commonCount: UInt64 = 0
 
     var tickets: [Ticket] { records.tickets }
 
@@ -38,21 +40,28 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
             let index = modes.makeIndex(of: mode)
             return join(ticket, index, in: &modes) ? [index] : []
         }
-        records.modify(ticket) { $0.attachment.isCommon = true }
+        commonCount += 1
+        let number = commonCount
+        records.modify(ticket) { record in
+            if !record.attachment.isCommon { record.attachment.commonSince = number }
+        }
         return modes.common.filter { join(ticket, $0, in: &modes) }
     }
 
-    /// Adds the common items to a new common mode.
+    /// Adds the common items to a new common mode, in the order in which they became common.
     ///
-    /// - Complexity: O(number of items), because adding a common mode is too rare for an index.
+    /// - Complexity: O(number of items), because adding a common mode is too rare for an index; and
+    ///   O(*n* log *n*) for *n* common ones.
     mutating func addCommonItems(
         to index: Int,
         in modes: inout ModeTable<Record.Items>
     ) -> [Ticket] {
-        records.tickets.filter { ticket in
-            records[ticket]?.attachment.isCommon == true
-                && join(ticket, index, in: &modes)
+        let common = records.tickets.compactMap { ticket -> (ticket: Ticket, since: UInt64)? in
+            guard let record = records[ticket], record.attachment.isCommon else { return nil }
+            return (ticket, record.attachment.commonSince)
         }
+        return common.sorted { $0.since < $1.since }.map(\.ticket)
+            .filter { join($0, index, in: &modes) }
     }
 
     /// Adds an item to a mode, unless it is there.
@@ -83,7 +92,7 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
             return leave(ticket, index, in: &modes) ? [index] : []
         }
         guard records[ticket]?.attachment.isCommon == true else { return [] }
-        records.modify(ticket) { $0.attachment.isCommon = false }
+        records.modify(ticket) { $0.attachment.commonSince = 0 }
         return modes.common.filter { leave(ticket, $0, in: &modes) }
     }
 

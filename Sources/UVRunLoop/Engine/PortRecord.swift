@@ -13,8 +13,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var attachment = Attachment()
     /// Events that were recorded and not delivered yet.
     var pendingEvents: Events = []
-    /// The mode in which it is queued for a reported event.
-    var queuedIn: Int?
+    /// Whether it is queued for a reported event, in the modes of the runs that it was reported to.
+    private var isQueued = false
     /// Whether it has an event that the kernel does not report, and is queued in all its modes.
     var hasAnnouncement = false
     /// The number of the poll that last found it ready.
@@ -100,13 +100,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         in modes: inout ModeTable<Items>,
         _ mode: Int
     ) {
-        if let queuedIn, queuedIn != mode {
-            if !hasAnnouncement { dequeue(in: &modes) }
-            pendingEvents = []
-        }
         pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
         self.poll = poll.number
-        queuedIn = mode
+        isQueued = true
         takeTurn(at: poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial)
         if let place = attachment.place(in: mode) { enqueue(place, in: &modes[mode]) }
     }
@@ -153,17 +149,14 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Removes it from the queues, and discards its pending events.
     mutating func unqueue(in modes: inout ModeTable<Items>) {
         dequeue(in: &modes)
-        queuedIn = nil
+        isQueued = false
         hasAnnouncement = false
         pendingEvents = []
     }
 
     private func dequeue(in modes: inout ModeTable<Items>) {
-        if hasAnnouncement {
-            attachment.forEach { modes[$0.mode].ready.remove($0.place) }
-        } else if let queuedIn, let place = attachment.place(in: queuedIn) {
-            modes[queuedIn].ready.remove(place)
-        }
+        guard hasAnnouncement || isQueued else { return }
+        attachment.forEach { modes[$0.mode].ready.remove($0.place) }
     }
 }
 

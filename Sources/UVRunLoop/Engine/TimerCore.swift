@@ -33,16 +33,18 @@ struct TimerCore {
 
     mutating func callDidEnd() { callDepth -= 1 }
 
+    /// Goes on to the next date after a call; one that was set in the handler is kept.
+    ///
+    /// - Returns: Whether the date has changed.
+    mutating func advance(past now: Int64) -> Bool {
+        guard awaitsNextDate else { return false }
+        series.advance(past: now)
+        return true
+    }
+
     mutating func restart(at date: Int64) {
         series.restart(at: date)
         awaitsNextDate = false
-    }
-
-    /// Advances the date of a timer that leaves its loop in its own handler: the date it was called
-    /// for has been handled.
-    mutating func didLeave(now: Int64) {
-        guard isBeingCalled, awaitsNextDate else { return }
-        series.advance(past: now)
     }
 }
 
@@ -99,6 +101,13 @@ struct TimerModes<Timer: TimerReference> {
         let only = timer.core.membership
         timer.core.membership = .none
         return only.exists ? only : nil
+    }
+
+    /// Removes a timer from all its modes; returns those.
+    mutating func removeFromEveryMode(_ timer: Timer) -> Attachment {
+        let left = attachment(of: timer)
+        store(Attachment(), of: timer)
+        return left
     }
 
     mutating func setCommon(_ isCommon: Bool, _ timer: Timer) {

@@ -119,11 +119,12 @@ extension UVRunLoop {
             UVRunLoop.invalidate(self)
         }
 
-        /// Invalidates the source, and returns the number of arrivals that its handler was not
-        /// told.
-        func invalidateCounting() -> Int {
+        /// Invalidates the source; returns how many arrivals its handler was not told, and the
+        /// place of the latest arrival among those of all signals.
+        func invalidateCounting() -> (untold: Int, latest: UInt64) {
+            guard isValid, let receiver = link.receiver as? SignalReceiver else { return (0, 0) }
             invalidate()
-            return (link.receiver as? SignalReceiver)?.untoldCount ?? 0
+            return (receiver.untoldCount, receiver.latestArrival)
         }
     }
 }
@@ -142,6 +143,7 @@ private final class SignalReceiver: TypedPortReceiver {
     }
 
     var untoldCount: Int { listener.untoldCount }
+    var latestArrival: UInt64 { listener.latestArrival }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
         handler.checkHome(is: thread, caller)

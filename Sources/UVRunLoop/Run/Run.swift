@@ -20,6 +20,11 @@ struct Run: ~Copyable {
     var busyReceiver: (any PortReceiver)?
     /// The latest poll; `nil` before the first.
     var latestPoll: PollCache?
+    /// The number of the run's latest poll; at first, of the latest one before the run.
+    ///
+    /// What this poll or a later one has found ready is served; what only an earlier one has found
+    /// was used up meanwhile. The polls of a nested run are no measure: they are for other modes.
+    var pollNumber: Int64
     var hasSkippedPoll: Bool { latestPoll.map { $0.skippedPolls > 0 } ?? false }
     /// Whether the run is in its first pass, which skips no poll.
     var isInFirstPass = true
@@ -36,6 +41,7 @@ struct Run: ~Copyable {
     ) {
         modeNumber = mode.number
         servesJobs = !local.isInJob
+        pollNumber = local.pollCount
         self.local = local
         self.terms = terms
     }

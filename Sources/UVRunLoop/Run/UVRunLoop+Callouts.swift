@@ -137,7 +137,7 @@ extension UVRunLoop {
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
         guard timer.owner.isIn(location) else {
             engine.noteEnd(of: timer)
-            return .elsewhere
+            return .elsewhere(now: now)
         }
         if engine.endCall(timer, now: now) { return .goesOn }
         let last = timer.becomeInvalid(releasing: true)
@@ -161,7 +161,7 @@ extension UVRunLoop {
         }
         guard let loop else {
             timer.callOut(call)
-            return timer.endCallElsewhere()
+            return timer.endCallElsewhere(now: nil)
         }
         loop.callingWithinAHandler(.timer, timer) { timer.callOut(call) }
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
@@ -237,7 +237,9 @@ private enum TimerCallEnd {
     /// A one-shot timer is finished; its handler is to be released.
     case isDone(TimerCall?)
     /// The handler removed the timer from the loop, and may have added it to another.
-    case elsewhere
+    ///
+    /// The time after the call is given if a repeating timer goes on to its next date.
+    case elsewhere(now: Int64?)
 
     /// Completes the end of the call without a lock.
     ///
@@ -247,8 +249,8 @@ private enum TimerCallEnd {
         switch self {
         case .goesOn: return false
         case .isDone: return true
-        case .elsewhere:
-            timer.endCallElsewhere()
+        case .elsewhere(let now):
+            timer.endCallElsewhere(now: now)
             return true
         }
     }
@@ -265,18 +267,28 @@ extension UVRunLoop.Timer {
     ///
     /// A one-shot timer is finished. A repeating timer may be in another loop by now, or in this
     /// one again, where it is not scheduled until its call has ended.
-    fileprivate func endCallElsewhere() {
+    ///
+    /// - Parameter now: The time after the call, past which the timer goes on; `nil` leaves its
+    ///   date as it is.
+    fileprivate func endCallElsewhere(now: Int64?) {
         let repeats = owner.withLock { _, engine in
-            core.callDidEnd()
+            let repeats = callDidEnd(now: now)
             engine.schedule(self)
-            return core.series.interval != nil
+            return repeats
         } nowhere: {
-            core.callDidEnd()
-            return core.series.interval != nil
+            callDidEnd(now: now)
         } afterwards: { loop in
             loop.contentsDidChange()
         }
         if !repeats { invalidate() }
+    }
+
+    /// Ends a call, under the timer's lock; returns whether the timer repeats.
+    private func callDidEnd(now: Int64?) -> Bool {
+        core.callDidEnd()
+        guard core.series.interval != nil else { return false }
+        if let now { _ = core.advance(past: now) }
+        return true
     }
 }
 

@@ -11,6 +11,8 @@ extension UVRunLoop {
         /// The mode, if it has timers, whose dates may change at any time.
         fileprivate let modeWithTimers: Int?
         fileprivate let announcementCount: UInt64
+        /// Whether the run performs jobs, which the skipped passes would have done.
+        fileprivate let servesJobs: Bool
         fileprivate let local: LocalState
     }
 
@@ -23,13 +25,14 @@ extension UVRunLoop {
             let poll = run.latestPoll, poll.version == run.view.version
         else { return nil }
         let announcementCount = waker.announcementCount
-        let mode = run.modeIndex
-        guard !withEngine({ $0.hasReadyPort(in: mode) }) else { return nil }
+        let (mode, number) = (run.modeIndex, run.pollNumber)
+        guard !withEngine({ $0.hasReadyPort(in: mode, since: number) }) else { return nil }
         return DirectDelivery(
             poll: poll,
             end: min(run.terms.limit ?? .max, poll.end),
             modeWithTimers: run.view.holdsTimers ? mode : nil,
             announcementCount: announcementCount,
+            servesJobs: run.servesJobs && run.view.isCommon,
             local: run.local
         )
     }
@@ -42,6 +45,8 @@ extension UVRunLoop {
             direct.poll.skippedPolls < direct.poll.maxSkippedPolls,
             direct.announcementCount == waker.announcementCount
         else { return false }
+        let local = direct.local
+        if direct.servesJobs, jobs.holdsJob(&local.jobs) { return false }
         let now = waker.now
         guard now < direct.end else { return false }
         if let mode = direct.modeWithTimers {

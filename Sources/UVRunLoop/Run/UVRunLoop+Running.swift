@@ -185,7 +185,7 @@ extension UVRunLoop {
         var run = Run(mode, local, terms)
         guard begin(&run, in: mode) else {
             if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
-            run.local.withDriver { $0.reclaim() }
+            reclaim(run.local)
             return .finished
         }
         let outerMode = run.local.modeIndex
@@ -301,10 +301,10 @@ extension UVRunLoop {
     private func pendingEvent(_ run: inout Run) -> PassEvent {
         if let delivery = run.delivery.take() { return .port(delivery) }
         let mode = run.modeIndex
-        let prefersTimer = run.local.servedPort
+        let (prefersTimer, poll) = (run.local.servedPort, run.pollNumber)
         return withEngine { engine -> PassEvent in
             if let soonest = engine.soonestQueued(in: mode), soonest <= run.now(by: waker),
-                prefersTimer || !engine.hasReadyPort(in: mode)
+                prefersTimer || !engine.hasReadyPort(in: mode, since: poll)
             {
                 engine.beginBatch(in: mode, now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {
@@ -312,7 +312,9 @@ extension UVRunLoop {
                 }
                 return .timers(first)
             }
-            guard let delivery = engine.takeReadyPort(in: mode) else { return .nothing }
+            guard let delivery = engine.takeReadyPort(in: mode, since: poll) else {
+                return .nothing
+            }
             return .port(delivery)
         }
     }

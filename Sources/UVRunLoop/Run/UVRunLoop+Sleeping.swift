@@ -16,17 +16,18 @@ extension UVRunLoop {
     func findReadyPort(_ run: inout Run) -> Bool {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
-        let mode = run.modeIndex
         let hasPolled = run.latestPoll != nil
-        if hasPolled, knowsReadyPort(in: mode), canReuseLastPoll(&run) { return true }
+        if hasPolled, knowsReadyPort(run), canReuseLastPoll(&run) { return true }
         guard run.view.isSleepObserved else { return false }
         pollKernel(&run)
         // The last observer of the sleep may have gone meanwhile, and a sole port been taken.
-        return run.delivery != nil || knowsReadyPort(in: mode)
+        return run.delivery != nil || knowsReadyPort(run)
     }
 
-    private func knowsReadyPort(in mode: Int) -> Bool {
-        summary.mayHoldReady && withEngine { $0.hasReadyPort(in: mode) }
+    private func knowsReadyPort(_ run: borrowing Run) -> Bool {
+        guard summary.mayHoldReady else { return false }
+        let (mode, poll) = (run.modeIndex, run.pollNumber)
+        return withEngine { $0.hasReadyPort(in: mode, since: poll) }
     }
 
     /// Polls without waiting, unless the latest poll can be reused.
@@ -37,7 +38,7 @@ extension UVRunLoop {
     func poll(_ run: inout Run) {
         let mayWait =
             !run.isInFirstPass
-            && (!run.view.holdsDescriptors || knowsReadyPort(in: run.modeIndex))
+            && (!run.view.holdsDescriptors || knowsReadyPort(run))
         if !mayWait || !canReuseLastPoll(&run) { pollKernel(&run) }
     }
 
@@ -135,8 +136,8 @@ extension UVRunLoop {
                 deadline: nil
             )
         }
-        let mode = run.modeIndex
-        return withEngine { $0.sleepView(of: mode) }
+        let (mode, poll) = (run.modeIndex, run.pollNumber)
+        return withEngine { $0.sleepView(of: mode, since: poll) }
     }
 
     // MARK: The kernel
@@ -189,6 +190,7 @@ extension UVRunLoop {
     private func recordReadyPorts(_ run: inout Run) -> Bool {
         let number = run.local.pollCount + 1
         run.local.pollCount = number
+        run.pollNumber = number
         var (found, isForRun) = (0, false)
         let readyCount = run.local.withDriver { $0.readyCount }
         if readyCount > 0 {
@@ -207,6 +209,14 @@ extension UVRunLoop {
             number: number
         )
         return isForRun
+    }
+
+    /// Has the driver free what was closed, in a run that does not poll.
+    @inline(never)
+    func reclaim(_ local: LocalState) {
+        local.withDriver { driver in
+            driver.reclaim { report in withEngine { $0.recordLoss(report) } }
+        }
     }
 
     /// Records the driver's reports of a poll, or takes a sole ready port for this pass.
@@ -228,7 +238,7 @@ extension UVRunLoop {
         let mayTake = mayTake && !run.view.isSleepObserved
         let now = mayTake && run.view.holdsTimers ? run.now(by: waker) : 0
         var (count, isForRun) = (0, false)
-        while let report = run.local.withDriver({ $0.takeReport() }) {
+        while var report = run.local.withDriver({ $0.takeReport() }) {
             count += 1
             let outcome = withEngine { engine -> Engine.ReportOutcome in
                 if engine.pollNumber != poll { engine.pollNumber = poll }
@@ -242,6 +252,10 @@ extension UVRunLoop {
             case .rearm(let order):
                 let isCarriedOut = run.local.withDriver { $0.rearm(order) }
                 if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
+                // libuv does not tell a hang-up that comes with other events.
+                guard run.local.withDriver({ $0.findHangUp(&report) }) else { continue }
+                let hangUp = withEngine { $0.record(report, in: mode) }
+                if case .isForRun = hangUp { isForRun = true }
             }
         }
         return (count, isForRun)

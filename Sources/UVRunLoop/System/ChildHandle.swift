@@ -63,6 +63,13 @@ package final class ChildHandle: Sendable {
     /// Kills the child, unless it has ended.
     package func kill() { try? send(SIGKILL) }
 
+    /// Waits for the end of a child that was killed, and collects its status.
+    package func awaitEnd() {
+        process.withLock { process in
+            if process != nil { cuv_child_await_end(descriptor) }
+        }
+    }
+
     /// Closes the handle, whether the child has ended or not.
     package func end() { process.withLock { $0 = nil } }
 }

@@ -53,6 +53,9 @@ final class SignalListener: Sendable {
     /// pending ones.
     var untoldCount: Int { state.withLock { Int(clamping: watch.count &- $0.known) } }
 
+    /// The place of the signal's latest arrival among those of all signals.
+    var latestArrival: UInt64 { watch.latestArrival }
+
     /// Sends a signal to this process.
     static func raise(_ signal: CInt) { kill(getpid(), signal) }
 

@@ -42,6 +42,9 @@ final class SignalWatch: Sendable {
     /// The number of arrivals so far, without pending ones that were not taken.
     var count: UInt64 { SignalState.count(signal) }
 
+    /// The place of the latest arrival among those of all signals; 0 if there was none.
+    var latestArrival: UInt64 { SignalState.latest(signal) }
+
     /// Counts the pending arrivals.
     ///
     /// - Returns: `false` if other code has set another disposition for the signal meanwhile. Then
@@ -122,6 +125,8 @@ private enum SignalState {
     static func isTaken(_ signal: CInt) -> Bool { cuv_signal_is_taken(signal) != 0 }
 
     static func giveBack(_ signal: CInt) { cuv_signal_give_back(signal) }
+
+    static func latest(_ signal: CInt) -> UInt64 { cuv_signal_latest(signal) }
 
     static func count(_ signal: CInt) -> UInt64 { cuv_signal_arrivals(signal) }
 

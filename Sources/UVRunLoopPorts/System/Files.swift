@@ -22,6 +22,13 @@ enum Files {
         guard unsafe chmod(path, permissions) == 0 else { throw UVError(rawValue: -errno) }
     }
 
+    /// A path that does not depend on the working directory, which is there now.
+    static func absolutePath(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(directory) }
+        return unsafe "\(String(cString: directory))/\(path)"
+    }
+
     /// Removes an empty directory, if it exists.
     static func removeDirectory(_ path: String) throws(UVError) {
         guard unsafe rmdir(path) != 0, errno != ENOENT else { return }

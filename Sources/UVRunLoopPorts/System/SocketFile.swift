@@ -3,6 +3,7 @@ import UVRunLoop
 
 /// The file of a Unix-domain listener, which removes it at the end.
 struct SocketFile: ~Copyable, Sendable {
+    /// Absolute, because the process may change its working directory.
     private let path: String
     private let identity: FileIdentity
     private let process: pid_t
@@ -29,7 +30,11 @@ struct SocketFile: ~Copyable, Sendable {
             try socket.bind(to: address)
         }
         guard let identity = try FileStatus(ofPath: path)?.identity else { throw .noSuchFile }
-        let file = SocketFile(path: path, identity: identity, process: Process.id)
+        let file = SocketFile(
+            path: Files.absolutePath(path),
+            identity: identity,
+            process: Process.id
+        )
         try socket.listen(backlog: backlog)
         lock.release()
         return file
@@ -52,6 +57,8 @@ struct SocketFile: ~Copyable, Sendable {
             return false
         } catch .connectionRefused {
             return true
+        } catch .wrongSocketType {
+            return false
         }
     }
 }

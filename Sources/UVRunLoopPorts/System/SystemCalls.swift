@@ -33,6 +33,7 @@ extension UVError {
     static let addressNotAvailable = UVError(rawValue: -EADDRNOTAVAIL)
     static let brokenPipe = UVError(rawValue: -EPIPE)
     static let connectionRefused = UVError(rawValue: -ECONNREFUSED)
+    static let wrongSocketType = UVError(rawValue: -EPROTOTYPE)
     static let connectionReset = UVError(rawValue: -ECONNRESET)
     static let hostUnreachable = UVError(rawValue: -EHOSTUNREACH)
     static let connectionAborted = UVError(rawValue: -ECONNABORTED)

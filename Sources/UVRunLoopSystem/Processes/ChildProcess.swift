@@ -102,6 +102,8 @@ extension UVRunLoop {
                 source.link.setEvents { [] }
                 inbox.append(.exited(ChildSource.ExitStatus(end)))
             } didRelease: {
+                // If the loop has ended first, nobody else can collect the status.
+                if remaining.isUnwanted { child.awaitEnd() }
                 child.end()
             } isLast: { event in
                 remaining.endsAll(event)

@@ -135,6 +135,28 @@ import Testing
         }
     }
 
+    @Test func anotherKindOfSocketIsNotReplaced() throws {
+        let place = Place()
+        let path = place.path + "/datagrams"
+        let other = Descriptor(owning: socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0))
+        try other.bind(to: try SocketAddress.unix(path).raw)
+        #expect(refusal(at: .unix(path), replacing: true) == .addressInUse)
+        #expect(exists(path))
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func aFileWithARelativePathIsRemovedFromAnotherDirectory() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            precondition(chdir(place.path) == 0)
+            let port = try SocketPort(listeningAt: .unix("socket")) { _, _ in }
+            precondition(access(place.path + "/socket", F_OK) == 0)
+            precondition(chdir("/") == 0)
+            port.invalidate()
+            precondition(access(place.path + "/socket", F_OK) != 0)
+        }
+    }
+
     @Test func oneOfManyTakesAStaleSocketOver() throws {
         let place = Place()
         let path = place.path + "/socket"

@@ -285,6 +285,26 @@ import UVRunLoopSystem
         }
     }
 
+    @Test func startsOfChildrenLeaveTheSourcesOfOtherThreadsAlone() async {
+        await #expect(processExitsWith: .success) { try watchChildSignalsWhileChildrenStart() }
+    }
+
+    @Test func anIgnoredRealTimeSignalIsNotIgnoredByTheProgram() async {
+        await #expect(processExitsWith: .success) {
+            signal(40, SIG_IGN)
+            try withLoop { loop in
+                let story = ChildStory()
+                let script = "grep SigIgn /proc/self/status"
+                let child = try ChildProcess(shell(script), handler: story.handler)
+                loop.add(child, forMode: .default)
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                let mask = story.output.split(whereSeparator: \.isWhitespace).last
+                guard let ignored = mask.flatMap({ UInt64($0, radix: 16) }) else { exit(1) }
+                precondition(ignored & 1 << 39 == 0, story.output)
+            }
+        }
+    }
+
     @Test func theExitIsToldIfTheSignalIsBlocked() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {
@@ -327,4 +347,39 @@ private func startCat(on loop: UVRunLoop, _ story: ChildStory) throws -> ChildPr
     )
     loop.add(child, forMode: .default)
     return child
+}
+
+/// Makes and ends sources for `SIGCHLD` while another thread starts children.
+private func watchChildSignalsWhileChildrenStart() throws {
+    let isDone = Guarded(false)
+    let starter = startThread {
+        withLoop { loop in
+            for _ in 0..<100 {
+                guard let child = try? ChildProcess(.init("true"), handler: { _, _ in }) else {
+                    preconditionFailure("A program could not be started.")
+                }
+                loop.add(child, forMode: .default)
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            }
+        }
+        isDone.withLock { $0 = true }
+    }
+    let loop = UVRunLoop.current
+    let count = Box(0)
+    var source = try UVRunLoop.SignalSource(SIGCHLD) { count.value += $1 }
+    while !isDone.withLock({ $0 }) {
+        source.invalidate()
+        source = try UVRunLoop.SignalSource(SIGCHLD) { count.value += $1 }
+    }
+    starter.join()
+    loop.add(source, forMode: .default)
+    loop.run(mode: .default, for: .zero)
+    count.value = 0
+    kill(getpid(), SIGCHLD)
+    precondition(loop.run(for: .seconds(60), returnAfterSourceHandled: true) == .handledSource)
+    precondition(count.value == 1)
+    source.invalidate()
+    var action = sigaction()
+    sigaction(SIGCHLD, nil, &action)
+    precondition(action.__sigaction_handler.sa_handler == nil, "SIGCHLD has a handler left.")
 }

@@ -2,7 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 import UVRunLoop
-import UVRunLoopSystem
+
+@testable import UVRunLoopSystem
 
 /// Child processes whose events tasks take.
 @Suite(.timeLimit(.minutes(15))) struct ChildTaskTests {
@@ -55,5 +56,17 @@ import UVRunLoopSystem
             kill(child.process, SIGKILL)
             #expect(awaitEnd(of: child.process) == -SIGKILL)
         }
+    }
+
+    /// The thread of the loop ends before a pass could collect the status.
+    @Test func aChildThatNobodyGetsIsNoZombieAfterTheLoop() throws {
+        let process = Guarded<CInt>(0)
+        try onAnotherThread {
+            let child = try ChildProcess(.init("sleep", ["600"])) { _, _ in }
+            UVRunLoop.current.add(child, forMode: .default)
+            process.withLock { $0 = child.process }
+            child.discard()
+        }
+        #expect(waitpid(process.withLock { $0 }, nil, WNOHANG) == -1 && errno == ECHILD)
     }
 }

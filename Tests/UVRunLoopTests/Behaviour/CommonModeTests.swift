@@ -248,6 +248,35 @@ import UVRunLoop
             #expect(log.entries == ["block"])
         }
     }
+
+    /// Slots that became free are used again, so their order says nothing.
+    @Test(arguments: DriverKind.allCases)
+    func itemsJoinANewCommonModeInTheOrderInWhichTheyWereAdded(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let date = loop.now + .milliseconds(1)
+            let timers = ["x", "timer 1", "timer 2", "timer 3"].map { name in
+                UVRunLoop.Timer(at: date) { _ in log.note(name) }
+            }
+            let observers = ["x", "observer 1", "observer 2", "observer 3"].map { name in
+                UVRunLoop.Observer(activities: .entry) { _, _ in log.note(name) }
+            }
+            for index in 0..<2 {
+                loop.add(timers[index], forMode: .common)
+                loop.add(observers[index], forMode: .common)
+            }
+            timers[0].invalidate()
+            observers[0].invalidate()
+            for index in 2..<4 {
+                loop.add(timers[index], forMode: .common)
+                loop.add(observers[index], forMode: .common)
+            }
+            let late = UVRunLoop.Mode("late common")
+            loop.addCommonMode(late)
+            loop.run(mode: late, for: .seconds(60))
+            let expected = [1, 2, 3].map { "observer \($0)" } + [1, 2, 3].map { "timer \($0)" }
+            #expect(log.entries == expected)
+        }
+    }
 }
 
 private let other = UVRunLoop.Mode(rawValue: "other")

@@ -194,6 +194,24 @@ import UVRunLoop
         }
     }
 
+    @Test func aTimerRemovedInItsOwnHandlerGoesOnFromTheHandlersEnd() throws {
+        try withLoop(.manual) { loop, log in
+            let clock = try #require(virtualClock(of: loop))
+            let interval = Duration.milliseconds(1)
+            let timer = UVRunLoop.Timer(after: interval, interval: interval) { timer in
+                let date = timer.nextFireDate
+                loop.remove(timer, forMode: .default)
+                clock.advance(by: .microseconds(10_500))
+                log.note(timer.nextFireDate == date ? "the date being fired" : "another date")
+            }
+            loop.add(timer, forMode: .default)
+            let date = timer.nextFireDate
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.entries == ["the date being fired"])
+            #expect(timer.nextFireDate == date + .milliseconds(11))
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func repeatingTimerKeepsARunGoingUntilItsLimit(kind: DriverKind) {
         withLoop(kind) { loop, log in

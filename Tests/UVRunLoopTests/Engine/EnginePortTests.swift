@@ -76,7 +76,7 @@ import Testing
         #expect(order?.events == [.writable, .hangUp])
         let again = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(again == nil)
-        let isReady = engine.hasReadyPort(in: 0)
+        let isReady = engine.hasReadyPort()
         #expect(!isReady)
 
         let orders = engine.takeWatchOrders(for: index)
@@ -154,7 +154,7 @@ import Testing
         engine.pollNumber += 1
         let order = engine.record(pipe.readEnd, .hangUp, in: 0)
         #expect(order != nil && order?.events == nil)
-        let silent = (engine.hasReadyPort(in: 0), engine.takeWatchOrders(for: 0).count)
+        let silent = (engine.hasReadyPort(), engine.takeWatchOrders(for: 0).count)
         #expect(silent == (false, 0))
 
         engine.add(ticket, portTo: .default)
@@ -167,9 +167,9 @@ import Testing
         _ = try engine.addPort(pipe, .readable)
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
-        let before = engine.hasReadyPort(in: 0)
+        let before = engine.hasReadyPort()
         engine.pollNumber += 1
-        let after = engine.hasReadyPort(in: 0)
+        let after = engine.hasReadyPort()
         #expect((before, after) == (true, false))
     }
 

@@ -64,14 +64,14 @@ import Testing
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         _ = engine.removePort(ticket)
         let rest = (
-            engine.hasReadyPort(in: 0), engine.modes[0].portCount,
+            engine.hasReadyPort(), engine.modes[0].portCount,
             engine.descriptors[pipe.readEnd] == nil
         )
         #expect(rest == (false, 0, true))
 
         // A source registered anew is another one, and an order for the old one is void.
         _ = try engine.addPort(pipe, .readable)
-        let isReady = engine.hasReadyPort(in: 0)
+        let isReady = engine.hasReadyPort()
         let isCurrent = orders.map { engine.isCurrent($0) }
         #expect(!isReady && isCurrent == [false])
         engine.finishServing(ticket)
@@ -127,7 +127,7 @@ import Testing
         _ = try engine.addPort(pipe, .readable)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let remains = engine.close()
-        let rest = (remains.ports.count, engine.hasReadyPort(in: 0), engine.modes[0].portCount)
+        let rest = (remains.ports.count, engine.hasReadyPort(), engine.modes[0].portCount)
         #expect(rest == (1, false, 0))
     }
 }

@@ -69,6 +69,31 @@ import UVRunLoop
         }
     }
 
+    /// The first calls the handler, whichever the loop serves first, and the second has its effect.
+    @Test(
+        .disabled(
+            if: isUnderThreadSanitizer,
+            "The sanitizer delivers the second signal after the first has been served."
+        ),
+        arguments: [[SIGINT, SIGTERM], [SIGTERM, SIGINT]]
+    )
+    func theSecondOfTwoThatArriveTogetherHasItsEffect(signals: [CInt]) async {
+        await #expect(processExitsWith: .success) { [signals] in
+            let status = inChild {
+                letSignalsThrough()
+                signal(SIGINT, SIG_IGN)
+                let (loop, count) = (UVRunLoop.current, Box(0))
+                _ = try? loop.onTermination { count.value += 1 }
+                loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+                for signal in signals { kill(getpid(), signal) }
+                loop.run(for: .seconds(60), returnAfterSourceHandled: true)
+                return count.value == 1 ? 0 : 1
+            }
+            let expected = signals == [SIGINT, SIGTERM] ? -SIGTERM : 0
+            precondition(status == expected, "It ended with \(status).")
+        }
+    }
+
     @Test func theSignalsDoNotKeepARunFromFinishing() async {
         await #expect(processExitsWith: .success) {
             let status = inChild {

@@ -34,8 +34,13 @@ extension Engine {
         return order
     }
 
-    /// Takes the next port to be served.
-    mutating func takePort(in mode: Int) -> Delivered? { Delivered(takeReadyPort(in: mode)) }
+    /// Takes the next port to be served, according to the latest poll.
+    mutating func takePort(in mode: Int) -> Delivered? {
+        Delivered(takeReadyPort(in: mode, since: pollNumber))
+    }
+
+    /// Whether a port of the first mode is ready, according to the latest poll.
+    mutating func hasReadyPort() -> Bool { hasReadyPort(in: 0, since: pollNumber) }
 
     /// Does what a loop does after a port's handler has returned.
     mutating func finishServing(_ ticket: Ticket) {

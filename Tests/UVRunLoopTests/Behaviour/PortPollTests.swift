@@ -1,0 +1,150 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// What a poll has found is neither lost nor forgotten, whatever is polled before it is served.
+@Suite(.timeLimit(.minutes(15))) struct PortPollTests {
+    // MARK: Nested runs
+
+    /// Runs a pass that a pipe wakes; another mode is run before the pipe is served.
+    private func servePipe(
+        _ kind: DriverKind,
+        alsoIn mode: UVRunLoop.Mode? = nil,
+        preparing prepare: (UVRunLoop, EventLog) -> Void = { _, _ in },
+        whileAwake nested: @escaping (UVRunLoop, EventLog) -> Void
+    ) throws -> [String] {
+        try withLoop(kind) { loop, log in
+            prepare(loop, log)
+            let pipe = Pipe()
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("served")
+                _ = pipe.read()
+            }
+            for mode in [.default, mode].compactMap(\.self) { loop.add(source, forMode: mode) }
+            let before = UVRunLoop.Observer(activities: .beforeWaiting, repeats: false) { _, _ in
+                pipe.write("x")
+            }
+            let after = UVRunLoop.Observer(activities: .afterWaiting, repeats: false) { _, _ in
+                nested(loop, log)
+            }
+            loop.add(before, forMode: .default)
+            loop.add(after, forMode: .default)
+            let limit = Duration.milliseconds(10)
+            log.note("\(loop.run(mode: .default, for: limit, returnAfterSourceHandled: true))")
+            source.invalidate()
+            return log.entries
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func theEventThatEndedASleepIsServedAfterARunInAnotherMode(kind: DriverKind) throws {
+        let entries = try servePipe(kind) { loop, log in
+            let inner = UVRunLoop.Mode("inner of a poll")
+            loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: inner)
+            // Past the outer run's limit.
+            log.note("\(loop.run(mode: inner, for: .milliseconds(20)))")
+        }
+        #expect(entries == ["timedOut", "served", "handledSource"])
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func theEventThatANestedRunFindsTooAndDoesNotServeIsServedAfterIt(kind: DriverKind) throws {
+        let inner = UVRunLoop.Mode("inner with a message")
+        let entries = try servePipe(kind, alsoIn: inner) { loop, log in
+            let port = UVRunLoop.Port { _, _ in log.note("message") }
+            loop.add(port, forMode: inner)
+            #expect(port.send(UVRunLoop.PortMessage(id: 1), limit: .zero))
+        } whileAwake: { loop, log in
+            // One pass with one event: the message, which came first.
+            log.note("\(loop.run(mode: inner, for: .zero))")
+        }
+        #expect(entries == ["message", "timedOut", "served", "handledSource"])
+    }
+
+    // MARK: Polls by libuv
+
+    @Test func anErrorThatARunInAnEmptyModeFindsIsToldInItsMode() throws {
+        try withLoop { loop in
+            let empty = UVRunLoop.Mode("nothing is in it")
+            let (pipe, other) = (Pipe(), Pipe())
+            let events = Guarded<[UVRunLoop.DescriptorSource.Events]>([])
+            let source = try UVRunLoop.DescriptorSource(pipe.writeEnd, events: .readable) {
+                (_: UVRunLoop.DescriptorSource, found) in events.withLock { $0.append(found) }
+            }
+            let closed = try UVRunLoop.DescriptorSource(other.readEnd, events: .readable) { _, _ in
+            }
+            loop.add(source, forMode: .default)
+            loop.add(closed, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            // libuv has a handle to free, which the run in the empty mode does.
+            closed.invalidate()
+            pipe.closeReadEnd()
+            #expect(loop.run(mode: empty, for: .zero) == .finished)
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+            #expect(events.withLock { $0 } == [[.readable, .hangUp]])
+            source.invalidate()
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aHangUpBehindDataIsToldInTheFirstPass(byLibuv: Bool) throws {
+        try withLoop { loop in
+            let inner = UVRunLoop.Mode("waits for a hang-up")
+            let (pipe, other) = (Pipe(), Pipe())
+            let log = EventLog()
+            let reader = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
+            let waiter = try UVRunLoop.DescriptorSource(pipe.readEnd, events: []) { _, events in
+                log.note(events == .hangUp ? "hang-up" : "\(events)")
+            }
+            let closed = try UVRunLoop.DescriptorSource(other.readEnd, events: .readable) { _, _ in
+            }
+            loop.add(reader, forMode: .default)
+            loop.add(closed, forMode: .default)
+            loop.add(waiter, forMode: inner)
+            for mode in [.default, inner, .default] { loop.run(mode: mode, for: .zero) }
+            pipe.write("x")
+            pipe.closeWriteEnd()
+            if byLibuv { closed.invalidate() }
+            let result = loop.run(mode: inner, for: .zero, returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+            #expect(log.entries == ["hang-up"])
+            for source in [reader, waiter, closed] { source.invalidate() }
+        }
+    }
+
+    // MARK: More than one poll finds
+
+    @Test func portsAreServedInTurnWhenMoreAreReadyThanOnePollFinds() async {
+        await #expect(processExitsWith: .success) { try serveManyReadyPortsOnceEach() }
+    }
+}
+
+private func serveManyReadyPortsOnceEach() throws {
+    let count = 1_200
+    var limit = rlimit()
+    let number = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    precondition(getrlimit(number, &limit) == 0)
+    limit.rlim_cur = min(limit.rlim_max, 4_096)
+    precondition(setrlimit(number, &limit) == 0 && limit.rlim_cur > 2 * count + 100)
+    let loop = UVRunLoop.current
+    var served: [CInt] = []
+    let pipes = (0..<count).map { _ in Pipe() }
+    for pipe in pipes {
+        // Ready for ever: nobody reads it.
+        pipe.write("x")
+        let number = pipe.readEnd
+        let source = try UVRunLoop.DescriptorSource(number, events: .readable) { _, _ in
+            served.append(number)
+            if served.count == 2 * count { loop.stop() }
+        }
+        loop.add(source, forMode: .default)
+    }
+    loop.run()
+    precondition(served.count == 2 * count)
+    precondition(Set(served[..<count]).count == count, "Not all were served in the first round.")
+    precondition(
+        Array(served[..<count]) == Array(served[count...]),
+        "The second round has another order."
+    )
+    withExtendedLifetime(pipes) {}
+}
