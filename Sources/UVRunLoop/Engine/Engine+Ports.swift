@@ -282,8 +282,9 @@ extension GenericEngine {
     }
 
     /// Whether a port of the mode is ready, according to a poll or a later one.
+    @inline(__always)
     mutating func hasReadyPort(in mode: Int, since poll: Int64) -> Bool {
-        firstReadyPort(in: mode, since: poll) != nil
+        !modes[mode].ready.isEmpty && firstReadyPort(in: mode, since: poll) != nil
     }
 
     /// Skips ports that only an earlier poll found ready: their data was read meanwhile.
