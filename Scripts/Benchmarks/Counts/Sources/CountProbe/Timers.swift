@@ -48,6 +48,23 @@ extension Operation {
             }
         },
         Operation(
+            "timers.cancel.modes",
+            "invalidating one of 10,000 timers that are in two modes each",
+            count: 10_000,
+            batch: 10_000
+        ) { loop in
+            let crowd = Crowd(loop)
+            return { count, round in
+                for _ in 0..<count / Crowd.size {
+                    crowd.prepare()
+                    crowd.insert()
+                    crowd.add(to: UVRunLoop.Mode("other"))
+                    round.loop { crowd.cancel() }
+                    crowd.expect(isScheduled: false)
+                }
+            }
+        },
+        Operation(
             "timers.redate",
             "a new date for one of 10,000 timers",
             count: 10_000,
@@ -143,6 +160,11 @@ private final class Crowd {
             timers.append(timer)
         }
         self.timers = timers
+    }
+
+    /// Adds the timers to one more mode.
+    func add(to mode: UVRunLoop.Mode) {
+        for timer in timers { loop.add(timer, forMode: mode) }
     }
 
     func redate() {
