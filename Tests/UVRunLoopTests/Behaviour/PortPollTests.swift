@@ -57,6 +57,8 @@ import UVRunLoop
         } whileAwake: { loop, log in
             // One pass with one event: the message, which came first.
             log.note("\(loop.run(mode: inner, for: .zero))")
+            // Past the outer run's limit, so that it makes no further pass.
+            letTimePass(.milliseconds(20), loop)
         }
         #expect(entries == ["message", "timedOut", "served", "handledSource"])
     }
