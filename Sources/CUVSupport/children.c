@@ -19,8 +19,9 @@ int cuv_child_open(pid_t process) {
     return descriptor >= 0 ? (int)descriptor : -errno;
 }
 
+static const idtype_t by_descriptor = (idtype_t)3; // P_PIDFD, which the headers may not know
+
 int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end) {
-    const idtype_t by_descriptor = (idtype_t)3; // P_PIDFD
     siginfo_t info = {.si_pid = 0};
     int options = WEXITED | WNOHANG | (only_asks ? WNOWAIT : 0);
     if (waitid(by_descriptor, (id_t)descriptor, &info, options) != 0) return -errno;
@@ -31,7 +32,6 @@ int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end) {
 }
 
 void cuv_child_await_end(int descriptor) {
-    const idtype_t by_descriptor = (idtype_t)3; // P_PIDFD
     siginfo_t info;
     while (waitid(by_descriptor, (id_t)descriptor, &info, WEXITED) != 0 && errno == EINTR) {}
 }

@@ -31,39 +31,12 @@ extension Operation {
                 }
             }
         },
-        Operation(
-            "timers.cancel",
-            "invalidating one of 10,000 timers",
-            count: 10_000,
-            batch: 10_000
-        ) { loop in
-            let crowd = Crowd(loop)
-            return { count, round in
-                for _ in 0..<count / Crowd.size {
-                    crowd.prepare()
-                    crowd.insert()
-                    round.loop { crowd.cancel() }
-                    crowd.expect(isScheduled: false)
-                }
-            }
-        },
-        Operation(
+        cancelling("timers.cancel", "invalidating one of 10,000 timers"),
+        cancelling(
             "timers.cancel.modes",
             "invalidating one of 10,000 timers that are in two modes each",
-            count: 10_000,
-            batch: 10_000
-        ) { loop in
-            let crowd = Crowd(loop)
-            return { count, round in
-                for _ in 0..<count / Crowd.size {
-                    crowd.prepare()
-                    crowd.insert()
-                    crowd.add(to: UVRunLoop.Mode("other"))
-                    round.loop { crowd.cancel() }
-                    crowd.expect(isScheduled: false)
-                }
-            }
-        },
+            alsoIn: UVRunLoop.Mode("other")
+        ),
         Operation(
             "timers.redate",
             "a new date for one of 10,000 timers",
@@ -114,6 +87,26 @@ extension Operation {
             }
         },
     ]
+
+    /// Invalidating timers of the default mode, which may be in another one, too.
+    private static func cancelling(
+        _ name: String,
+        _ title: String,
+        alsoIn mode: UVRunLoop.Mode? = nil
+    ) -> Operation {
+        Operation(name, title, count: 10_000, batch: 10_000) { loop in
+            let crowd = Crowd(loop)
+            return { count, round in
+                for _ in 0..<count / Crowd.size {
+                    crowd.prepare()
+                    crowd.insert()
+                    if let mode { crowd.add(to: mode) }
+                    round.loop { crowd.cancel() }
+                    crowd.expect(isScheduled: false)
+                }
+            }
+        }
+    }
 }
 
 /// 10,000 timers at dates in no order.
