@@ -24,3 +24,20 @@ package func openDescriptors() -> [CInt] {
 }
 
 package func openDescriptorCount() -> Int { openDescriptors().count }
+
+/// Waits until Dispatch has made the descriptors that its timers need.
+///
+/// The time limit of a test is such a timer. Dispatch makes the timerfd on a thread of its own,
+/// late on a busy machine, and a test that counts descriptors would count it.
+package func awaitDispatchTimers() async {
+    let timer = Task { try? await Task.sleep(for: .seconds(3_600)) }
+    while !openDescriptors().contains(where: isTimer) { usleep(1_000) }
+    timer.cancel()
+}
+
+private func isTimer(_ descriptor: CInt) -> Bool {
+    let link = "anon_inode:[timerfd]"
+    var name = [CChar](repeating: 0, count: link.utf8.count)
+    return readlink("/proc/self/fd/\(descriptor)", &name, name.count) == name.count
+        && name.elementsEqual(link.utf8.lazy.map(CChar.init))
+}

@@ -229,6 +229,7 @@ private let longLimit = Duration.seconds(900)
 }
 
 private func leaveNothingBehind() async throws {
+    await awaitDispatchTimers()
     try await withPort { loop, port, place in
         let remote = try place.remote()
         let server = Task(executorPreference: loop.taskExecutor) {

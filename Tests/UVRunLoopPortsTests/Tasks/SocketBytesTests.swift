@@ -224,6 +224,7 @@ import Testing
 
     @Test func cancelledWaitsLeaveNothingBehind() async {
         await #expect(processExitsWith: .success) {
+            await awaitDispatchTimers()
             try await UVRunLoop.withThread { loop in
                 let pair = try await SocketPair(loop)
                 let before = openDescriptorCount()

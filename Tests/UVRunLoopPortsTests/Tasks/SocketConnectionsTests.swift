@@ -160,6 +160,7 @@ import Testing
 
     @Test func cancelledWaitsLeaveNothingBehind() async {
         await #expect(processExitsWith: .success) {
+            await awaitDispatchTimers()
             try await UVRunLoop.withThread { loop in
                 let (listener, _) = try listen(loop)
                 let pair = try await SocketPair(loop)
