@@ -118,10 +118,8 @@ extension UVRunLoop {
                 guard state.isValid, !isSignalled else { return }
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
                 state.signal = serial
-                // By index, which does not retain the array.
-                for index in state.links.indices {
-                    let ticket = state.links[index].ticket
-                    state.links[index].loop.withEngine { $0.markSignalled(ticket, serial) }
+                state.links.forEachUnretained({ $0.loop }, with: { $0.ticket }) { loop, ticket in
+                    loop.withEngine { $0.markSignalled(ticket, serial) }
                 }
                 signalFlag.store(true, ordering: .releasing)
             }
@@ -162,9 +160,8 @@ extension UVRunLoop {
         func takeSignal(clearedIn loop: UVRunLoop? = nil) -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal(&state)
-                for index in state.links.indices where state.links[index].loop !== loop {
-                    let ticket = state.links[index].ticket
-                    state.links[index].loop.withEngine { $0.clearSignal(ticket) }
+                state.links.forEachUnretained({ $0.loop }, with: { $0.ticket }) { other, ticket in
+                    if other !== loop { other.withEngine { $0.clearSignal(ticket) } }
                 }
                 return state.isValid && wasSignalled
             }

@@ -36,16 +36,19 @@ extension UVRunLoop {
     private func takeAndFireSignalledSources(_ run: inout Run) -> Bool {
         let mode = run.modeIndex
         let returnsAfterSource = run.terms.returnsAfterSource
-        let (count, first) = withEngine { engine -> (Int, Source?) in
+        var first: Source?
+        let count = withEngine { engine -> Int in
             let count = engine.modes[mode].signalled.count
             // A single source needs no batch.
-            let firesOne = count == 1 || returnsAfterSource
-            return (count, firesOne ? engine.takeFirstSignalled(in: mode) : nil)
+            if count == 1 || returnsAfterSource { first = engine.takeFirstSignalled(in: mode) }
+            return count
         }
         // All signalled sources may be in other modes.
         guard count > 0 else { return false }
         defer { run.timeHasPassed() }
-        guard let first else { return fireAllSignalledSources(in: mode, run.local) }
+        guard let first = first.take() else {
+            return fireAllSignalledSources(in: mode, run.local)
+        }
         return fire(first, orNextIn: mode)
     }
 

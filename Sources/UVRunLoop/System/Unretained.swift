@@ -12,6 +12,25 @@ extension Array where Element: AnyObject {
     }
 }
 
+extension Array {
+    /// Lends an object and a value of each element, without retaining the object: the array does.
+    @inline(__always)
+    borrowing func forEachUnretained<Object: AnyObject, Value>(
+        _ object: (borrowing Element) -> Object,
+        with value: (borrowing Element) -> Value,
+        _ body: (Object, Value) -> Void
+    ) {
+        unsafe withUnsafeBufferPointer { elements in
+            for index in elements.indices {
+                let value = unsafe value(elements[index])
+                unsafe Unmanaged.passUnretained(object(elements[index]))._withUnsafeGuaranteedRef {
+                    body($0, value)
+                }
+            }
+        }
+    }
+}
+
 /// Lends an object that is retained elsewhere meanwhile, if there is one, without retaining it.
 @inline(__always)
 func withUnretained<Object: AnyObject>(_ object: borrowing Object?, _ body: (Object) -> Void) {
