@@ -222,7 +222,7 @@ let package = Package(
         ),
         .testTarget(
             name: "UVRunLoopSystemTests",
-            dependencies: ["UVRunLoop", "UVRunLoopPorts", "UVRunLoopSystem", "TestSupport"],
+            dependencies: ["CUV", "UVRunLoop", "UVRunLoopPorts", "UVRunLoopSystem", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(

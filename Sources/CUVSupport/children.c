@@ -2,7 +2,7 @@
 
 #define _GNU_SOURCE
 #include "cuv_children.h"
-
+#include "cuv_forks.h"
 #include "cuv_signals.h"
 
 #include <dirent.h>
@@ -91,7 +91,7 @@ static void prepare_child(void) {
     is_starting = 0;
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, prepare_child); }
+static void watch_forks(void) { cuv_at_fork(prepare_child); }
 
 void cuv_child_starts(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

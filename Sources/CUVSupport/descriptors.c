@@ -12,7 +12,10 @@
 
 int cuv_condition(int descriptor) {
     struct pollfd state = {.fd = descriptor, .events = POLLIN | POLLOUT | EPOLLRDHUP};
-    return poll(&state, 1, 0) >= 0 ? state.revents : -errno;
+    int count;
+    // Even a poll that does not wait may be interrupted.
+    do { count = poll(&state, 1, 0); } while (count < 0 && errno == EINTR);
+    return count >= 0 ? state.revents : -errno;
 }
 
 int cuv_standard_descriptors_are_open(void) {
@@ -48,7 +51,17 @@ int cuv_set_file_flags(int descriptor, int flags) {
 int cuv_is_same_file(int one, int other) {
     const int compare_files = 0; // KCMP_FILE
     pid_t process = getpid();
-    return syscall(SYS_kcmp, process, process, compare_files, (long)one, (long)other) <= 0;
+    long order = syscall(SYS_kcmp, process, process, compare_files, (long)one, (long)other);
+    return order >= 0 ? order == 0 : cuv_share_flags(one, other);
+}
+
+int cuv_share_flags(int one, int other) {
+    int flags = cuv_file_flags(one);
+    int before = cuv_file_flags(other);
+    if (flags < 0 || before < 0 || cuv_set_file_flags(one, flags ^ O_APPEND) < 0) return 0;
+    int after = cuv_file_flags(other);
+    cuv_set_file_flags(one, flags);
+    return after >= 0 && ((before ^ after) & O_APPEND);
 }
 
 static int is_at_end(int descriptor, const struct stat *status) {

@@ -1,6 +1,7 @@
 // Owns the process's state for libdispatch's main queue, and the hook of the main actor.
 
 #include "cuv_dispatch.h"
+#include "cuv_forks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -51,7 +52,7 @@ static void check_forked_child(void) {
 // first run loop. Makes no system call, because the library may not be used at all.
 __attribute__((constructor)) static void record_main_thread(void) {
     main_thread = pthread_self();
-    pthread_atfork(NULL, NULL, check_forked_child);
+    cuv_at_fork(check_forked_child);
 }
 
 int cuv_has_main_queue(void) {

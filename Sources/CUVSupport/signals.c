@@ -1,7 +1,7 @@
 // Owns the process's table of signals, and the handler that writes to it.
 
 #include "cuv_signals.h"
-
+#include "cuv_forks.h"
 #include "cuv_events.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static pthread_mutex_t child_signal = PTHREAD_MUTEX_INITIALIZER;
 // In every forked child, whose parent's other threads do not exist.
 static void free_child_signal(void) { pthread_mutex_init(&child_signal, NULL); }
 
-static void watch_forks_for_child_signal(void) { pthread_atfork(NULL, NULL, free_child_signal); }
+static void watch_forks_for_child_signal(void) { cuv_at_fork(free_child_signal); }
 
 void cuv_child_signal_lock(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -99,6 +99,8 @@ extension UVRunLoop {
     /// Whether a block is queued that may run in a mode.
     func holdsBlocks(for mode: Int, isCommon: Bool, _ local: LocalState) -> Bool {
         guard mayHoldBlocks(local) else { return false }
+        // A segment that the reader leaves is used again, and the queue may come to the same end.
+        local.blocks.emptyUpTo = .max
         contents.queue.goOn(&local.blocks.reader)
         if contents.queue.peek(local.blocks.reader) == Self.mark(of: mode) { return true }
         let end = contents.queue.end

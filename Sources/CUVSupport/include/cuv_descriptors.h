@@ -35,8 +35,16 @@ int cuv_file_flags(int descriptor);
 
 int cuv_set_file_flags(int descriptor, int flags);
 
-// Whether two descriptors of this process share an open file; 1 if the kernel does not tell.
+// Whether two descriptors of this process share an open file.
+//
+// By kcmp(2), which containers may refuse, or else by cuv_share_flags.
 int cuv_is_same_file(int one, int other);
+
+// The same, for descriptors that epoll accepts: whether a flag that is changed for one is changed
+// for the other.
+//
+// The flag is O_APPEND, for a moment: it has no effect on files without positions.
+int cuv_share_flags(int one, int other);
 
 // The properties of an open file.
 struct cuv_file {

@@ -11,6 +11,9 @@
 /// Returns 0, or an error number if there is no memory.
 int cuv_watch_forks(void);
 
+/// Has every forked child call a function; ends the process if there is no memory for that.
+void cuv_at_fork(void (*_Nonnull action)(void));
+
 /// The number of forks between this process and the one that loaded the library.
 static inline uint64_t cuv_fork_count(void) {
     extern uint64_t cuv_forks;

@@ -32,9 +32,15 @@ package final class HandleHost {
     private var handles: [ObjectIdentifier: any HostedHandle] = [:]
     private var noted: [any HostedHandle] = []
     private(set) var isClosing = false
+    /// Calls a body while libuv knows no released descriptor, and no thread can release one.
+    private let withoutReleased: (_ body: () -> Void) -> Void
 
-    init(_ uvLoop: UnsafeMutablePointer<uv_loop_t>) {
+    init(
+        _ uvLoop: UnsafeMutablePointer<uv_loop_t>,
+        withoutReleased: @escaping (_ body: () -> Void) -> Void
+    ) {
         unsafe self.uvLoop = unsafe uvLoop
+        self.withoutReleased = withoutReleased
     }
 
     /// Whether libuv uses the memory of no handle or request.
@@ -54,6 +60,31 @@ package final class HandleHost {
         noted.append(handle)
         // Otherwise libuv could block now, if it called back before it polls.
         unsafe uv_stop(uvLoop)
+    }
+
+    /// Has libuv open descriptors.
+    ///
+    /// Those of the process's standard descriptors that are closed are occupied meanwhile: libuv
+    /// aborts the process when it closes one of their numbers.
+    package func open(_ body: () -> CInt) -> CInt {
+        var standard = StandardDescriptors.occupyClosed()
+        defer { standard.removeAll() }
+        return body()
+    }
+
+    /// Hands a new descriptor to libuv for the first time.
+    ///
+    /// libuv knows descriptors by number. Another thread may just have invalidated a source and
+    /// closed its descriptor, and the new one may have its number: libuv would still have the old
+    /// `uv_poll` for it.
+    ///
+    /// - Parameter body: Starts libuv's use of the descriptor; it must not block, and calls no user
+    ///   code.
+    /// - Throws: libuv's refusal.
+    package func start(_ body: () -> CInt) throws(UVError) {
+        var status: CInt = 0
+        withoutReleased { status = body() }
+        try accepted(status)
     }
 
     /// Adds descriptors that were just started to libuv's epoll set.

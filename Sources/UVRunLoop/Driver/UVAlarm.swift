@@ -13,8 +13,9 @@ struct UVAlarm: ~Copyable {
     private var coarseDate: Int64?
     private var fine: FineTimer?
     private var fineDate: Int64?
-    /// Whether no descriptor was left for a timerfd; every date is coarse from then on.
-    private var isOutOfDescriptors = false
+    /// When to try again to open a timerfd, for which no descriptor was left; all dates are coarse
+    /// until then.
+    private var nextAttempt = Int64.min
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) {
         unsafe self.loop = unsafe loop
@@ -79,7 +80,7 @@ struct UVAlarm: ~Copyable {
     // MARK: Fine
 
     private mutating func setFine(_ date: Int64, now: Int64) -> Bool {
-        guard openFine() else { return false }
+        guard openFine(now: now) else { return false }
         // An earlier date in the future may stay: the sleep ends early, once, and continues.
         if let fineDate, fineDate > now, fineDate <= date { return true }
         guard fine?.set(to: max(date, 1)) == true else {
@@ -103,13 +104,14 @@ struct UVAlarm: ~Copyable {
         if fine?.set(to: 0) == false { closeFine() }
     }
 
-    private mutating func openFine() -> Bool {
-        guard fine == nil, !isOutOfDescriptors else { return !isOutOfDescriptors }
+    private mutating func openFine(now: Int64) -> Bool {
+        if fine != nil { return true }
+        guard now >= nextAttempt else { return false }
         do {
             fine = try unsafe FineTimer(loop: loop)
             return true
         } catch {
-            isOutOfDescriptors = error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
+            nextAttempt = now.addingSaturating(100_000_000)
             return false
         }
     }

@@ -287,13 +287,15 @@ final class UVDriver: LoopDriver {
     /// libuv knows them by number, and the numbers may belong to other files by now.
     @inline(__always)
     func forgetReleased() {
-        if uvRemote.hasReleased { forgetReleasedDescriptors() }
+        if uvRemote.hasReleased { withoutReleased {} }
     }
 
+    /// Calls a body while libuv knows no released descriptor, and no thread can release one.
     @inline(never)
-    private func forgetReleasedDescriptors() {
+    private func withoutReleased(_ body: () -> Void) {
         uvRemote.withDescriptors { descriptors in
             for descriptor in descriptors.takeReleased() { forget(descriptor) }
+            body()
         }
     }
 
@@ -338,8 +340,7 @@ final class UVDriver: LoopDriver {
     // MARK: Hosted handles
 
     func host() -> HandleHost? {
-        forgetReleased()
-        let host = unsafe handleHost ?? HandleHost(loop)
+        let host = unsafe handleHost ?? HandleHost(loop) { [unowned self] in withoutReleased($0) }
         handleHost = host
         return host
     }
@@ -377,7 +378,7 @@ final class UVDriver: LoopDriver {
     func close() {
         require(
             !isInsideLibuv,
-            "A thread must not end inside a libuv callback. Return from the callback first."
+            "A thread must not end or be cancelled inside uv_run. Return from callbacks first."
         )
         uvRemote.close()
         watches.closeAll()

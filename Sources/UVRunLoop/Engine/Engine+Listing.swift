@@ -19,7 +19,7 @@ extension GenericEngine {
         listing.timers = modes[mode].timers.members.owners.map { ($0, $0.core) }
             .sorted { $0.1.series.date < $1.1.series.date }
         listing.sources = sources.records(in: mode).map(\.source)
-        listing.ports = ports.records(in: mode).map { ($0.port, $0.isWaiting) }
+        listing.ports = ports.records(in: mode).map { ($0.port, $0.isReady(in: mode, of: modes)) }
         listing.observers = observers.records(in: mode).map(\.observer)
         return listing
     }

@@ -66,8 +66,14 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     private var wanted: Events { events.union(.hangUp) }
 
-    /// Whether it is queued, in any mode.
+    /// Whether it has a turn: it is queued in some mode, or was found ready and was not served.
     var isWaiting: Bool { turn != nil || hasAnnouncement || isRefused }
+
+    /// Whether a run in a mode would find an event of it.
+    func isReady(in mode: Int, of modes: borrowing ModeTable<Items>) -> Bool {
+        guard let place = attachment.place(in: mode) else { return false }
+        return hasAnnouncement || modes[mode].ready.contains(place)
+    }
 
     /// Whether its handler is running, in this loop or in one that it left during the call.
     var isBeingCalled: Bool { port.isBeingCalled }
@@ -115,7 +121,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     private mutating func takeTurn(at serial: UInt64) {
-        turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker)
+        turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker(at: serial))
     }
 
     private func enqueue(_ place: HeapSlot, in mode: inout ModeContents<Items>) {
@@ -124,8 +130,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     /// Orders ports that became ready in the same poll: by order, then longest unserved first.
-    private var tieBreaker: UInt64 {
-        UInt64(order) << 32 | servedAt & 0xFFFF_FFFF
+    private func tieBreaker(at serial: UInt64) -> UInt64 {
+        let unserved = min(serial &- servedAt, UInt64(UInt32.max))
+        return UInt64(order) << 32 | (UInt64(UInt32.max) - unserved)
     }
 
     /// Removes it from the queues to be served.
@@ -146,7 +153,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         )
     }
 
-    /// Removes it from the queues, and discards its pending events.
+    /// Removes it from the queues, and discards its pending events; it keeps its turn.
     mutating func unqueue(in modes: inout ModeTable<Items>) {
         dequeue(in: &modes)
         isQueued = false

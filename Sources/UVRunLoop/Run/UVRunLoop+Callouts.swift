@@ -274,24 +274,22 @@ extension UVRunLoop.Timer {
     /// - Parameter now: The time after the call, past which the timer goes on; `nil` leaves its
     ///   date as it is.
     fileprivate func endCallElsewhere(now: Int64?) {
-        let repeats = owner.withLock { _, engine in
-            let repeats = callDidEnd(now: now)
+        // While its call goes on, no loop fires it.
+        guard core.series.interval != nil else { return invalidate() }
+        owner.withLock { _, engine in
+            callDidEnd(now: now)
             engine.schedule(self)
-            return repeats
         } nowhere: {
             callDidEnd(now: now)
         } afterwards: { loop in
             loop.contentsDidChange()
         }
-        if !repeats { invalidate() }
     }
 
-    /// Ends a call, under the timer's lock; returns whether the timer repeats.
-    private func callDidEnd(now: Int64?) -> Bool {
+    /// Ends the call of a repeating timer, under the timer's lock.
+    private func callDidEnd(now: Int64?) {
         core.callDidEnd()
-        guard core.series.interval != nil else { return false }
         if let now { _ = core.advance(past: now) }
-        return true
     }
 }
 

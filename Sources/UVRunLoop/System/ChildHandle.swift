@@ -29,7 +29,8 @@ package final class ChildHandle: Sendable {
         let descriptor = cuv_child_open(process)
         // The number is not a process ID, or is the ID of a thread.
         let isNone = descriptor == -EINVAL || descriptor == -ENOENT
-        return Descriptor(owning: try accepted(isNone ? -ESRCH : descriptor))
+        let opened = Descriptor(owning: try accepted(isNone ? -ESRCH : descriptor))
+        return try StandardDescriptors.avoided(by: opened)
     }
 
     /// Collects the child's status, which removes the child from the process table.
@@ -53,10 +54,17 @@ package final class ChildHandle: Sendable {
 
     /// Sends a signal to the child.
     ///
-    /// - Throws: `ESRCH` if the handle was closed, or the child has ended and its status was
-    ///   collected; `EINVAL` for a number that is no signal; `EPERM` if it is not permitted.
+    /// - Throws: `ESRCH` if the handle was closed or the child has ended; `EINVAL` for a number that
+    ///   is no signal; `EPERM` if it is not permitted.
     package func send(_ signal: CInt) throws(UVError) {
-        let status = process.withLock { $0 == nil ? -ESRCH : cuv_child_signal(descriptor, signal) }
+        let status = process.withLock { process in
+            var end = cuv_end()
+            // The kernel accepts signals to a child whose status was not collected.
+            guard process != nil, unsafe cuv_child_end(descriptor, 1, &end) == 0 else {
+                return -ESRCH
+            }
+            return cuv_child_signal(descriptor, signal)
+        }
         try accepted(status)
     }
 
@@ -64,10 +72,10 @@ package final class ChildHandle: Sendable {
     package func kill() { try? send(SIGKILL) }
 
     /// Waits for the end of a child that was killed, and collects its status.
+    ///
+    /// Only for the thread that closes the handle: the lock is not held for so long.
     package func awaitEnd() {
-        process.withLock { process in
-            if process != nil { cuv_child_await_end(descriptor) }
-        }
+        if process.withLock({ $0 != nil }) { cuv_child_await_end(descriptor) }
     }
 
     /// Closes the handle, whether the child has ended or not.

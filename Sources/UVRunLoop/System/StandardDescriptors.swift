@@ -4,7 +4,7 @@ internal import CUVSupport
 ///
 /// They are shared with the program that started the process, such as a shell and its terminal or
 /// the other end of a pipeline. So the flags of their open files are left as they are.
-enum StandardDescriptors {
+package enum StandardDescriptors {
     static let all: ClosedRange<CInt> = 0...2
 
     /// Opens those that are closed in this process, so that libuv does not get their numbers.
@@ -20,7 +20,7 @@ enum StandardDescriptors {
     }
 
     /// Moves a descriptor of the library off a number that a program may watch.
-    static func avoided(by descriptor: consuming Descriptor) throws(UVError) -> Descriptor {
+    package static func avoided(by descriptor: consuming Descriptor) throws(UVError) -> Descriptor {
         guard all.contains(descriptor.number) else { return descriptor }
         let duplicate = cuv_duplicate(descriptor.number, all.upperBound + 1)
         return Descriptor(owning: try accepted(duplicate))

@@ -30,14 +30,18 @@ package enum UnusedItems {
     package typealias Listener = @Sendable (String) -> Bool
 
     static let isOn = Atomic<Bool>(!isTurnedOff)
-    private static let listener = Guarded<Listener?>(nil)
+    private final class Shared: Sendable {
+        let listener = Guarded<Listener?>(nil)
+    }
+
+    private static let shared = PerProcess { Shared() }
 
     private static var isTurnedOff: Bool {
         ThisProcess.environment("UVRUNLOOP_WARNS_OF_UNUSED_ITEMS") == "0"
     }
 
     package static func setListener(_ listener: Listener?) {
-        self.listener.withLock { $0 = listener }
+        shared.current.listener.withLock { $0 = listener }
     }
 
     /// Warns that an item is released.
@@ -50,7 +54,7 @@ package enum UnusedItems {
             UVRunLoop: \(kind) was released that was never added to a loop: its handler could not be \
             called. Keep it, and add it.
             """
-        if listener.withLock({ $0 })?(warning) == true { return }
+        if shared.current.listener.withLock({ $0 })?(warning) == true { return }
         ThisProcess.complain(warning)
     }
 }

@@ -169,7 +169,9 @@ struct Connection: Sendable {
                 sendDeadline = monotonicNow().addingSaturating(timeLimit)
             }
         } catch {
-            // What the peer sent earlier is still delivered.
+            // What the peer sent earlier is still delivered. If it still reads, it must not wait for
+            // replies that will not come.
+            socket.descriptor.shutDown()
             peerStoppedReading = true
             sendQueue.removeAll()
             sendDeadline = nil

@@ -1,3 +1,4 @@
+import Synchronization
 import UVRunLoop
 
 /// The names that this process owns, and their ports, so that a name means one object.
@@ -10,7 +11,10 @@ final class PortRegistry: Sendable {
     /// One shard of the names.
     private final class Shard: Sendable {
         /// Held while a port is made, so that two threads get the same port for a name.
-        let making = Guarded(())
+        ///
+        /// Not a `Lock`, which takes a holder that works with files for seconds for a thread of the
+        /// parent that forked.
+        let making = Mutex(())
         let claims = Guarded<Set<PortFiles.Key>>([])
         let ports = Guarded<[PortFiles.Key: Weak<Local>]>([:])
     }

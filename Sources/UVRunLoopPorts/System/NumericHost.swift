@@ -15,6 +15,7 @@ enum NumericHost {
     /// The index of a network interface, from its number or name.
     static func parse(scope text: String) -> UInt32? {
         if let number = UInt32(text) { return number }
+        guard !text.utf8.contains(0) else { return nil }
         let index = unsafe if_nametoindex(text)
         return index > 0 ? index : nil
     }

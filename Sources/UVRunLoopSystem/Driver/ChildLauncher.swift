@@ -38,7 +38,9 @@ final class ChildLauncher: LoopHandle, @unchecked Sendable {
         let launcher = ChildLauncher(in: site)
         site.host.insert(launcher)
         defer { launcher.close() }
-        let status = configuration.withCValues { launcher.spawn($0, descriptors) }
+        let status = configuration.withCValues { values in
+            site.host.open { launcher.spawn(values, descriptors) }
+        }
         try accepted(status)
         let process = unsafe launcher.raw.pointee.pid
         do {

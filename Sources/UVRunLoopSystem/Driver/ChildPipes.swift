@@ -25,7 +25,9 @@ struct ChildPipes: ~Copyable {
     private mutating func open(_ kind: Stream.Kind, for number: Int) throws(UVError) {
         switch kind {
         case .null: childEnds.append(nil)
-        case .inherited: childEnds.append(CInt(number))
+        case .inherited:
+            let isOpen = cuv_file_flags(CInt(number)) >= 0
+            childEnds.append(isOpen ? CInt(number) : nil)
         case .descriptor(let descriptor):
             guard descriptor >= 0, cuv_file_flags(descriptor) >= 0 else { throw .badDescriptor }
             childEnds.append(descriptor)
@@ -34,9 +36,11 @@ struct ChildPipes: ~Copyable {
             var ends: [CInt] = [-1, -1]
             try accepted(unsafe cuv_pipe_open(&ends, writes ? 1 : 0))
             let (own, child) = writes ? (ends[1], ends[0]) : (ends[0], ends[1])
-            ownEnds[number] = Descriptor(owning: own)
-            lentEnds[number] = Descriptor(owning: child)
-            childEnds.append(child)
+            let lentEnd = Descriptor(owning: child)
+            ownEnds[number] = try StandardDescriptors.avoided(by: Descriptor(owning: own))
+            let lent = try StandardDescriptors.avoided(by: lentEnd)
+            childEnds.append(lent.number)
+            lentEnds[number] = consume lent
         }
     }
 

@@ -52,7 +52,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
         isConnected = peer != nil
         super.init(site)
         let flags = CUnsignedInt(localAddress.family) | UV_UDP_RECVMMSG.rawValue
-        let status = unsafe uv_udp_init_ex(host.uvLoop, raw, flags)
+        let status = host.open { unsafe uv_udp_init_ex(host.uvLoop, raw, flags) }
         guard status >= 0 else {
             unsafe raw.deallocate()
             throw SystemError(.bind, UVError(rawValue: status))
@@ -121,24 +121,21 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
 
     private func receive() throws(UVError) {
         guard !isReceiving else { return }
-        let status = unsafe uv_udp_recv_start(
-            raw,
-            { handle, _, buffer in
-                guard let data = unsafe handle?.pointee.data, let buffer = unsafe buffer else {
-                    return
-                }
-                let socket = unsafe Unmanaged<DatagramSocket>.fromOpaque(data).takeUnretainedValue()
-                unsafe buffer.pointee = unsafe socket.libuvBuffer
-            },
-            { handle, length, buffer, sender, flags in
-                guard let data = unsafe handle?.pointee.data else { return }
-                let socket = unsafe Unmanaged<DatagramSocket>.fromOpaque(data).takeUnretainedValue()
-                unsafe socket.didReceive(length, buffer, sender, flags)
-            }
-        )
-        try accepted(status)
+        try host.start { unsafe uv_udp_recv_start(raw, Self.provideBuffer, Self.didReceive) }
         isReceiving = true
         try host.register()
+    }
+
+    private static let provideBuffer: uv_alloc_cb = { handle, _, buffer in
+        guard let data = unsafe handle?.pointee.data, let buffer = unsafe buffer else { return }
+        let socket = unsafe Unmanaged<DatagramSocket>.fromOpaque(data).takeUnretainedValue()
+        unsafe buffer.pointee = unsafe socket.libuvBuffer
+    }
+
+    private static let didReceive: uv_udp_recv_cb = { handle, length, buffer, sender, flags in
+        guard let data = unsafe handle?.pointee.data else { return }
+        let socket = unsafe Unmanaged<DatagramSocket>.fromOpaque(data).takeUnretainedValue()
+        unsafe socket.didReceive(length, buffer, sender, flags)
     }
 
     private var libuvBuffer: uv_buf_t {

@@ -14,8 +14,11 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     }
 
     private let didWrite: @Sendable (Progress) -> Void
-    private var queue: [[UInt8]] = []
-    /// How much of the first element was written.
+    /// What waits to be written, in pieces.
+    private var queue: ArraySlice<[UInt8]> = []
+    /// Small writes are joined to pieces of this size: a piece takes memory and a system call.
+    private static let pieceSize = 16_384
+    /// How much of the first piece was written.
     private var offset = 0
     private var endsWhenDrained = false
 
@@ -62,8 +65,13 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
 
     private func enqueue(_ bytes: [UInt8]) {
         guard !isClosed, !bytes.isEmpty else { return }
-        queue.append(bytes)
-        if queue.count == 1, flush() { announce() }
+        let isFirst = queue.isEmpty
+        if let last = queue.indices.last, queue[last].count + bytes.count <= Self.pieceSize {
+            queue[last] += bytes
+        } else {
+            queue.append(bytes)
+        }
+        if isFirst, flush() { announce() }
     }
 
     private func closeWhenDrained() {
@@ -87,6 +95,8 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
             guard offset == first.count else { continue }
             offset = 0
             queue.removeFirst()
+            // A slice keeps what was removed from it.
+            if queue.isEmpty { queue = [] }
         }
         try? watch(0)
         didWrite(.drained)

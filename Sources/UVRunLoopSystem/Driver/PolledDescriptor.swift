@@ -17,10 +17,11 @@ class PolledDescriptor: LoopHandle, @unchecked Sendable {
         descriptor = owned.number
         self.owned = consume owned
         super.init(site)
-        let status = unsafe uv_poll_init(host.uvLoop, raw, descriptor)
-        guard status >= 0 else {
+        do {
+            try host.start { unsafe uv_poll_init(host.uvLoop, raw, descriptor) }
+        } catch {
             unsafe raw.deallocate()
-            throw UVError(rawValue: status)
+            throw error
         }
         unsafe raw.pointee.data = unsafe data
         host.insert(self)

@@ -21,7 +21,7 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         }
         unsafe raw = .allocate(capacity: 1)
         super.init(site)
-        let status = unsafe uv_tty_init(host.uvLoop, raw, descriptor, 0)
+        let status = host.open { unsafe uv_tty_init(host.uvLoop, raw, descriptor, 0) }
         guard status >= 0 else {
             unsafe raw.deallocate()
             cuv_close(descriptor)
@@ -68,9 +68,10 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
 /// libuv keeps those of one terminal only, under a number that may be another file's by then.
 @safe
 enum TerminalFlags {
-    private struct Kept {
-        var process: pid_t = 0
-        var terminals: [CInt: Terminal] = [:]
+    /// The terminals of a process, by their descriptors; a forked child puts back nothing of its
+    /// parent's.
+    private final class Kept: Sendable {
+        let terminals = Guarded<[CInt: Terminal]>([:])
     }
 
     private struct Terminal {
@@ -78,7 +79,7 @@ enum TerminalFlags {
         let flags: termios
     }
 
-    private static let kept = Guarded(Kept())
+    private static let kept = PerProcess { Kept() }
     private static let registration: Void = {
         _ = atexit { TerminalFlags.putBackAll() }
     }()
@@ -90,30 +91,27 @@ enum TerminalFlags {
         guard unsafe tcgetattr(descriptor, &flags) == 0, unsafe fstat(descriptor, &file) == 0
         else { return }
         let found = Terminal(device: file.st_rdev, flags: flags)
-        let process = getpid()
-        kept.withLock { kept in
-            // A forked child puts back nothing of its parent's.
-            if kept.process != process { kept = Kept(process: process) }
-            guard kept.terminals[descriptor] == nil else { return }
-            // What was found by whom opened it first: it may be in raw mode since.
-            let first = kept.terminals.values.first { $0.device == found.device }
-            kept.terminals[descriptor] = first ?? found
+        kept.current.terminals.withLock { terminals in
+            guard terminals[descriptor] == nil else { return }
+            // The flags that the first handle found: the terminal may be in raw mode since.
+            let first = terminals.values.first { $0.device == found.device }
+            terminals[descriptor] = first ?? found
         }
     }
 
     static func putBack(of descriptor: CInt) {
-        let terminal = kept.withLock { kept -> Terminal? in
-            guard let terminal = kept.terminals.removeValue(forKey: descriptor) else { return nil }
-            let isShared = kept.terminals.values.contains { $0.device == terminal.device }
+        let terminal = kept.current.terminals.withLock { terminals -> Terminal? in
+            guard let terminal = terminals.removeValue(forKey: descriptor) else { return nil }
+            let isShared = terminals.values.contains { $0.device == terminal.device }
             return isShared ? nil : terminal
         }
         if let terminal { set(terminal.flags, of: descriptor) }
     }
 
     private static func putBackAll() {
-        let process = getpid()
-        let all = kept.withLock { $0.process == process ? $0.terminals : [:] }
-        for (descriptor, terminal) in all { set(terminal.flags, of: descriptor) }
+        for (descriptor, terminal) in kept.current.terminals.withLock({ $0 }) {
+            set(terminal.flags, of: descriptor)
+        }
     }
 
     private static func set(_ flags: termios, of descriptor: CInt) {

@@ -1,3 +1,4 @@
+import Synchronization
 internal import UVLibc
 import UVRunLoop
 
@@ -8,7 +9,7 @@ import UVRunLoop
 @safe
 enum ThreadPool {
     /// The process that has the threads; a forked child starts its own.
-    private static let owner = Guarded<pid_t>(0)
+    private static let owner = Atomic<pid_t>(0)
     private static let defaultSize = 4
     private static let maximumSize = 1_024
 
@@ -17,9 +18,9 @@ enum ThreadPool {
     /// - Throws: `EAGAIN` if the process may have no more threads, or there is no memory for them.
     static func ensure() throws(UVError) {
         let process = getpid()
-        guard owner.withLock({ $0 }) != process else { return }
+        guard owner.load(ordering: .acquiring) != process else { return }
         try startAndEnd(size)
-        owner.withLock { $0 = process }
+        owner.store(process, ordering: .releasing)
     }
 
     private static var size: Int {

@@ -9,6 +9,19 @@ import Testing
         await #expect(processExitsWith: .success) { forkAndLookForPorts() }
     }
 
+    @Test func aThreadOfAChildWaitsForOneThatTakesSecondsToMakeAPort() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            // The parent has used the library before the fork.
+            let directory = try place.directory()
+            try #require(usePorts(in: place) == 0)
+            let status = inChild {
+                (try? makeSlowly(directory.files(of: PortName.unguessable()).key)) ?? 2
+            }
+            #expect(status == 0)
+        }
+    }
+
     /// A lock that another thread holds at the moment of a fork stays held in the child.
     ///
     /// The sanitizer's own locks are inherited while held.
@@ -84,4 +97,29 @@ private func usePorts(in place: Place) -> CInt {
         print("The ports cannot be used: \(error)")
         return 1
     }
+}
+
+/// Makes a port for longer than a thread waits for a ``Lock`` that nobody will release, while
+/// another thread makes the same one.
+private func makeSlowly(_ key: PortFiles.Key) -> CInt {
+    let registry = PortRegistry()
+    let hasBegun = Signal()
+    let wasCalled = SharedBox(false)
+    let slow = startThread {
+        _ = try? registry.port(of: key) { () throws(MessagePortError) in
+            hasBegun.send()
+            letTimePass(.milliseconds(4_500))
+            throw .noSuchPort
+        }
+    }
+    hasBegun.wait()
+    let other = startThread {
+        _ = try? registry.port(of: key) { () throws(MessagePortError) in
+            wasCalled.value = true
+            throw .noSuchPort
+        }
+    }
+    slow.join()
+    other.join()
+    return wasCalled.value ? 0 : 1
 }

@@ -6,6 +6,19 @@ import UVRunLoopSystem
 
 /// The descriptors of child processes, and of the process that starts them.
 @Suite(.timeLimit(.minutes(15))) struct ChildDescriptorTests {
+    @Test func standardDescriptorsThatAreClosedHereAreTheNullDevice() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                startThread {
+                    for descriptor in CInt(0)...2 { close(descriptor) }
+                    spawnWithoutStandardDescriptors()
+                    useSocketsWithoutStandardDescriptors()
+                }
+                .join()
+            }
+        }
+    }
+
     @Test func aFullTableOfDescriptorsThrowsAndLeavesNoChild() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {
@@ -101,4 +114,41 @@ import UVRunLoopSystem
             }
         }
     }
+}
+
+/// A child that inherits descriptors which are closed, beside a pipe.
+private func spawnWithoutStandardDescriptors() {
+    let loop = UVRunLoop.current
+    let story = ChildStory()
+    let configuration = UVRunLoop.ChildProcess.Configuration(
+        "sh",
+        ["-c", "readlink /proc/self/fd/0; readlink /proc/$$/fd/2; cat"],
+        input: .inherited,
+        errorOutput: .inherited
+    )
+    guard let child = try? UVRunLoop.ChildProcess(configuration, handler: story.handler) else {
+        preconditionFailure("The child was not started.")
+    }
+    loop.add(child, forMode: .default)
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+    precondition(story.output == "/dev/null\n/dev/null\n", "The child has \(story.output).")
+    precondition(openDescriptors().allSatisfy { $0 > 2 }, "A standard descriptor is in use.")
+}
+
+private func useSocketsWithoutStandardDescriptors() {
+    let loop = UVRunLoop.current
+    guard
+        let port = try? UVRunLoop.DatagramPort(
+            boundTo: .ipv4Loopback(port: 0),
+            handler: { _, _ in }
+        ),
+        let watch = try? UVRunLoop.FileWatch("/", handler: { _, _ in })
+    else { preconditionFailure("The sources cannot be made.") }
+    loop.add(port, forMode: .default)
+    loop.add(watch, forMode: .default)
+    loop.run(mode: .default, for: .zero)
+    precondition(openDescriptors().allSatisfy { $0 > 2 }, "A standard descriptor is in use.")
+    port.invalidate()
+    watch.invalidate()
+    loop.run(mode: .default, for: .zero)
 }

@@ -48,6 +48,21 @@ import UVRunLoopSystem
         }
     }
 
+    @Test func manySmallWritesThatWaitReachTheChildInOrder() throws {
+        try withLoop { loop in
+            let story = ChildStory()
+            let child = try startCat(on: loop, story)
+            // More than a pipe holds, and the loop writes no more until it runs.
+            let numbers = (0..<100_000).map { "\($0)," }
+            for number in numbers { try child.write(Array(number.utf8)) }
+            #expect(child.queuedBytes > 400_000)
+            child.endInput()
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(story.output == numbers.joined())
+            #expect(child.queuedBytes == 0)
+        }
+    }
+
     @Test(arguments: [false, true])
     func whatAnotherThreadWroteComesBeforeWhatTheLoopsThreadDoesNext(writes: Bool) throws {
         try withLoop { loop in

@@ -297,6 +297,25 @@ import UVRunLoop
         }
     }
 
+    /// The queue's memory is used again, and its end may be where it was when it was empty.
+    @Test(arguments: DriverKind.allCases)
+    func blocksAreFoundWhereverTheQueueEnds(kind: DriverKind) {
+        withLoop(kind) { loop, _ in
+            // A segment has 126 slots.
+            for first in 120...130 {
+                let calls = Box(0)
+                for _ in 0..<first { loop.performLocally { calls.value += 1 } }
+                loop.run(mode: .default, for: .zero)
+                for count in 1...300 {
+                    loop.performLocally { calls.value += 1 }
+                    #expect(!loop.isEmpty(.default), "\(count) blocks after \(first) are missed.")
+                }
+                loop.run(mode: .default, for: .zero)
+                #expect(calls.value == first + 300)
+            }
+        }
+    }
+
     @Test func aBlockForNoModeTraps() async {
         await #expect(processExitsWith: .failure) { performInNoMode() }
     }

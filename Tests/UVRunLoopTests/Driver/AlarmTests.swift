@@ -192,6 +192,12 @@ import Testing
         }
     }
 
+    @Test func datesAreFineAgainOnceThereAreDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess(meetDatesAfterDescriptorsWereFreed)
+        }
+    }
+
     @Test func withoutADescriptorForTheTimerfdDatesAreStillMet() async {
         await #expect(processExitsWith: .success) { inQuietProcess(meetDatesWithoutADescriptor) }
     }
@@ -215,6 +221,27 @@ private final class Waker: Sendable {
     func end() {
         isDone.store(true, ordering: .releasing)
         thread.withLock { $0 }?.join()
+    }
+}
+
+private func meetDatesAfterDescriptorsWereFreed() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let table = FullTable()
+        table.leave(0)
+        let runFor = { (delay: Duration) in
+            loop.add(UVRunLoop.Timer(after: delay, handler: { _ in }), forMode: .default)
+            precondition(loop.run(mode: .default, for: nil) == .finished)
+        }
+        withHangGuard {
+            runFor(.microseconds(300))
+            table.leave(8)
+            let before = openDescriptorCount()
+            runFor(.milliseconds(150))
+            runFor(.microseconds(300))
+            // The timerfd.
+            precondition(openDescriptorCount() == before + 1, "The dates stay coarse.")
+        }
     }
 }
 

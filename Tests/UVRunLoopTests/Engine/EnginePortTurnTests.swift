@@ -24,6 +24,40 @@ import Testing
         }
     }
 
+    @Test func aPortWhoseEventWasUsedUpIsNotListedAsReady() throws {
+        var engine = Engine()
+        let pipe = Pipe()
+        let ticket = try engine.addPort(pipe, .readable)
+        engine.add(ticket, portTo: other)
+        engine.pollNumber += 1
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
+        let readiness = engine.listings.map { $0.ports.map(\.isReady) }
+        #expect(readiness == [[true], [false]])
+        engine.pollNumber += 1
+        let isReady = engine.hasReadyPort()
+        let later = engine.listings.map { $0.ports.map(\.isReady) }
+        #expect(!isReady && later == [[false], [false]])
+    }
+
+    @Test func theLongestUnservedIsFirstAlsoAfterFourBillionSerialNumbers() throws {
+        var modes = ModeTable<LoopItems>()
+        let wrap = UInt64(1) << 32
+        let pipe = Pipe()
+        let turns = try [wrap - 1, wrap].map { servedAt in
+            let source = try UVRunLoop.DescriptorSource(
+                pipe.readEnd,
+                events: .readable,
+                sendableHandler: { _, _ in }
+            )
+            var record = PortRecord<LoopItems>(port: ServedPort(source), serial: servedAt)
+            var poll = PollStamp()
+            poll.begin(1, at: wrap + 5)
+            record.queue(.readable, poll: poll, in: &modes, 0)
+            return try #require(record.turn)
+        }
+        #expect(turns[0] < turns[1])
+    }
+
     @Test func aServedPortThatIsReadyAgainGoesToTheBack() throws {
         var engine = Engine()
         let pipes = (0..<3).map { _ in Pipe() }

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import UVRunLoop
@@ -33,6 +34,12 @@ import Testing
             loop.run(mode: .default, for: .zero)
             source.invalidate()
             #expect(isNonBlocking(pipe.readEnd))
+        }
+    }
+
+    @Test func filesThatShareNoFlagsAreRestoredEachWithoutTheKernelsComparison() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { startThread { restoreWithoutComparison() }.join() }
         }
     }
 
@@ -110,4 +117,41 @@ private func useTheTimersNumberFirst() {
         close(next)
         pipe.closeWriteEnd()
     }
+}
+
+/// Both ends of a pipe have one number in the file system; the kernel does not compare files.
+private func restoreWithoutComparison() {
+    refuse(systemCall: kcmpNumber)
+    let pipe = Pipe()
+    _ = fcntl(pipe.writeEnd, F_SETFL, fcntl(pipe.writeEnd, F_GETFL) | O_NONBLOCK)
+    let twin = dup(pipe.readEnd)
+    let before = [pipe.readEnd, pipe.writeEnd].map { fcntl($0, F_GETFL) }
+    let loop = UVRunLoop.current
+    let sources = [pipe.readEnd, pipe.writeEnd, twin].map { descriptor in
+        guard
+            let source = try? UVRunLoop.DescriptorSource(
+                descriptor,
+                events: descriptor == pipe.writeEnd ? .writable : .readable,
+                handler: { _, _ in }
+            )
+        else { preconditionFailure("A pipe could not be watched.") }
+        loop.add(source, forMode: .default)
+        return source
+    }
+    loop.run(mode: .default, for: .zero)
+    sources[0].invalidate()
+    precondition(isNonBlocking(twin), "A file that is still watched blocks.")
+    sources[2].invalidate()
+    sources[1].invalidate()
+    let after = [pipe.readEnd, pipe.writeEnd].map { fcntl($0, F_GETFL) }
+    precondition(after == before, "The flags were \(before), and are \(after).")
+}
+
+/// The number of kcmp(2).
+private var kcmpNumber: Int {
+    #if arch(x86_64)
+    312
+    #else
+    272
+    #endif
 }

@@ -172,6 +172,7 @@ struct LoopProgram {
     /// `UVRunLoop.holdsBlocks(for:isCommon:)`.
     private func holdsBlock(_ mode: Int, _ blocks: inout Blocks) -> Bool {
         guard mayHoldBlocks(blocks) else { return false }
+        blocks.emptyUpTo = .max
         world.queue.goOn(&blocks.reader)
         if world.queue.peek(blocks.reader) == SlotMark.first + UInt64(mode) { return true }
         take(&blocks)

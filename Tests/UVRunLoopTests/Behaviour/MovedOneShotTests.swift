@@ -1,0 +1,91 @@
+import TestSupport
+import Testing
+import UVRunLoop
+
+/// What is called once, and is moved to the loop of another thread by its own handler.
+@Suite(.timeLimit(.minutes(15))) struct MovedOneShotTests {
+    @Test func aTimerIsNotFiredAgainByTheOtherLoop() throws {
+        try withTwoLoops { first, second in
+            for round in 0..<2_000 {
+                let (calls, end) = (Counter(), Signal())
+                let timer = UVRunLoop.Timer(
+                    after: .zero,
+                    sendableHandler: { timer in
+                        calls.add()
+                        if UVRunLoop.current === first {
+                            first.remove(timer, forMode: .default)
+                            second.add(timer)
+                            spin(round % 60)
+                        }
+                        end.send()
+                    }
+                )
+                first.add(timer)
+                end.wait()
+                finish(first, second)
+                #expect(calls.value == 1 && !timer.isValid)
+            }
+        }
+    }
+
+    @Test func anObserverIsNotCalledAgainByTheOtherLoop() throws {
+        try withTwoLoops { first, second in
+            let wakes = UVRunLoop.Timer(
+                after: .zero,
+                interval: .microseconds(20),
+                sendableHandler: { _ in }
+            )
+            second.add(wakes)
+            for round in 0..<2_000 {
+                let (calls, end) = (Counter(), Signal())
+                let observer = UVRunLoop.Observer(
+                    activities: .beforeTimers,
+                    repeats: false,
+                    sendableHandler: { observer, _ in
+                        calls.add()
+                        if UVRunLoop.current === first {
+                            first.remove(observer, forMode: .default)
+                            second.add(observer)
+                            spin(round % 60)
+                        }
+                        end.send()
+                    }
+                )
+                first.add(observer)
+                first.wakeUp()
+                end.wait()
+                finish(first, second)
+                #expect(calls.value == 1 && !observer.isValid)
+            }
+            wakes.invalidate()
+        }
+    }
+}
+
+private func withTwoLoops(_ body: (UVRunLoop, UVRunLoop) throws -> Void) throws {
+    let threads = try ["first", "second"].map { try UVRunLoop.Thread(name: $0) }
+    defer {
+        for thread in threads {
+            thread.stop()
+            thread.join()
+        }
+    }
+    try body(threads[0].runLoop, threads[1].runLoop)
+}
+
+/// Waits until each loop has made a pass, which it does after the call in progress.
+private func finish(_ loops: UVRunLoop...) {
+    for loop in loops {
+        for _ in 0..<2 {
+            let passed = Signal()
+            loop.perform { passed.send() }
+            passed.wait()
+        }
+    }
+}
+
+/// Keeps the processor for some microseconds.
+private func spin(_ microseconds: Int) {
+    let end = ContinuousClock.now + .microseconds(microseconds)
+    while ContinuousClock.now < end {}
+}
