@@ -62,7 +62,7 @@ static void unlock(int signal) {
     if (signal == SIGCHLD) cuv_child_signal_unlock();
 }
 
-// The disposition of SIGCHLD is looked at and changed under its lock, except in a forked child.
+// The disposition of SIGCHLD is read and changed under its lock, except in a forked child.
 static int is_taken(int signal) {
     struct sigaction present;
     return sigaction(signal, NULL, &present) == 0 && present.sa_handler == signal_arrived;

@@ -33,7 +33,7 @@ final class Library: @unchecked Sendable {
     private let start: UVRunLoop.Instant
     /// What `schedule` and `cancel` were told in the present action.
     let membershipEvents = Guarded<[Event]>([])
-    /// Set by whoever had to stop the loop because it would not end by itself.
+    /// Set when the loop had to be stopped because it would not end by itself.
     let ending: Ending
 
     /// Tells the loop's thread that somebody had to stop its loop.

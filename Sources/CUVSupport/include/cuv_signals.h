@@ -10,7 +10,7 @@ enum {
     cuv_signal_count = _NSIG,
 };
 
-// Has other threads wait that take or give back SIGCHLD, or look who handles it. Meanwhile the caller
+// Has other threads wait that take or give back SIGCHLD, or check who handles it. Meanwhile the caller
 // may have other code handle it, and restore it.
 void cuv_child_signal_lock(void);
 void cuv_child_signal_unlock(void);

@@ -20,7 +20,7 @@ final class Follower {
     /// - Parameters:
     ///   - path: The path.
     ///   - loop: The calling thread's loop.
-    ///   - interval: How often to look at the file, if nothing tells of a change.
+    ///   - interval: How often to check the file, if nothing tells of a change.
     ///   - take: Called with each line.
     init(
         _ path: String,

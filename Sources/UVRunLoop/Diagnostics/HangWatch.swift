@@ -1,4 +1,4 @@
-/// The thread of a monitor, and the loops that it looks at.
+/// The thread of a monitor, and the loops that it checks.
 final class HangWatch: LoopWatcher {
     typealias Handler = @Sendable (UVRunLoop.Monitor.Event) -> Void
 

@@ -71,7 +71,7 @@ package protocol LoopDriver: AnyObject {
     /// Whether libuv is calling a callback now.
     var isInsideLibuv: Bool { get }
 
-    /// Looks for a hang-up of a descriptor that the latest poll reported without one.
+    /// Queries the kernel for a hang-up of a descriptor that the latest poll reported without one.
     ///
     /// - Returns: Whether there is one, which the report then tells.
     func findHangUp(_ report: inout ReadyReport) -> Bool

@@ -2,7 +2,7 @@
 /// out one by one, to the handler or to a task.
 ///
 /// A task may begin to take the messages at any moment, from within the handler too. So each message
-/// is taken under the lock of the batch, by whoever has the turn then.
+/// is taken under the lock of the batch, for the one or the other.
 final class PortQueue: TypedPortReceiver {
     typealias Message = UVRunLoop.PortMessage
 

@@ -3,7 +3,7 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
     typealias Body = @Sendable () throws -> Value
     typealias Outcome = Result<Value, any Error>
 
-    /// Whoever changes it from waiting decides whether the body runs.
+    /// The thread that changes it from waiting decides whether the body runs.
     private enum Stage {
         case waiting(Body)
         case begun

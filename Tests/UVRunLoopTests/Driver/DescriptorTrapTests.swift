@@ -249,7 +249,7 @@ private func useANumberAgain() {
             // Closes the number and gives it to the new pipe, before anybody else gets it.
             precondition(dup2(new.readEnd, old.readEnd) == old.readEnd)
             new.write("yz")
-            // The loop has nobody for the number: whoever has it now is left alone.
+            // The loop has nobody for the number: the file that has it now is left alone.
             loop.run(mode: .default, for: .milliseconds(1))
             precondition(log.entries.isEmpty, "\(log.entries)")
             precondition(fcntl(old.readEnd, F_GETFL) & O_NONBLOCK == 0)

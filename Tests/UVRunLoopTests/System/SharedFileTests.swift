@@ -136,9 +136,10 @@ private func restoreWithoutComparison() {
             )
         else { preconditionFailure("A pipe could not be watched.") }
         loop.add(source, forMode: .default)
+        // They are watched in this order.
+        loop.run(mode: .default, for: .zero)
         return source
     }
-    loop.run(mode: .default, for: .zero)
     sources[0].invalidate()
     precondition(isNonBlocking(twin), "A file that is still watched blocks.")
     sources[2].invalidate()

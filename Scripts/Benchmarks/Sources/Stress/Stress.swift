@@ -8,7 +8,7 @@ struct Stress: ParsableCommand {
         commandName: "stress",
         abstract: "Puts run loops under load, and checks them as it goes.",
         discussion: """
-            Threads with loops of their own hand each other work of all kinds, in chapters of a \
+            Threads with loops of their own hand each other work of all kinds, in scenarios of a \
             fraction of a second. At the end of each, everything that was sent has to be accounted \
             for. The first thing that is lost, early, twice or out of order ends the program with \
             a sentence and status 1.
@@ -98,7 +98,7 @@ struct Stress: ParsableCommand {
             \(settings.kinds.map(\.name).joined(separator: " "))
             """
         )
-        let summary = Conductor(settings).run()
+        let summary = ScenarioRunner(settings).run()
         summary.check()
         Output.say(summary.text)
     }

@@ -246,7 +246,7 @@ private func addOne(to counter: JobCounter) async { counter.addOne() }
 
 /// A continuation by which a task waits, time and again.
 ///
-/// Unchecked, because whoever resumes the task knows that it waits.
+/// Unchecked, because the thread that resumes the task knows that it waits.
 private final class Baton: @unchecked Sendable {
     private var continuation: UnsafeContinuation<Void, Never>?
 

@@ -3,7 +3,7 @@ protocol Chart {
     /// The name of its file, without an extension.
     var name: String { get }
     var title: String { get }
-    /// The figures in sentences, for whoever does not see the picture.
+    /// The figures in sentences, for those who do not see the picture.
     var summary: String { get }
     var width: Double { get }
     /// With a title of one line.

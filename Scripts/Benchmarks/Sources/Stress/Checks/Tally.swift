@@ -9,7 +9,7 @@ enum Operation: Int, CaseIterable, Sendable {
     case messagesDelivered, messagesRefused
     case waitsAnswered, requestsPerformed
     case runsNested, runsFinished, runsStopped, runsTimedOut, runsHandledSource
-    case itemsAdded, itemsRemoved, toysCalled
+    case itemsAdded, itemsRemoved, movedItemsCalled
     case interruptsTold
     case threadsEnded, threadsRefused
     case capturesReleased
@@ -41,7 +41,7 @@ enum Operation: Int, CaseIterable, Sendable {
         case .runsHandledSource: "handled a source"
         case .itemsAdded: "added"
         case .itemsRemoved: "removed"
-        case .toysCalled: "calls meanwhile"
+        case .movedItemsCalled: "calls meanwhile"
         case .interruptsTold: "told"
         case .threadsEnded: "started and ended"
         case .threadsRefused: "refused by the system"
@@ -62,7 +62,7 @@ enum Operation: Int, CaseIterable, Sendable {
         case .messagesDelivered, .messagesRefused: .ports
         case .waitsAnswered, .requestsPerformed: .performs
         case .runsNested, .runsFinished, .runsStopped, .runsTimedOut, .runsHandledSource: .nested
-        case .itemsAdded, .itemsRemoved, .toysCalled: .changes
+        case .itemsAdded, .itemsRemoved, .movedItemsCalled: .changes
         case .interruptsTold: .interrupts
         case .threadsEnded, .threadsRefused: .threads
         case .capturesReleased: .captures

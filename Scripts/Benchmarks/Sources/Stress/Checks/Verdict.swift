@@ -22,7 +22,7 @@ enum Verdict {
     /// What is known about the run of the program when something goes wrong.
     struct Scene: Sendable {
         var settings: Settings?
-        var chapter = 0
+        var scenario = 0
         var start = now()
         /// What has been done so far.
         var account: @Sendable () -> String = { "" }
@@ -43,7 +43,7 @@ enum Verdict {
             Output.complain(
                 """
                 stress: FAILED. Expected \(expected), but saw \(seen). (Seed \(seed), \
-                \(Text.decimal(time, 1)) s, chapter \(scene.chapter), on thread '\(threadName)'.)
+                \(Text.decimal(time, 1)) s, scenario \(scene.scenario), on thread '\(threadName)'.)
                 """
             )
             Output.complain(scene.account())

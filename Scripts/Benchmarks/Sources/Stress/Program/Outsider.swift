@@ -42,8 +42,8 @@ final class Outsider: Sendable {
     /// Has the thread do something soon.
     func hand(_ job: @escaping Job) { jobs.withLock { $0.append(job) } }
 
-    /// Has the thread take part in a chapter.
-    func play(_ chapter: Chapter) { hand { [self] in act(in: chapter) } }
+    /// Has the thread take part in a scenario.
+    func play(_ scenario: Scenario) { hand { [self] in act(in: scenario) } }
 
     private func doJobs() {
         let due = jobs.withLock { jobs in
@@ -53,38 +53,46 @@ final class Outsider: Sendable {
         for job in due { job() }
     }
 
-    // MARK: A chapter
+    // MARK: A scenario
 
-    private func act(in chapter: Chapter) {
-        var generator = Generator(chapter.plan.seed, 2, UInt64(index))
-        let hasToys = chapter.plan.kinds.contains(.changes)
-        let posts = chapter.plan.kinds.contains(.blocks)
-        var toys = hasToys ? Toy.Kind.allCases.map { Toy($0, tally, settings.fault) } : []
-        while !chapter.isOver {
+    private func act(in scenario: Scenario) {
+        var generator = Generator(scenario.plan.seed, 2, UInt64(index))
+        let hasMovedItems = scenario.plan.kinds.contains(.changes)
+        let posts = scenario.plan.kinds.contains(.blocks)
+        var movedItems =
+            hasMovedItems
+            ? MovedItem.Kind.allCases.map { MovedItem($0, tally, settings.fault) } : []
+        while !scenario.isOver {
             doJobs()
-            if hasToys { play(&toys[generator.below(toys.count)], chapter.desks, &generator) }
-            if posts { post(to: generator.pick(chapter.desks)) }
+            if hasMovedItems {
+                play(&movedItems[generator.below(movedItems.count)], scenario.workloads, &generator)
+            }
+            if posts { post(to: generator.pick(scenario.workloads)) }
             if generator.once(in: 4) { usleep(UInt32(generator.below(200))) }
         }
-        for toy in toys { toy.end() }
-        chapter.arrive(at: .sent)
+        for movedItem in movedItems { movedItem.end() }
+        scenario.arrive(at: .sent)
     }
 
-    private func play(_ toy: inout Toy, _ desks: [Desk], _ generator: inout Generator) {
+    private func play(
+        _ movedItem: inout MovedItem,
+        _ workloads: [Workload],
+        _ generator: inout Generator
+    ) {
         switch generator.below(8) {
-        case 0...3: toy.putSomewhere(desks, &generator)
-        case 4...5: toy.takeOutOfOneMode(&generator)
-        case 6: toy.rouse()
+        case 0...3: movedItem.putSomewhere(workloads, &generator)
+        case 4...5: movedItem.takeOutOfOneMode(&generator)
+        case 6: movedItem.rouse()
         default:
-            toy.end()
-            toy = Toy(toy.kind, tally, settings.fault)
+            movedItem.end()
+            movedItem = MovedItem(movedItem.kind, tally, settings.fault)
         }
     }
 
-    private func post(to desk: Desk) {
-        guard desk.outstanding(.atHand) < 2_000 else { return }
-        desk.ledger(.blocks).send()
-        desk.loop.perform { [worker = desk.worker] in
+    private func post(to workload: Workload) {
+        guard workload.outstanding(.atHand) < 2_000 else { return }
+        workload.ledger(.blocks).send()
+        workload.loop.perform { [worker = workload.worker] in
             worker.value.tally.count(.blocksRun)
             worker.value.didFinish(.blocks)
         }

@@ -8,7 +8,7 @@ struct Summary {
     private static let mostLeft = 1_048_576
 
     let settings: Settings
-    let chapters: Int
+    let scenarios: Int
     let time: Int64
     let interruption: CInt?
     let account: Account
@@ -67,7 +67,7 @@ struct Summary {
         let seconds = Text.decimal(Double(time) / 1e9, 1)
         return """
             stress: passed. Nothing was lost, early, twice or out of order in \(seconds) s, \
-            \(chapters) chapters, \(settings.threads) threads, seed \(settings.seed)\(end).
+            \(scenarios) scenarios, \(settings.threads) threads, seed \(settings.seed)\(end).
             """
     }
 }

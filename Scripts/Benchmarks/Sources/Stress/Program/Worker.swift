@@ -14,16 +14,16 @@ final class Worker {
     private let home: WorkerHome
     private let outsiders: [Outsider]
 
-    /// What of the present chapter the thread has.
-    private(set) var chapter: Chapter?
-    private(set) var partners: [Desk] = []
+    /// What of the present scenario the thread has.
+    private(set) var scenario: Scenario?
+    private(set) var partners: [Workload] = []
     private var traffic: [any Traffic] = []
     private var rousing: [any Traffic] = []
-    private var gate: Chapter.Gate?
+    private var gate: Scenario.Gate?
     /// Whether the thread may hand over anything.
     private(set) var isSending = false
     /// What the present run is to complete.
-    private var draining: Desk.Place?
+    private var draining: Workload.Place?
     private var mayLeave = false
 
     init(
@@ -49,16 +49,16 @@ final class Worker {
         home.didStart(Confined(self), loop, book.stops)
         while !mayLeave {
             book.run(.default, for: nil)
-            if let chapter { play(chapter) }
+            if let scenario { play(scenario) }
         }
         keeper.invalidate()
         home.didEnd(loop, lateness)
     }
 
-    // MARK: What the conductor says
+    // MARK: What the runner says
 
-    func begin(_ chapter: Chapter) {
-        self.chapter = chapter
+    func begin(_ scenario: Scenario) {
+        self.scenario = scenario
         book.stop()
     }
 
@@ -71,39 +71,41 @@ final class Worker {
         if isSending { book.stopAll() }
     }
 
-    func didOpen(_ gate: Chapter.Gate) {
+    func didOpen(_ gate: Scenario.Gate) {
         self.gate = gate
         book.stop()
     }
 
-    // MARK: A chapter
+    // MARK: A scenario
 
-    var desk: Desk {
-        guard let chapter else { preconditionFailure("There is no desk outside of chapters.") }
-        return chapter.desks[index]
+    var workload: Workload {
+        guard let scenario else {
+            preconditionFailure("There is no workload outside of scenarios.")
+        }
+        return scenario.workloads[index]
     }
 
-    private func play(_ chapter: Chapter) {
-        prepare(chapter)
-        pass(.ready, of: chapter)
+    private func play(_ scenario: Scenario) {
+        prepare(scenario)
+        pass(.ready, of: scenario)
         for traffic in traffic { traffic.connect() }
-        act(chapter)
+        act(scenario)
         for traffic in traffic { traffic.finishSending() }
         isSending = false
-        pass(.sent, of: chapter)
+        pass(.sent, of: scenario)
         drain(.atHand, in: .default)
         drain(.apart, in: Modes.apart)
-        pass(.drained, of: chapter)
+        pass(.drained, of: scenario)
         for traffic in traffic { traffic.close() }
         book.endObserving()
-        desk.takeDown()
-        (traffic, rousing, partners, self.chapter) = ([], [], [], nil)
-        chapter.arrive(at: .done)
+        workload.takeDown()
+        (traffic, rousing, partners, self.scenario) = ([], [], [], nil)
+        scenario.arrive(at: .done)
     }
 
-    private func prepare(_ chapter: Chapter) {
-        partners = chapter.partners(of: index)
-        let plan = chapter.plan
+    private func prepare(_ scenario: Scenario) {
+        partners = scenario.partners(of: index)
+        let plan = scenario.plan
         for kind in plan.kinds {
             let part = kind.traffic.init(self)
             traffic.append(part)
@@ -113,19 +115,19 @@ final class Worker {
     }
 
     /// Says that the thread is at a gate, and runs the loop until it opens.
-    private func pass(_ gate: Chapter.Gate, of chapter: Chapter) {
-        chapter.arrive(at: gate)
+    private func pass(_ gate: Scenario.Gate, of scenario: Scenario) {
+        scenario.arrive(at: gate)
         while self.gate != gate { book.run(.default, for: nil) }
     }
 
-    private func act(_ chapter: Chapter) {
+    private func act(_ scenario: Scenario) {
         isSending = true
-        var generator = Generator(chapter.plan.seed, UInt64(index))
-        while !chapter.isOver {
+        var generator = Generator(scenario.plan.seed, UInt64(index))
+        while !scenario.isOver {
             var burst = generator.fork()
             for _ in 0...burst.below(6) { actOnce(&burst) }
-            if chapter.plan.isPatient { rouseAnother(&burst) }
-            if !chapter.isOver { runOnce(chapter.plan, &burst) }
+            if scenario.plan.isPatient { rouseAnother(&burst) }
+            if !scenario.isOver { runOnce(scenario.plan, &burst) }
         }
     }
 
@@ -134,7 +136,7 @@ final class Worker {
         choices.pick(traffic).act(&choices)
     }
 
-    private func runOnce(_ plan: Chapter.Plan, _ generator: inout Generator) {
+    private func runOnce(_ plan: Scenario.Plan, _ generator: inout Generator) {
         let returnsAfterSource = generator.once(in: 3)
         let longest = generator.once(in: 4) ? 0 : plan.longestRun
         let limit = Duration.nanoseconds(generator.below(longest + 1))
@@ -156,18 +158,18 @@ final class Worker {
     ///
     /// - Parameter key: What tells this call from others, so that equal seeds choose alike.
     func mayAct(_ key: UInt64) {
-        guard isSending, let chapter, book.depth < 30 else { return }
-        var generator = Generator(chapter.plan.seed, UInt64(index), key)
+        guard isSending, let scenario, book.depth < 30 else { return }
+        var generator = Generator(scenario.plan.seed, UInt64(index), key)
         guard generator.once(in: 12 + 4 * book.depth * book.depth) else { return }
         actOnce(&generator)
     }
 
     /// To be called by handlers of what ends another thread's run without a limit.
     func wasRoused() {
-        if isSending, let chapter, chapter.plan.isPatient { book.stopAll() }
+        if isSending, let scenario, scenario.plan.isPatient { book.stopAll() }
     }
 
-    /// In a patient chapter, whoever was roused rouses somebody, so that the load goes on.
+    /// In a patient scenario, whoever was roused rouses somebody, so that the load goes on.
     private func rouseAnother(_ generator: inout Generator) {
         var choices = generator.fork()
         choices.pick(rousing).act(&choices)
@@ -188,26 +190,26 @@ final class Worker {
     // MARK: Arrivals
 
     /// To be called when something that was sent here has arrived.
-    func didFinish(_ kind: Kind, _ place: Desk.Place = .atHand, _ count: Int = 1) {
-        desk.ledger(kind, place).finish(count)
+    func didFinish(_ kind: Kind, _ place: Workload.Place = .atHand, _ count: Int = 1) {
+        workload.ledger(kind, place).finish(count)
         checkArrivals()
     }
 
     /// Ends the present run if that is to go on until everything has arrived.
     func checkArrivals() {
-        if let draining, let chapter, chapter.desks[index].outstanding(draining) == 0 {
+        if let draining, let scenario, scenario.workloads[index].outstanding(draining) == 0 {
             book.stop()
         }
     }
 
-    private func drain(_ place: Desk.Place, in mode: UVRunLoop.Mode) {
+    private func drain(_ place: Workload.Place, in mode: UVRunLoop.Mode) {
         draining = place
-        while desk.outstanding(place) > 0 { book.run(mode, for: nil) }
+        while workload.outstanding(place) > 0 { book.run(mode, for: nil) }
         draining = nil
         demand(
-            desk.outstanding(place) == 0,
+            workload.outstanding(place) == 0,
             "no more to arrive than was sent",
-            "\(-desk.outstanding(place)) more: \(desk.account)"
+            "\(-workload.outstanding(place)) more: \(workload.account)"
         )
     }
 }

@@ -21,7 +21,7 @@ final class BlockTraffic: Traffic {
             self == .common ? [.default, Modes.other] : modes
         }
 
-        var place: Desk.Place { self == .apart ? .apart : .atHand }
+        var place: Workload.Place { self == .apart ? .apart : .atHand }
     }
 
     /// What a block says when it runs.
@@ -37,7 +37,7 @@ final class BlockTraffic: Traffic {
 
     /// What blocks find their way by.
     struct Inlet: Sendable {
-        let desk: Desk
+        let workload: Workload
         let traffic: Confined<BlockTraffic>
     }
 
@@ -61,7 +61,10 @@ final class BlockTraffic: Traffic {
         let lanes = Lane.allCases.map { _ in BlockSequence() }
         sequences = Array(repeating: lanes, count: worker.settings.threads)
         latest = Array(repeating: lanes.map { _ in 0 }, count: worker.settings.threads)
-        worker.desk.putUp(Inlet(desk: worker.desk, traffic: Confined(self)), for: .blocks)
+        worker.workload.putUp(
+            Inlet(workload: worker.workload, traffic: Confined(self)),
+            for: .blocks
+        )
     }
 
     func connect() {
@@ -77,10 +80,10 @@ final class BlockTraffic: Traffic {
     func act(_ generator: inout Generator) {
         let index = generator.below(inlets.count)
         // Only what is for the default mode rouses a thread that waits for that.
-        let isUrgent = worker.chapter?.plan.isPatient == true
+        let isUrgent = worker.scenario?.plan.isPatient == true
         let lane = isUrgent ? Lane.standard : generator.pick(Lane.allCases)
-        let desk = inlets[index].desk
-        guard desk.ledger(.blocks, lane.place).outstanding < Self.window else { return }
+        let workload = inlets[index].workload
+        guard workload.ledger(.blocks, lane.place).outstanding < Self.window else { return }
         for _ in 0...generator.below(8) { post(to: index, lane) }
     }
 
@@ -89,17 +92,17 @@ final class BlockTraffic: Traffic {
         posted[index] += 1
         let (inlet, number) = (inlets[index], sent[index][lane.rawValue])
         let stamp = Stamp(sender: worker.index, lane: lane, number: number, rank: posted[index])
-        inlet.desk.ledger(.blocks, lane.place).send()
+        inlet.workload.ledger(.blocks, lane.place).send()
         let fault = worker.settings.fault
         if Fault.losesBlock.strikes(fault) { return }
         if Fault.swapsBlocks.strikes(fault) { post(to: index, lane) }
         if Fault.runsBlockElsewhere.strikes(fault) { Self.runElsewhere(inlet) }
         let modes = Fault.ignoresMode.lasts(fault) ? [.default] : lane.modes
         for _ in 0...(Fault.repeatsBlock.strikes(fault) ? 1 : 0) {
-            if inlet.desk.index == worker.index, number % 2 == 0 {
+            if inlet.workload.index == worker.index, number % 2 == 0 {
                 worker.loop.performLocally(inModes: modes) { [self] in receive(stamp) }
             } else {
-                inlet.desk.loop.perform(inModes: modes) { inlet.traffic.value.receive(stamp) }
+                inlet.workload.loop.perform(inModes: modes) { inlet.traffic.value.receive(stamp) }
             }
         }
     }

@@ -25,7 +25,7 @@ final class CaptureTraffic: Traffic {
     init(_ worker: Worker) { self.worker = worker }
 
     func act(_ generator: inout Generator) {
-        guard worker.desk.ledger(.captures).outstanding < Self.window else { return }
+        guard worker.workload.ledger(.captures).outstanding < Self.window else { return }
         let kind = generator.pick(CapturedItem.Kind.allCases)
         let item = CapturedItem(kind, channel.readEnd, worker.loop, capture(kind))
         let fate = generator.pick(Fate.allCases)
@@ -37,8 +37,8 @@ final class CaptureTraffic: Traffic {
 
     /// Something to be released here: that is expected from now on.
     private func capture(_ kind: CapturedItem.Kind) -> Capture {
-        let (worker, desk) = (Confined(worker), worker.desk)
-        desk.ledger(.captures).send()
+        let (worker, workload) = (Confined(worker), worker.workload)
+        workload.ledger(.captures).send()
         let capture = Capture { isAtHome in
             demand(
                 isAtHome,
@@ -46,7 +46,7 @@ final class CaptureTraffic: Traffic {
                 "it released on another thread"
             )
             // A block, because the run may be at its very end. It ends a sleep, too.
-            desk.loop.perform {
+            workload.loop.perform {
                 worker.value.tally.count(.capturesReleased)
                 worker.value.didFinish(.captures)
             }

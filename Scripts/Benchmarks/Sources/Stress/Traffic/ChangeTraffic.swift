@@ -3,31 +3,35 @@ import UVRunLoop
 /// Items that one thread adds to other threads' loops, and removes, at any time.
 final class ChangeTraffic: Traffic {
     private let worker: Worker
-    private var toys: [Toy] = []
+    private var movedItems: [MovedItem] = []
 
     init(_ worker: Worker) { self.worker = worker }
 
     func connect() {
-        toys = (0..<8).map { makeToy(Toy.Kind.allCases[$0 % Toy.Kind.allCases.count]) }
+        movedItems = (0..<8).map {
+            makeMovedItem(MovedItem.Kind.allCases[$0 % MovedItem.Kind.allCases.count])
+        }
     }
 
-    private func makeToy(_ kind: Toy.Kind) -> Toy { Toy(kind, worker.tally, worker.settings.fault) }
+    private func makeMovedItem(_ kind: MovedItem.Kind) -> MovedItem {
+        MovedItem(kind, worker.tally, worker.settings.fault)
+    }
 
     func act(_ generator: inout Generator) {
-        let index = generator.below(toys.count)
-        let toy = toys[index]
+        let index = generator.below(movedItems.count)
+        let movedItem = movedItems[index]
         switch generator.below(8) {
-        case 0...3: toy.putSomewhere(worker.partners, &generator)
-        case 4...5: toy.takeOutOfOneMode(&generator)
-        case 6: toy.rouse()
+        case 0...3: movedItem.putSomewhere(worker.partners, &generator)
+        case 4...5: movedItem.takeOutOfOneMode(&generator)
+        case 6: movedItem.rouse()
         default:
-            toy.end()
-            toys[index] = makeToy(toy.kind)
+            movedItem.end()
+            movedItems[index] = makeMovedItem(movedItem.kind)
         }
     }
 
     func finishSending() {
-        for toy in toys { toy.end() }
-        toys = []
+        for movedItem in movedItems { movedItem.end() }
+        movedItems = []
     }
 }

@@ -9,7 +9,7 @@ final class DescriptorTraffic: Traffic {
         let sender: Int
         let descriptor: CInt
         let seed: UInt64
-        let desk: Desk
+        let workload: Workload
     }
 
     private let worker: Worker
@@ -18,11 +18,11 @@ final class DescriptorTraffic: Traffic {
 
     init(_ worker: Worker) {
         self.worker = worker
-        guard let chapter = worker.chapter else { return }
-        var generator = Generator(chapter.plan.seed, UInt64(worker.index), 3)
+        guard let scenario = worker.scenario else { return }
+        var generator = Generator(scenario.plan.seed, UInt64(worker.index), 3)
         var inlets: [Inlet] = []
         // One channel from each of a few threads, this one included.
-        let count = chapter.desks.count
+        let count = scenario.workloads.count
         for step in 0..<min(3, count) {
             let sender = (worker.index + count - step) % count
             let channel = Channel(isSocket: generator.once(in: 2))
@@ -33,17 +33,17 @@ final class DescriptorTraffic: Traffic {
                     sender: sender,
                     descriptor: channel.writeEnd,
                     seed: seed,
-                    desk: worker.desk
+                    workload: worker.workload
                 )
             )
         }
-        worker.desk.putUp(inlets, for: .descriptors)
+        worker.workload.putUp(inlets, for: .descriptors)
     }
 
     func connect() {
-        guard let chapter = worker.chapter else { return }
-        for desk in chapter.desks {
-            let inlets = desk.inlet(for: .descriptors, as: [Inlet].self) ?? []
+        guard let scenario = worker.scenario else { return }
+        for workload in scenario.workloads {
+            let inlets = workload.inlet(for: .descriptors, as: [Inlet].self) ?? []
             for inlet in inlets where inlet.sender == worker.index {
                 writers.append(StreamWriter(worker, inlet))
             }
@@ -51,7 +51,7 @@ final class DescriptorTraffic: Traffic {
     }
 
     func act(_ generator: inout Generator) {
-        if generator.once(in: 10), worker.chapter?.plan.isPatient == false {
+        if generator.once(in: 10), worker.scenario?.plan.isPatient == false {
             generator.pick(readers).change(&generator)
         } else {
             generator.pick(writers).act(&generator)
@@ -102,14 +102,14 @@ final class StreamWriter {
         let fault = worker.settings.fault
         if Fault.corruptsByte.strikes(fault) { bytes[count / 2] ^= 1 }
         // The reader may be faster than this.
-        inlet.desk.ledger(.descriptors).send(count)
+        inlet.workload.ledger(.descriptors).send(count)
         guard case .bytes(let written) = Channel.write(inlet.descriptor, bytes) else {
-            inlet.desk.ledger(.descriptors).takeBack(count)
+            inlet.workload.ledger(.descriptors).takeBack(count)
             return 0
         }
-        inlet.desk.ledger(.descriptors).takeBack(count - written)
+        inlet.workload.ledger(.descriptors).takeBack(count - written)
         stream.take(written)
-        if Fault.losesByte.strikes(fault) { inlet.desk.ledger(.descriptors).send() }
+        if Fault.losesByte.strikes(fault) { inlet.workload.ledger(.descriptors).send() }
         return written
     }
 
@@ -149,7 +149,7 @@ final class StreamWriter {
         invalidate()
         isClosed = true
         // For the hang-up.
-        inlet.desk.ledger(.descriptors).send()
+        inlet.workload.ledger(.descriptors).send()
         if Fault.losesHangUp.strikes(worker.settings.fault) { return }
         Glibc.close(inlet.descriptor)
     }

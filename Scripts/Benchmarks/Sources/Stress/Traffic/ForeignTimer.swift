@@ -20,19 +20,19 @@ final class ForeignTimer: Sendable {
         var cancellation: Int64 = 0
     }
 
-    private let desk: Desk
+    private let workload: Workload
     private let fault: Fault?
     private let state = Locked(State())
 
-    init(in desk: Desk, _ fault: Fault?) {
-        self.desk = desk
+    init(in workload: Workload, _ fault: Fault?) {
+        self.workload = workload
         self.fault = fault
     }
 
     var hasEnded: Bool { state.withLock { $0.outcome != .waiting } }
 
     func start(_ generator: inout Generator) {
-        desk.ledger(.timers).send()
+        workload.ledger(.timers).send()
         let date = now() + Int64(generator.below(5_000_000))
         let timer = UVRunLoop.Timer(
             at: Clock.instant(date),
@@ -40,7 +40,7 @@ final class ForeignTimer: Sendable {
             sendableHandler: { [self] _ in fire() }
         )
         state.withLock { ($0.timer, $0.date) = (timer, date) }
-        desk.loop.add(timer, forMode: generator.once(in: 2) ? .default : .common)
+        workload.loop.add(timer, forMode: generator.once(in: 2) ? .default : .common)
     }
 
     func setDate(_ generator: inout Generator) {
@@ -67,12 +67,12 @@ final class ForeignTimer: Sendable {
             (state.outcome, state.cancellation) = (.cancelled, now())
             return true
         }
-        if isFirst { desk.ledger(.timers).finish() }
+        if isFirst { workload.ledger(.timers).finish() }
         return isFirst
     }
 
     private func fire() {
-        let worker = desk.worker.value
+        let worker = workload.worker.value
         worker.book.noteTimer(date: nil)
         let (now, passStart) = (now(), worker.book.passStart)
         let isFirst = state.withLock { state in

@@ -24,11 +24,11 @@ final class InterruptTraffic: Traffic {
     }
 
     func act(_ generator: inout Generator) {
-        guard let chapter = worker.chapter, chapter.isInterrupting.change(from: 0, to: 1) else {
+        guard let scenario = worker.scenario, scenario.isInterrupting.change(from: 0, to: 1) else {
             return
         }
-        defer { _ = chapter.isInterrupting.change(from: 1, to: 0) }
-        let ledgers = chapter.desks.map { $0.ledger(.interrupts) }
+        defer { _ = scenario.isInterrupting.change(from: 1, to: 0) }
+        let ledgers = scenario.workloads.map { $0.ledger(.interrupts) }
         guard ledgers.allSatisfy({ $0.outstanding == 0 }) else { return }
         for ledger in ledgers { ledger.send() }
         if !Fault.losesInterrupt.strikes(worker.settings.fault) { kill(getpid(), Self.signal) }

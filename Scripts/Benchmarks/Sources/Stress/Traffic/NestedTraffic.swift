@@ -12,7 +12,7 @@ final class NestedTraffic: Traffic {
 
     init(_ worker: Worker) {
         self.worker = worker
-        var generator = Generator(worker.chapter?.plan.seed ?? 0, UInt64(worker.index), 5)
+        var generator = Generator(worker.scenario?.plan.seed ?? 0, UInt64(worker.index), 5)
         let activities = UVRunLoop.Activities(rawValue: UInt(generator.below(256)))
             .intersection(.all)
         let observer = UVRunLoop.Observer(activities: activities) { [self] observer, step in
@@ -86,9 +86,9 @@ final class NestedTraffic: Traffic {
     }
 
     private func stopAnother(_ generator: inout Generator) {
-        guard worker.chapter?.plan.isPatient == false else { return }
-        let desk = generator.pick(worker.partners)
-        desk.stops.count { desk.loop.stop() }
+        guard worker.scenario?.plan.isPatient == false else { return }
+        let workload = generator.pick(worker.partners)
+        workload.stops.count { workload.loop.stop() }
     }
 
     /// Runs within an observer.

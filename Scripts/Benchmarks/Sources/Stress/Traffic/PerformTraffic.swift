@@ -4,7 +4,7 @@ import UVRunLoop
 /// Requests to perform: in the order of their senders, and with the right answer for who waits.
 final class PerformTraffic: Traffic {
     struct Inlet: Sendable {
-        let desk: Desk
+        let workload: Workload
         let traffic: Confined<PerformTraffic>
     }
 
@@ -23,7 +23,10 @@ final class PerformTraffic: Traffic {
     init(_ worker: Worker) {
         self.worker = worker
         received = Array(repeating: 0, count: worker.settings.threads)
-        worker.desk.putUp(Inlet(desk: worker.desk, traffic: Confined(self)), for: .performs)
+        worker.workload.putUp(
+            Inlet(workload: worker.workload, traffic: Confined(self)),
+            for: .performs
+        )
     }
 
     func connect() {
@@ -36,9 +39,9 @@ final class PerformTraffic: Traffic {
     func act(_ generator: inout Generator) {
         let index = generator.below(inlets.count)
         // Threads that wait for each other would do so for ever: only the lower ones wait. In a
-        // patient chapter somebody has to be roused.
-        let mayWait = inlets[index].desk.index >= worker.index
-        let isPatient = worker.chapter?.plan.isPatient == true
+        // patient scenario somebody has to be roused.
+        let mayWait = inlets[index].workload.index >= worker.index
+        let isPatient = worker.scenario?.plan.isPatient == true
         if mayWait, !isPatient, generator.once(in: 2) {
             wait(for: inlets[index], &generator)
         } else {
@@ -49,7 +52,7 @@ final class PerformTraffic: Traffic {
     // MARK: Not waited for
 
     private func request(of index: Int) {
-        let ledger = inlets[index].desk.ledger(.performs)
+        let ledger = inlets[index].workload.ledger(.performs)
         guard ledger.outstanding < Self.window else { return }
         sent[index] += 1
         let (inlet, number, sender) = (inlets[index], sent[index], worker.index)
@@ -57,7 +60,7 @@ final class PerformTraffic: Traffic {
         let fault = worker.settings.fault
         if Fault.losesRequest.strikes(fault) { return }
         if Fault.swapsRequests.strikes(fault) { request(of: index) }
-        inlet.desk.loop.requestPerform { inlet.traffic.value.receive(number, from: sender) }
+        inlet.workload.loop.requestPerform { inlet.traffic.value.receive(number, from: sender) }
     }
 
     private func receive(_ number: Int, from sender: Int) {
@@ -79,12 +82,12 @@ final class PerformTraffic: Traffic {
     private func wait(for inlet: Inlet, _ generator: inout Generator) {
         let question = generator.next()
         let throwsRefusal = generator.once(in: 8)
-        let isOwn = inlet.desk.index == worker.index
+        let isOwn = inlet.workload.index == worker.index
         let calls = Number()
         let slip: UInt64 = Fault.answersWrongly.strikes(worker.settings.fault) ? 1 : 0
-        if !isOwn { inlet.desk.ledger(.performs).send() }
+        if !isOwn { inlet.workload.ledger(.performs).send() }
         do {
-            let answer = try inlet.desk.loop.performAndWait { () throws(Refusal) in
+            let answer = try inlet.workload.loop.performAndWait { () throws(Refusal) in
                 calls.add()
                 inlet.traffic.value.answer(isOwn: isOwn)
                 if throwsRefusal { throw Refusal(number: question) }

@@ -12,7 +12,7 @@ final class PortTraffic: Traffic {
 
     struct Inlet: Sendable {
         let port: UVRunLoop.Port
-        let desk: Desk
+        let workload: Workload
     }
 
     private let worker: Worker
@@ -23,7 +23,7 @@ final class PortTraffic: Traffic {
     init(_ worker: Worker) {
         self.worker = worker
         let count = worker.settings.threads
-        var generator = Generator(worker.chapter?.plan.seed ?? 0, UInt64(worker.index), 4)
+        var generator = Generator(worker.scenario?.plan.seed ?? 0, UInt64(worker.index), 4)
         let capacity = generator.pick([1, 4, 64, 1_024])
         var received = Array(repeating: 0, count: count)
         var isOnStack = false
@@ -35,7 +35,7 @@ final class PortTraffic: Traffic {
             Self.receive(message, of: worker, &received)
         }
         worker.loop.add(port, forMode: generator.pick([.default, .common]))
-        worker.desk.putUp(Inlet(port: port, desk: worker.desk), for: .ports)
+        worker.workload.putUp(Inlet(port: port, workload: worker.workload), for: .ports)
     }
 
     func connect() {
@@ -48,15 +48,15 @@ final class PortTraffic: Traffic {
     func act(_ generator: inout Generator) {
         let index = generator.below(inlets.count)
         for _ in 0...generator.below(6) {
-            send(to: index, limit(to: inlets[index].desk, &generator))
+            send(to: index, limit(to: inlets[index].workload, &generator))
         }
     }
 
     /// How long to wait for room: for as long as it takes only where nobody waits for this thread.
-    private func limit(to desk: Desk, _ generator: inout Generator) -> Duration? {
+    private func limit(to workload: Workload, _ generator: inout Generator) -> Duration? {
         switch generator.below(4) {
         case 0: .zero
-        case 1 where desk.index > worker.index: nil
+        case 1 where workload.index > worker.index: nil
         default: .nanoseconds(generator.below(300_000))
         }
     }
@@ -68,7 +68,7 @@ final class PortTraffic: Traffic {
             id: Int32(truncatingIfNeeded: number),
             components: [.bytes([UInt8(truncatingIfNeeded: number)]), .value(note)]
         )
-        inlet.desk.ledger(.ports).send()
+        inlet.workload.ledger(.ports).send()
         let fault = worker.settings.fault
         if Fault.swapsMessages.strikes(fault) {
             sent[index] = number
@@ -78,7 +78,7 @@ final class PortTraffic: Traffic {
             sent[index] = number
         } else {
             // What is refused was not sent: the next message has its number.
-            inlet.desk.ledger(.ports).takeBack()
+            inlet.workload.ledger(.ports).takeBack()
             worker.tally.count(.messagesRefused)
             demand(limit != nil, "a valid port to take a message that may wait", "it refused")
         }

@@ -21,7 +21,7 @@ final class RepeatingTimer {
         interval = Int64(generator.within(100_000...5_000_000))
         modes = generator.pick([[.default], [.common], [.default, Modes.apart]])
         firesLeft = generator.within(1...30)
-        worker.desk.ledger(.timers).send()
+        worker.workload.ledger(.timers).send()
         let timer = UVRunLoop.Timer(
             at: Clock.instant(now() + Int64(generator.below(2_000_000))),
             interval: .nanoseconds(interval)

@@ -6,8 +6,8 @@ final class SignalTraffic: Traffic {
     /// A source, and the number that its signals announce.
     final class Beacon: Sendable {
         let source: UVRunLoop.Source
-        let desk: Desk
-        let place: Desk.Place
+        let workload: Workload
+        let place: Workload.Place
         /// Whose loops perform it.
         let loops: [UVRunLoop]
         /// Raised before each signal.
@@ -16,13 +16,13 @@ final class SignalTraffic: Traffic {
 
         init(
             _ source: UVRunLoop.Source,
-            _ desk: Desk,
-            _ place: Desk.Place,
+            _ workload: Workload,
+            _ place: Workload.Place,
             _ loops: [UVRunLoop],
             _ published: Number,
             _ performs: Number
         ) {
-            (self.source, self.desk, self.place) = (source, desk, place)
+            (self.source, self.workload, self.place) = (source, workload, place)
             (self.loops, self.published, self.performs) = (loops, published, performs)
         }
     }
@@ -40,7 +40,7 @@ final class SignalTraffic: Traffic {
         make(order: 0, in: [.default, Modes.apart])
         make(order: 2, in: [Modes.apart])
         makeShared()
-        worker.desk.putUp(own, for: .signals)
+        worker.workload.putUp(own, for: .signals)
     }
 
     func connect() {
@@ -51,7 +51,7 @@ final class SignalTraffic: Traffic {
 
     private func make(order: Int, in modes: [UVRunLoop.Mode]) {
         let (published, performs) = (Number(), Number())
-        let place: Desk.Place = modes == [Modes.apart] ? .apart : .atHand
+        let place: Workload.Place = modes == [Modes.apart] ? .apart : .atHand
         var seen = 0
         let source = UVRunLoop.Source(order: order) { [worker] _ in
             let isReversed = Fault.reversesSources.lasts(worker.settings.fault)
@@ -67,19 +67,19 @@ final class SignalTraffic: Traffic {
             worker.didFinish(.signals, place, news)
         }
         for mode in modes { worker.loop.add(source, forMode: mode) }
-        own.append(Beacon(source, worker.desk, place, [worker.loop], published, performs))
+        own.append(Beacon(source, worker.workload, place, [worker.loop], published, performs))
     }
 
     /// Makes a source that is in the loop of another thread too: whichever comes first performs it.
     private func makeShared() {
         let (published, performs, seen) = (Number(), Number(), Number())
-        let (desk, other) = (worker.desk, worker.partners[worker.partners.count - 1])
-        let desks = desk.index == other.index ? [desk] : [desk, other]
+        let (workload, other) = (worker.workload, worker.partners[worker.partners.count - 1])
+        let workloads = workload.index == other.index ? [workload] : [workload, other]
         let source = UVRunLoop.Source(
             order: 0,
             sendablePerform: { source in
                 let loop = UVRunLoop.current
-                guard let worker = desks.first(where: { $0.loop === loop })?.worker.value else {
+                guard let worker = workloads.first(where: { $0.loop === loop })?.worker.value else {
                     Verdict.fail(
                         expected: "a source to be performed by a loop that it is in",
                         seen: "another loop"
@@ -89,12 +89,16 @@ final class SignalTraffic: Traffic {
                 Self.checkPerform(performs, published)
                 worker.tally.count(.sourcesPerformed)
                 worker.wasRoused()
-                desk.ledger(.signals).finish(seen.rise(to: published.value))
-                if worker.index == desk.index { worker.checkArrivals() } else { desk.remind() }
+                workload.ledger(.signals).finish(seen.rise(to: published.value))
+                if worker.index == workload.index {
+                    worker.checkArrivals()
+                } else {
+                    workload.remind()
+                }
             }
         )
-        for desk in desks { desk.loop.add(source, forMode: .default) }
-        own.append(Beacon(source, desk, .atHand, desks.map(\.loop), published, performs))
+        for workload in workloads { workload.loop.add(source, forMode: .default) }
+        own.append(Beacon(source, workload, .atHand, workloads.map(\.loop), published, performs))
     }
 
     private static func checkPerform(_ performs: Number, _ published: Number) {
@@ -109,7 +113,7 @@ final class SignalTraffic: Traffic {
     // MARK: Signalling
 
     func act(_ generator: inout Generator) {
-        let isPatient = worker.chapter?.plan.isPatient == true
+        let isPatient = worker.scenario?.plan.isPatient == true
         var beacon = generator.pick(beacons)
         // A patient thread waits in the default mode.
         while isPatient, beacon.place == .apart { beacon = generator.pick(beacons) }
@@ -124,13 +128,13 @@ final class SignalTraffic: Traffic {
     }
 
     private func signal(_ beacon: Beacon) {
-        beacon.desk.ledger(.signals, beacon.place).send()
+        beacon.workload.ledger(.signals, beacon.place).send()
         beacon.published.add()
         worker.tally.count(.signalsGiven)
         if Fault.losesSignal.lasts(worker.settings.fault) { return }
         beacon.source.signal()
         // On the thread of its only loop, nobody can have taken the signal.
-        guard beacon.desk.index == worker.index, beacon.loops.count == 1 else { return }
+        guard beacon.workload.index == worker.index, beacon.loops.count == 1 else { return }
         demand(
             beacon.source.isSignalled,
             "a source to be signalled that was just signalled",

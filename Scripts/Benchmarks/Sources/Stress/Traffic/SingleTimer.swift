@@ -7,7 +7,7 @@ final class SingleTimer {
 
     private let worker: Worker
     private let modes: [UVRunLoop.Mode]
-    private let place: Desk.Place
+    private let place: Workload.Place
     private let hasTolerance: Bool
     private var timer: UVRunLoop.Timer?
     private var date: Int64 = 0
@@ -19,7 +19,7 @@ final class SingleTimer {
         modes = generator.pick([[.default], [.common], [.default, Modes.apart], [Modes.apart]])
         place = modes == [Modes.apart] ? .apart : .atHand
         hasTolerance = generator.once(in: 4)
-        worker.desk.ledger(.timers, place).send()
+        worker.workload.ledger(.timers, place).send()
         make(&generator)
         for mode in modes { if let timer { worker.loop.add(timer, forMode: mode) } }
     }

@@ -51,7 +51,7 @@ final class TimerTraffic: Traffic {
 
     private func moveSingle(_ generator: inout Generator) {
         // A patient thread would wait for it for ever.
-        guard worker.chapter?.plan.isPatient == false, let timer = pickSingle(&generator) else {
+        guard worker.scenario?.plan.isPatient == false, let timer = pickSingle(&generator) else {
             return
         }
         if generator.once(in: 2) { timer.takeOut() } else { timer.putIn() }
@@ -78,7 +78,7 @@ final class TimerTraffic: Traffic {
     }
 
     private func changeForeign(_ generator: inout Generator) {
-        guard worker.chapter?.plan.isGentle == false, !foreign.isEmpty else { return }
+        guard worker.scenario?.plan.isGentle == false, !foreign.isEmpty else { return }
         let timer = generator.pick(foreign)
         if generator.once(in: 2) {
             worker.tally.count(.timersRedated)

@@ -1,4 +1,4 @@
-/// The part that one thread takes in one kind of load for one chapter.
+/// The part that one thread takes in one kind of load for one scenario.
 protocol Traffic: AnyObject {
     /// What others are to send to is put up when it is made.
     init(_ worker: Worker)

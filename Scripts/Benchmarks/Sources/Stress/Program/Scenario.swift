@@ -4,10 +4,10 @@ import UVRunLoop
 
 /// A while of load of some kinds, at the end of which everything that was sent is accounted for.
 ///
-/// The kinds and the manner change from chapter to chapter: what a busy mix hides comes out where
+/// The kinds and the manner change from scenario to scenario: what a busy mix hides comes out where
 /// little happens.
-final class Chapter: Sendable {
-    /// What happens in a chapter, chosen by the seed.
+final class Scenario: Sendable {
+    /// What happens in a scenario, chosen by the seed.
     struct Plan: Sendable {
         let number: Int
         let seed: UInt64
@@ -30,13 +30,13 @@ final class Chapter: Sendable {
         case sent
         /// Everything has arrived.
         case drained
-        /// Nothing is left of the chapter.
+        /// Nothing is left of the scenario.
         case done
     }
 
     let plan: Plan
     let settings: Settings
-    let desks: [Desk]
+    let workloads: [Workload]
     private let arrivals = Gate.allCases.map { _ in Number() }
     private let over = Atomic<Bool>(false)
     /// Whether a signal is on its way to the process.
@@ -47,12 +47,12 @@ final class Chapter: Sendable {
     init(
         _ plan: Plan,
         _ settings: Settings,
-        _ desks: [Desk],
+        _ workloads: [Workload],
         whenDone: @escaping @Sendable () -> Void
     ) {
         self.plan = plan
         self.settings = settings
-        self.desks = desks
+        self.workloads = workloads
         self.whenDone = whenDone
     }
 
@@ -64,28 +64,28 @@ final class Chapter: Sendable {
     /// Takes down that a thread has come to a gate; the last one opens it.
     func arrive(at gate: Gate) {
         // Outsiders send too, and wait for nothing.
-        let expected = desks.count + (gate == .sent ? settings.outsiders : 0)
+        let expected = workloads.count + (gate == .sent ? settings.outsiders : 0)
         guard arrivals[gate.rawValue].add() == expected else { return }
         if gate == .done { return whenDone() }
-        for desk in desks { desk.open(gate) }
+        for workload in workloads { workload.open(gate) }
     }
 
     func arrivals(at gate: Gate) -> Int { arrivals[gate.rawValue].value }
 
     /// The others that a thread sends to, itself included: a few, however many threads there are.
-    func partners(of index: Int) -> [Desk] {
+    func partners(of index: Int) -> [Workload] {
         var steps = [0]
         var step = 1
-        while step < desks.count {
+        while step < workloads.count {
             steps.append(step)
             step = step < 3 ? step + 1 : step * 2
         }
-        return steps.map { desks[(index + $0) % desks.count] }
+        return steps.map { workloads[(index + $0) % workloads.count] }
     }
 }
 
-extension Chapter.Plan {
-    /// Chooses what happens in a chapter.
+extension Scenario.Plan {
+    /// Chooses what happens in a scenario.
     ///
     /// The first one and every fifth has all kinds.
     init(number: Int, settings: Settings) {

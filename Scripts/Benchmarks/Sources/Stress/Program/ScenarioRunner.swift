@@ -3,8 +3,8 @@ import Glibc
 import BenchSystem
 import UVRunLoop
 
-/// Begins and ends the chapters, from the main thread's loop.
-final class Conductor {
+/// Begins and ends the scenarios, from the main thread's loop.
+final class ScenarioRunner {
     private let settings: Settings
     private let loop = UVRunLoop.main
     private let homes: [WorkerHome]
@@ -12,10 +12,10 @@ final class Conductor {
     private var addresses: [WorkerHome.Address] = []
     private var threads: [PosixThread] = []
     private var stopSources: [UVRunLoop.SignalSource] = []
-    /// The present chapter, for the watchdog too.
-    private let chapter = Locked<Chapter?>(nil)
-    private var chapterCount = 0
-    /// The timers that see to the end of the present chapter.
+    /// The present scenario, for the watchdog too.
+    private let scenario = Locked<Scenario?>(nil)
+    private var scenarioCount = 0
+    /// The timers that see to the end of the present scenario.
     private var endTimers: [UVRunLoop.Timer] = []
     private var actedFor: Int64 = 0
     /// The signal that ended the run of the program early.
@@ -28,7 +28,7 @@ final class Conductor {
         outsiders = (0..<settings.outsiders).map { Outsider($0, settings, Tally()) }
     }
 
-    /// Makes as many chapters as there is time for.
+    /// Makes as many scenarios as there is time for.
     func run() -> Summary {
         watchSignals()
         warmUp()
@@ -45,7 +45,7 @@ final class Conductor {
             showProgress(account)
         }
         loop.add(progress, forMode: .default)
-        beginChapter()
+        beginScenario()
         loop.run(mode: .default, for: nil)
         progress.invalidate()
         let lateness = endWorkers()
@@ -55,7 +55,7 @@ final class Conductor {
         defer { for source in stopSources { source.invalidate() } }
         return Summary(
             settings: settings,
-            chapters: chapterCount,
+            scenarios: scenarioCount,
             time: now() - start,
             interruption: interruption,
             account: account,
@@ -86,10 +86,10 @@ final class Conductor {
     }
 
     private func makeWatchdog() -> Watchdog {
-        Watchdog(patience: settings.patience) { [chapter] in
-            chapter.withLock { $0 }?.progress ?? 0
-        } explanation: { [chapter] in
-            chapter.withLock { $0 }?.account ?? "No chapter was under way."
+        Watchdog(patience: settings.patience) { [scenario] in
+            scenario.withLock { $0 }?.progress ?? 0
+        } explanation: { [scenario] in
+            scenario.withLock { $0 }?.account ?? "No scenario was under way."
         }
     }
 
@@ -117,17 +117,17 @@ final class Conductor {
         for home in homes { lateness.add(home.awaitResult()) }
         for thread in threads { thread.join() }
         for outsider in outsiders { outsider.end() }
-        chapter.withLock { $0 = nil }
+        scenario.withLock { $0 = nil }
         return lateness
     }
 
-    // MARK: Chapters
+    // MARK: Scenarios
 
-    private func beginChapter() {
-        chapterCount += 1
-        let plan = Chapter.Plan(number: chapterCount, settings: settings)
-        let desks = addresses.enumerated().map { index, address in
-            Desk(
+    private func beginScenario() {
+        scenarioCount += 1
+        let plan = Scenario.Plan(number: scenarioCount, settings: settings)
+        let workloads = addresses.enumerated().map { index, address in
+            Workload(
                 index: index,
                 worker: address.worker,
                 loop: address.loop,
@@ -135,27 +135,27 @@ final class Conductor {
             )
         }
         let me = Confined(self)
-        let chapter = Chapter(plan, settings, desks) { [loop] in
-            loop.perform { me.value.chapterIsDone() }
+        let scenario = Scenario(plan, settings, workloads) { [loop] in
+            loop.perform { me.value.scenarioIsDone() }
         }
-        self.chapter.withLock { $0 = chapter }
-        Verdict.scene.withLock { $0.chapter = plan.number }
-        for desk in desks {
-            desk.loop.perform { [worker = desk.worker] in worker.value.begin(chapter) }
+        self.scenario.withLock { $0 = scenario }
+        Verdict.scene.withLock { $0.scenario = plan.number }
+        for workload in workloads {
+            workload.loop.perform { [worker = workload.worker] in worker.value.begin(scenario) }
         }
-        for outsider in outsiders { outsider.play(chapter) }
-        endInTime(chapter)
+        for outsider in outsiders { outsider.play(scenario) }
+        endInTime(scenario)
     }
 
-    /// Ends the chapter's load when its time has come.
-    private func endInTime(_ chapter: Chapter) {
-        var generator = Generator(chapter.plan.seed, 1)
+    /// Ends the scenario's load when its time has come.
+    private func endInTime(_ scenario: Scenario) {
+        var generator = Generator(scenario.plan.seed, 1)
         let length = min(
             Int64(generator.within(150_000_000...600_000_000)),
             max(settings.time - actedFor, 0)
         )
         actedFor += length
-        let timer = UVRunLoop.Timer(after: .nanoseconds(length)) { [self] _ in end(chapter) }
+        let timer = UVRunLoop.Timer(after: .nanoseconds(length)) { [self] _ in end(scenario) }
         endTimers = [timer]
         loop.add(timer, forMode: .default)
     }
@@ -164,14 +164,14 @@ final class Conductor {
     ///
     /// One for which something is on its way has to wake for that: it is told later, lest the
     /// telling hide that it was not woken.
-    private func end(_ chapter: Chapter) {
-        guard !chapter.isOver else { return }
-        chapter.end()
-        var asleep = chapter.desks
+    private func end(_ scenario: Scenario) {
+        guard !scenario.isOver else { return }
+        scenario.end()
+        var asleep = scenario.workloads
         let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(5)) { timer in
-            asleep.removeAll { desk in
-                guard desk.outstanding(.atHand) == 0 else { return false }
-                desk.nudge()
+            asleep.removeAll { workload in
+                guard workload.outstanding(.atHand) == 0 else { return false }
+                workload.nudge()
                 return true
             }
             if asleep.isEmpty { timer.invalidate() }
@@ -180,11 +180,11 @@ final class Conductor {
         loop.add(timer, forMode: .default)
     }
 
-    private func chapterIsDone() {
+    private func scenarioIsDone() {
         for timer in endTimers { timer.invalidate() }
         endTimers = []
         let isOver = actedFor >= settings.time || interruption != nil
-        if isOver { loop.stop() } else { beginChapter() }
+        if isOver { loop.stop() } else { beginScenario() }
     }
 
     // MARK: People
@@ -202,34 +202,34 @@ final class Conductor {
         }
     }
 
-    /// Ends the present chapter; asked a second time, the process.
+    /// Ends the present scenario; asked a second time, the process.
     private func interrupt(_ signal: CInt) {
         if interruption != nil {
             Output.showProgress("")
             _exit(128 + signal)
         }
         interruption = signal
-        if let chapter = chapter.withLock({ $0 }) { end(chapter) }
+        if let scenario = scenario.withLock({ $0 }) { end(scenario) }
     }
 
     private func showProgress(_ account: Account) {
         let time = Double(now() - start) / 1e9
-        let kinds = chapter.withLock { $0 }?.plan.kinds.map(\.name).joined(separator: " ") ?? ""
+        let kinds = scenario.withLock { $0 }?.plan.kinds.map(\.name).joined(separator: " ") ?? ""
         Output.showProgress(
             """
             \(Text.decimal(time, 0)) of \(settings.time / 1_000_000_000) s, \
-            chapter \(chapterCount), \(Text.grouped(account.deeds)) operations: \(kinds)
+            scenario \(scenarioCount), \(Text.grouped(account.deeds)) operations: \(kinds)
             """
         )
     }
 }
 
-extension Chapter {
-    /// Changes as the chapter goes on: it has to end in time, and then everything to arrive.
+extension Scenario {
+    /// Changes as the scenario goes on: it has to end in time, and then everything to arrive.
     var progress: Int {
         guard isOver else { return plan.number }
         let passed = Gate.allCases.map { arrivals(at: $0) }.reduce(0, +)
-        return plan.number + 1 + passed + desks.map(\.arrived).reduce(0, +)
+        return plan.number + 1 + passed + workloads.map(\.arrived).reduce(0, +)
     }
 
     /// How far the threads have come, and what has not arrived.
@@ -238,11 +238,11 @@ extension Chapter {
         let manner =
             plan.kinds.map(\.name) + (plan.isObserved ? ["observed"] : [])
             + (plan.isPatient ? ["patient"] : [])
-        let desks = desks.map { "  " + $0.account }.joined(separator: "\n")
+        let workloads = workloads.map { "  " + $0.account }.joined(separator: "\n")
         return """
-            Chapter \(plan.number) (\(manner.joined(separator: ", "))), over: \(isOver); \
-            of \(self.desks.count) threads are \(gates). Still to arrive:
-            \(desks)
+            Scenario \(plan.number) (\(manner.joined(separator: ", "))), over: \(isOver); \
+            of \(self.workloads.count) threads are \(gates). Still to arrive:
+            \(workloads)
             """
     }
 }

@@ -1,8 +1,8 @@
 import BenchSupport
 import UVRunLoop
 
-/// Where the work for one thread in one chapter is left and accounted for.
-final class Desk: Sendable {
+/// Where the work for one thread in one scenario is left and accounted for.
+final class Workload: Sendable {
     /// Whether something waits for the default mode or for one that is not common.
     enum Place: Int, CaseIterable, Sendable {
         case atHand, apart
@@ -62,7 +62,7 @@ final class Desk: Sendable {
         inlets.withLock { $0[kind] as? Inlet }
     }
 
-    /// Takes down what others sent to: it refers to the desk.
+    /// Takes down what others sent to: it refers to the workload.
     func takeDown() {
         let last = inlets.withLock { inlets in
             defer { inlets = [:] }
@@ -74,11 +74,11 @@ final class Desk: Sendable {
     // MARK: Messages to the thread
 
     /// Lets the thread pass a gate.
-    func open(_ gate: Chapter.Gate) {
+    func open(_ gate: Scenario.Gate) {
         loop.perform { [worker] in worker.value.didOpen(gate) }
     }
 
-    /// Has the thread look whether its chapter is over.
+    /// Has the thread look whether its scenario is over.
     func nudge() {
         loop.perform { [worker] in worker.value.wasNudged() }
     }

@@ -4,7 +4,7 @@ import UVRunLoop
 /// An item that one thread puts into other threads' loops and takes out of them.
 ///
 /// Only that thread does, so it knows at any time where the item is.
-final class Toy {
+final class MovedItem {
     enum Kind: CaseIterable { case source, timer, observer, port }
 
     private enum Item {
@@ -91,13 +91,13 @@ final class Toy {
             )
         }
         note(worker.book)
-        tally.count(.toysCalled)
+        tally.count(.movedItemsCalled)
     }
 
     // MARK: In and out
 
-    func putSomewhere(_ desks: [Desk], _ generator: inout Generator) {
-        let loop = self.loop ?? generator.pick(desks).loop
+    func putSomewhere(_ workloads: [Workload], _ generator: inout Generator) {
+        let loop = self.loop ?? generator.pick(workloads).loop
         let mode = generator.pick(Self.modes)
         self.loop = loop
         if mode == .common {
