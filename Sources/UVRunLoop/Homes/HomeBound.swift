@@ -87,6 +87,12 @@ extension HomeBound where Value: AnyObject {
             body(value)
             return true
         }
+        return lendAtHome(body)
+    }
+
+    /// The same for a value that has a home.
+    @inline(__always)
+    func lendAtHome(_ body: (Value) -> Void) -> Bool {
         let borrowed = unsafe value.map { unsafe Unmanaged.passUnretained($0) }
         guard let borrowed = unsafe borrowed else { return false }
         isLent = true

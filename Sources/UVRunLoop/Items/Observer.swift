@@ -103,27 +103,26 @@ extension UVRunLoop {
         /// Calls the handler, unless the observer is invalid or its handler is running.
         @inline(__always)
         func callOut(_ activity: Activities) {
-            guard beginCall() else { return }
-            handler.lend { callOutToObserver(self, activity, $0) }
-            // First, because another thread's loop, to which the handler has moved the observer, may
-            // call it once its call has ended.
+            guard !handler.home.isAnywhere else { return callOutAnywhere(activity) }
+            // A plain handler is called on one thread only, which needs no exchange.
+            guard isValid, !isCalled.load(ordering: .relaxed) else { return }
+            isCalled.store(true, ordering: .relaxed)
+            _ = handler.lendAtHome { callOutToObserver(self, activity, $0) }
+            isCalled.store(false, ordering: .relaxed)
             if !repeats { endAfterItsCall() }
-            isCalled.store(false, ordering: .releasing)
         }
 
-        /// Begins a call; returns `false` if the observer is invalid or its handler is running.
-        @inline(__always)
-        private func beginCall() -> Bool {
-            // A plain handler is called on one thread only, which needs no exchange.
-            guard handler.home.isAnywhere else {
-                guard isValid, !isCalled.load(ordering: .relaxed) else { return false }
-                isCalled.store(true, ordering: .relaxed)
-                return true
+        /// The same for a sendable handler, which two loops may call at once: another thread may move
+        /// the observer during a notification, or the handler itself.
+        @inline(never)
+        private func callOutAnywhere(_ activity: Activities) {
+            guard !isCalled.exchange(true, ordering: .acquiring) else { return }
+            if isValid {
+                handler.lend { callOutToObserver(self, activity, $0) }
+                // Before the other loop may call it.
+                if !repeats { endAfterItsCall() }
             }
-            guard !isCalled.exchange(true, ordering: .acquiring) else { return false }
-            if isValid { return true }
             isCalled.store(false, ordering: .releasing)
-            return false
         }
 
         /// Not inlined: most observers repeat, and an invalidation in place would cost each call

@@ -43,7 +43,6 @@ struct Run: ~Copyable {
         servesJobs = !local.isInJob
         pollNumber = local.pollCount
         self.local = local
-        reading = terms.reading
         self.terms = terms
     }
 
@@ -125,8 +124,6 @@ struct Run: ~Copyable {
         var awaited: (any Awaited)?
         /// Whether the run continues although its mode is empty.
         var staysWhenEmpty = false
-        /// The loop's clock, if it was read for the limit.
-        var reading: Int64?
     }
 
     /// Whether there is something to run for, apart from blocks.

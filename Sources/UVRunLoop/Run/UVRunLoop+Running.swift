@@ -51,20 +51,19 @@ extension UVRunLoop {
         line: UInt = #line
     ) -> RunResult {
         let local = localState(file: file, line: line)
-        var (date, reading): (Int64?, Int64?)
+        var date: Int64?
         if let limit {
             // Durations are compared by a call into the standard library, numbers in place.
-            let isToCome = limit.attoseconds > 0
-            reading = isToCome ? waker.now : nil
-            date = reading?.addingSaturating(limit.nanosecondsRoundedUp) ?? .min
+            date =
+                limit.attoseconds > 0
+                ? waker.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
         }
         return run(
             mode,
             Run.Terms(
                 limit: date,
                 limitWasPast: date == .min,
-                returnsAfterSource: returnAfterSourceHandled,
-                reading: reading
+                returnsAfterSource: returnAfterSourceHandled
             ),
             local
         )
@@ -100,16 +99,12 @@ extension UVRunLoop {
     ) -> RunResult {
         let local = localState(file: file, line: line)
         let date = limit?.nanoseconds
-        let reading = date.map { _ in waker.now }
-        var limitWasPast = false
-        if let date, let reading { limitWasPast = date <= reading }
         return run(
             mode,
             Run.Terms(
                 limit: date,
-                limitWasPast: limitWasPast,
-                returnsAfterSource: returnAfterSourceHandled,
-                reading: reading
+                limitWasPast: date.map { $0 <= waker.now } ?? false,
+                returnsAfterSource: returnAfterSourceHandled
             ),
             local
         )
@@ -182,13 +177,12 @@ extension UVRunLoop {
         _ terms: consuming Run.Terms,
         _ local: consuming LocalState
     ) -> RunResult {
-        let ranUserCode = home.doReleases()
+        home.doReleases()
         registerMainQueue()
         guard !local.hasEnded else { return .finished }
         // The rule applies even if there is nothing to run for.
         checkIsOutsideLibuv(local.withDriver { $0.isInsideLibuv })
         var run = Run(mode, local, terms)
-        if ranUserCode { run.timeHasPassed() }
         guard begin(&run, in: mode) else {
             if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
             reclaim(run.local)
