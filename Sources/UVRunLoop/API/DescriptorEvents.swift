@@ -20,8 +20,8 @@ extension UVRunLoop {
         /// The peer is gone, or the descriptor has an error.
         ///
         /// Delivered whether it was asked for or not, because the kernel cannot mask it. It is
-        /// delivered once, together with every event that was asked for, and not before all data
-        /// was read.
+        /// delivered once, together with every event that was asked for, and to a source that asks
+        /// for ``readable`` not before all data was read.
         public static let hangUp = DescriptorEvents(rawValue: 4)
     }
 }

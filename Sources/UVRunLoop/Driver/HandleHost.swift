@@ -80,9 +80,9 @@ package final class HandleHost {
     ///
     /// - Parameter body: Starts libuv's use of the descriptor; it must not block, and calls no user
     ///   code.
-    /// - Throws: libuv's refusal.
+    /// - Throws: libuv's refusal, or `ECANCELED` if the loop has ended.
     package func start(_ body: () -> CInt) throws(UVError) {
-        var status: CInt = 0
+        var status = UV_ECANCELED.rawValue
         withoutReleased { status = body() }
         try accepted(status)
     }

@@ -18,6 +18,8 @@ extension UVRunLoop {
 
         /// The name and the explanation of libuv, such as `EMFILE: too many open files`.
         public var description: String {
+            // libuv has no text for it.
+            if self == .noChild { return "ECHILD: no child processes" }
             let name = unsafe Self.text(rawValue, unsafe uv_err_name_r)
             let explanation = unsafe Self.text(rawValue, unsafe uv_strerror_r)
             return "\(name): \(explanation)"

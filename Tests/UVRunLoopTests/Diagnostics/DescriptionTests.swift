@@ -2,6 +2,10 @@ import Testing
 import UVRunLoop
 
 @Suite(.timeLimit(.minutes(15))) struct DescriptionTests {
+    @Test func errorsThatLibuvDoesNotKnowHaveNamesToo() {
+        #expect("\(UVRunLoop.UVError.noChild)" == "ECHILD: no child processes")
+    }
+
     @Test func activitiesPrintAsWords() {
         #expect("\(UVRunLoop.Activities.beforeWaiting)" == "beforeWaiting")
         #expect("\(UVRunLoop.Activities([.entry, .exit]))" == "[entry, exit]")
