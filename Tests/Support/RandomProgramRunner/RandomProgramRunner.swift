@@ -54,18 +54,18 @@ enum Outcome { case agrees, differs, leftOutLook }
 struct Tally {
     private(set) var differing = 0
     private var programs = 0
-    private var leftOutLooks = 0
+    private var skippedPolls = 0
 
     mutating func count(_ outcome: Outcome, _ seed: UInt64, _ stage: Stage) {
         programs += 1
         if outcome == .differs { differing += 1 }
-        if outcome == .leftOutLook { leftOutLooks += 1 }
+        if outcome == .leftOutLook { skippedPolls += 1 }
     }
 
     func tell() {
         print(
             "random-programs: \(programs) programs, \(differing) differ from the contract;",
-            "in \(leftOutLooks) more the loop left out a look at the kernel."
+            "in \(skippedPolls) more the loop skipped a poll."
         )
     }
 }
