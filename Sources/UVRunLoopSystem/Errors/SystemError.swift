@@ -81,8 +81,8 @@ extension UVRunLoop {
             public static let write = Attempt(text: "writing")
             /// Opening a socket, and binding it to an address.
             public static let bind = Attempt(text: "binding a socket")
-            /// Changing a socket.
-            public static let configure = Attempt(text: "configuring a socket")
+            /// Changing a socket or the mode of a terminal.
+            public static let configure = Attempt(text: "configuring a socket or terminal")
             /// Sending a datagram.
             public static let send = Attempt(text: "sending a datagram")
             /// Receiving datagrams.

@@ -5,8 +5,8 @@ extension UVRunLoop {
     ///
     /// The bytes are told in the modes to which the source was added, one read per call. What is not
     /// taken stays in the kernel. After the end of the input, or a failure, the source becomes
-    /// invalid. The descriptor keeps its blocking mode, which it shares with other processes, and is
-    /// not closed.
+    /// invalid. The descriptor is not closed. Descriptors 0, 1 and 2 keep their blocking mode, which
+    /// they share with other processes; another one is non-blocking while it is watched.
     ///
     /// The source becomes invalid when the thread of its loop ends while it is in a mode.
     ///
