@@ -1,5 +1,5 @@
-/// The unsent bytes of a connection, in order, with marks for flow control.
-struct OutputQueue: Sendable {
+/// The unsent bytes of a connection or a pipe, in order, with marks for flow control.
+package struct OutputQueue: Sendable {
     /// Small pieces are coalesced up to this size, so that one call sends many.
     private static let coalescedSize = 16384
 
@@ -20,18 +20,18 @@ struct OutputQueue: Sendable {
     /// How many of the pieces are sent.
     private var sentPieces = 0
 
-    init(highMark: Int = 65536, lowMark: Int = 32768, capacity: Int = 64 << 20) {
+    package init(highMark: Int = 65536, lowMark: Int = 32768, capacity: Int = 64 << 20) {
         self.highMark = highMark
         self.lowMark = lowMark
         self.capacity = capacity
     }
 
-    var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// Whether this many more bytes exceed the capacity.
     func overflows(with more: Int) -> Bool { more > capacity - count }
 
-    mutating func append(_ bytes: ArraySlice<UInt8>) {
+    package mutating func append(_ bytes: ArraySlice<UInt8>) {
         guard !bytes.isEmpty else { return }
         let last = pieces.count - 1
         // The piece is not bound to a variable: a second reference would make appending copy it.
@@ -45,7 +45,7 @@ struct OutputQueue: Sendable {
     }
 
     /// The first unsent pieces, up to a limit.
-    func first(_ limit: Int) -> [ArraySlice<UInt8>] {
+    package func first(_ limit: Int) -> [ArraySlice<UInt8>] {
         Array(pieces[sentPieces...].prefix(limit))
     }
 
@@ -55,7 +55,8 @@ struct OutputQueue: Sendable {
     /// Removes sent bytes.
     ///
     /// - Returns: Whether the queue, once above the high mark, is now as short as the low mark.
-    mutating func didSend(_ sent: Int) -> Bool {
+    @discardableResult
+    package mutating func didSend(_ sent: Int) -> Bool {
         count -= sent
         var rest = sent
         while rest > 0, rest >= pieces[sentPieces].count {

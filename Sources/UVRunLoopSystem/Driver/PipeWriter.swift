@@ -2,6 +2,7 @@ import CUV
 import CUVSupport
 internal import UVLibc
 import UVRunLoop
+import UVRunLoopPorts
 
 /// The writing end of a pipe, with a queue.
 @safe
@@ -14,12 +15,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     }
 
     private let didWrite: @Sendable (Progress) -> Void
-    /// What waits to be written, in pieces.
-    private var queue: ArraySlice<[UInt8]> = []
-    /// Small writes are joined to pieces of this size: a piece takes memory and a system call.
-    private static let pieceSize = 16_384
-    /// How much of the first piece was written.
-    private var offset = 0
+    private var queue = OutputQueue()
     private var endsWhenDrained = false
 
     /// What other threads know of the queue.
@@ -66,11 +62,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     private func enqueue(_ bytes: [UInt8]) {
         guard !isClosed, !bytes.isEmpty else { return }
         let isFirst = queue.isEmpty
-        if let last = queue.indices.last, queue[last].count + bytes.count <= Self.pieceSize {
-            queue[last] += bytes
-        } else {
-            queue.append(bytes)
-        }
+        queue.append(bytes[...])
         if isFirst, flush() { announce() }
     }
 
@@ -87,16 +79,11 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     ///
     /// - Returns: Whether that is an event.
     private func flush() -> Bool {
-        while let first = queue.first {
-            let length = write(first[offset...])
+        while let first = queue.first(1).first {
+            let length = write(first)
             guard length >= 0 else { return mayGoOn(after: length) ? false : fail(length) }
             account.withLock { $0.queuedBytes -= length }
-            offset += length
-            guard offset == first.count else { continue }
-            offset = 0
-            queue.removeFirst()
-            // A slice keeps what was removed from it.
-            if queue.isEmpty { queue = [] }
+            queue.didSend(length)
         }
         try? watch(0)
         didWrite(.drained)
@@ -130,7 +117,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     }
 
     override func end() {
-        queue = []
+        queue = OutputQueue()
         account.withLock { account in
             account.queuedBytes = 0
             account.isEnded = true
