@@ -107,7 +107,7 @@ public final class UVRunLoop: Sendable {
         )
     }
 
-    func checkProcess() {
+    package func checkProcess() {
         Self.checkProcess(isCurrent: identity.isThisProcess)
     }
 

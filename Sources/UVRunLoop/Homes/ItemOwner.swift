@@ -33,11 +33,16 @@ struct ItemOwner: ~Copyable, Sendable {
         }
 
         /// The loop; `nil` for no loop or one that has ended.
-        var loop: UVRunLoop? {
+        var loop: UVRunLoop? { withAnchor { $0.loop } ?? nil }
+
+        /// Traps if the loop is one of the process that forked this one.
+        func checkProcess() { withAnchor { $0.checkProcess() } }
+
+        @discardableResult
+        @inline(__always)
+        private func withAnchor<Result>(_ body: (LoopAnchor) -> Result) -> Result? {
             guard let address = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
-            return unsafe Unmanaged<LoopAnchor>.fromOpaque(address)._withUnsafeGuaranteedRef {
-                $0.loop
-            }
+            return unsafe Unmanaged<LoopAnchor>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
         }
     }
 

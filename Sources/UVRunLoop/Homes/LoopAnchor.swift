@@ -5,13 +5,16 @@
 /// is changed through an anchor, the reference is checked again under that loop's lock.
 final class LoopAnchor: Sendable {
     private let present = Guarded<UVRunLoop?>(nil)
-    let forkCount = ForkCount.current
+    private let owner = OwnerProcess()
 
     /// The loop, unless it has ended.
     var loop: UVRunLoop? {
-        UVRunLoop.checkProcess(isCurrent: forkCount == ForkCount.current)
+        checkProcess()
         return present.withLock { $0 }
     }
+
+    /// Traps in a forked child, whose loops are others.
+    func checkProcess() { UVRunLoop.checkProcess(isCurrent: owner.isCurrent) }
 
     /// Refers to a loop from now on.
     func attach(_ loop: UVRunLoop) { present.withLock { $0 = loop } }

@@ -7,8 +7,7 @@ struct LoopIdentity: ~Copyable, Sendable {
     let home: HomeThread
     /// The timers, observers and ports in the loop refer to it by its anchor.
     let anchor = LoopAnchor.take()
-    /// The number of forks between the first process and the one that created the loop.
-    let forkCount = ForkCount.current
+    private let owner = OwnerProcess()
     /// Whether the loop is ``UVRunLoop/main``, which serves the main dispatch queue.
     let isMain: Bool
     /// What descriptions and traps call the loop.
@@ -22,5 +21,5 @@ struct LoopIdentity: ~Copyable, Sendable {
     }
 
     var isCurrentThread: Bool { home.identity == .current }
-    var isThisProcess: Bool { forkCount == ForkCount.current }
+    var isThisProcess: Bool { owner.isCurrent }
 }

@@ -67,6 +67,9 @@ extension UVRunLoop {
         /// The loop that the port is in.
         package var loop: UVRunLoop? { owner.location.loop }
 
+        /// Traps if the port is in a loop of the process that forked this one.
+        package func checkProcess() { owner.location.checkProcess() }
+
         /// Makes the port ready for an event that the kernel does not report, and wakes the loop.
         ///
         /// Several calls before the port is served count once. A port in no loop is asked for

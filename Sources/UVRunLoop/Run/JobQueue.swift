@@ -18,7 +18,7 @@ final class JobQueue: Sendable {
     private let closing = Lock()
     private let word: WakeState
     private let remote: any LoopRemote
-    private let forkCount = ForkCount.current
+    private let owner = OwnerProcess()
 
     init(word: WakeState, remote: any LoopRemote) {
         self.word = word
@@ -34,7 +34,7 @@ final class JobQueue: Sendable {
     ///   - late: Makes the late job of an entry, if the loop has ended.
     @inline(__always)
     func enqueue(_ entry: Entry, orLate late: (Entry) -> LateJob) {
-        UVRunLoop.checkProcess(isCurrent: forkCount == ForkCount.current)
+        UVRunLoop.checkProcess(isCurrent: owner.isCurrent)
         guard queue.post(entry.job, mark: entry.context.mark) else {
             return closing.held { LateJobs.add([late(entry)]) }
         }

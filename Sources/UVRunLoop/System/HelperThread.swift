@@ -6,7 +6,7 @@ final class HelperThread: Sendable {
         case working, ending, ended
     }
 
-    private let process = ForkCount.current
+    private let owner = OwnerProcess()
     private let stage = ConditionGuarded(Stage.working)
     private let thread = Guarded<PosixThread?>(nil)
     private let number = Atomic<Int32>(0)
@@ -33,7 +33,7 @@ final class HelperThread: Sendable {
     }
 
     /// Whether the thread was started by this process; a forked child does not have it.
-    var isOfThisProcess: Bool { process == ForkCount.current }
+    var isOfThisProcess: Bool { owner.isCurrent }
 
     /// Ends the thread, and waits until it has done its last work, unless the thread itself is the
     /// caller.

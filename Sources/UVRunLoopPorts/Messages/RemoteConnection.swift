@@ -83,8 +83,7 @@ final class RemoteConnection: Sendable {
     let socket: SharedSocket
     private let state: Guarded<State>
     private let didEnd: @Sendable () -> Void
-    /// A forked child inherits the object; the connection stays its parent's.
-    private let owner = Process.id
+    private let owner = OwnerProcess()
 
     /// `didEnd` is called once, without a lock, when the connection has ended.
     init(_ socket: SharedSocket, maximumReply: Int, didEnd: @escaping @Sendable () -> Void) {
@@ -94,7 +93,14 @@ final class RemoteConnection: Sendable {
         self.didEnd = didEnd
     }
 
-    var isOpen: Bool { state.withLock { $0.end == nil } }
+    var isOpen: Bool { isOfThisProcess && state.withLock { $0.end == nil } }
+
+    /// A forked child inherits the object; the connection stays its parent's.
+    var isOfThisProcess: Bool { owner.isCurrent }
+
+    private func checkProcess() throws(MessagePortError) {
+        guard isOfThisProcess else { throw .isInvalid }
+    }
 
     // MARK: Sending
 
@@ -111,6 +117,7 @@ final class RemoteConnection: Sendable {
     ///
     /// - Returns: The queued frame; `nil` if it was sent completely.
     func beginSending(_ frame: Frame) throws(MessagePortError) -> FrameQueue.ID? {
+        try checkProcess()
         let result = try state.withLock { state throws(MessagePortError) -> SendResult in
             guard state.end == nil else { throw .isInvalid }
             return send(frame, &state)
@@ -123,6 +130,7 @@ final class RemoteConnection: Sendable {
         _ frame: consuming Frame,
         from sender: Sender
     ) throws(MessagePortError) -> (queued: FrameQueue.ID?, number: UInt64) {
+        try checkProcess()
         var frame = frame
         frame.kind = .request
         let (result, number) = try state.withLock {
@@ -344,6 +352,7 @@ final class RemoteConnection: Sendable {
         if let existing { return existing }
         // Only the loop's own thread makes its source, so none is made concurrently.
         let source = ReplySource(self, loop)
+        guard isOfThisProcess else { return source }
         let isOpen = state.withLock { state in
             if state.end == nil { state.replySources.append(source) }
             return state.end == nil
@@ -363,6 +372,7 @@ final class RemoteConnection: Sendable {
     /// - Returns: The earlier reason, if the connection had already ended.
     @discardableResult
     func end(_ reason: MessagePortError) -> MessagePortError? {
+        guard isOfThisProcess else { return nil }
         typealias Senders = (sources: [ReplySource], tasks: [TaskWait<[UInt8]?>])
         let (senders, earlier) = state.withLock { state -> (Senders, MessagePortError?) in
             if let end = state.end { return (([], []), end) }
@@ -373,7 +383,6 @@ final class RemoteConnection: Sendable {
             return ((exchange(&state.replySources, with: []), tasks), nil)
         }
         guard earlier == nil else { return earlier }
-        guard owner == Process.id else { return nil }
         // Tells the other side at once, even if the descriptor is kept open for longer.
         socket.descriptor.shutDown()
         senders.sources.forEach { $0.connectionDidEnd() }

@@ -11,7 +11,7 @@ extension UVRunLoop.MessagePort {
     /// When the other side goes away, the port becomes invalid. A send notices that, and so does a
     /// wait for a reply; to be notified without either, add the port to a mode of a loop, where it
     /// has no other events. If the name is served again, look it up again. A forked child has to
-    /// look up its names too: an inherited port is its parent's.
+    /// look up its names too: an inherited port is its parent's, and invalid in the child.
     ///
     /// > Threading: Any thread.
     public final class Remote: UVRunLoop.PortSource {
@@ -95,7 +95,15 @@ final class RemoteReceiver: TypedPortReceiver {
         self.port.withLock { $0 = port }
     }
 
-    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
+    func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        guard port.withLock({ $0?.object })?.connection.isOfThisProcess == false else { return }
+        let caller = caller()
+        fail(
+            "\(caller.subject) belongs to the parent process. Look up its name in this one.",
+            file: caller.file,
+            line: caller.line
+        )
+    }
 
     func receive(
         port: MessagePort.Remote,

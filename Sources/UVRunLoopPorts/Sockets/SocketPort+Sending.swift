@@ -138,7 +138,10 @@ extension UVRunLoop.SocketPort {
 
     var stream: StreamReceiver {
         switch role {
-        case .stream(let receiver): receiver
+        case .stream(let receiver):
+            // A forked child shares the connection with its parent, whose loop serves it.
+            link.checkProcess()
+            return receiver
         case .listener:
             fail("A listener has no peer to send to or to read from. Use the ports it accepts.")
         }

@@ -102,6 +102,7 @@ extension UVRunLoop {
         public var date: WallDate {
             get { WallDate(nanoseconds: alarm.date) }
             set {
+                receiver.checkProcess()
                 let hasEvent = alarm.setDate(newValue.nanoseconds, receiver.inbox)
                 if hasEvent { link.announce() }
             }

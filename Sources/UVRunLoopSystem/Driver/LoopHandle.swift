@@ -81,7 +81,9 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     func end() {}
 
     /// Closes the handle from any thread; a forked child leaves its parent's handles alone.
-    final func closeFromAnyThread() { onThread { $0.close() } }
+    final func closeFromAnyThread() {
+        if loop.isOfThisProcess { onThread { $0.close() } }
+    }
 
     /// Resumes production from any thread.
     final func takeNoticeOfRoom() {
@@ -91,9 +93,9 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     }
 
     /// Has the loop's thread do something: at once if that is the calling thread, but after all that
-    /// was asked for before.
+    /// was asked for before. Traps in a forked child.
     final func onThread(_ action: @escaping Action) {
-        guard loop.isOfThisProcess else { return }
+        loop.checkProcess()
         let isFirst = actions.withLock { $0.append(action) }
         if loop.isOnOwnThread { return performActions() }
         guard isFirst, !loop.onThread({ self.performActions() }) else { return }

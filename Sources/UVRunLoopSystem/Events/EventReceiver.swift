@@ -6,6 +6,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     typealias Port = Source
 
     let inbox: EventInbox<Event>
+    private let owner = OwnerProcess()
     private let handler: HomeBound<(Source, Event) -> Void>?
     /// The libuv handles that belong to the source.
     private let handles: [LoopHandle]
@@ -64,8 +65,17 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         return link
     }
 
+    /// Traps in a forked child, which shares the kernel's objects with its parent.
+    func checkProcess() {
+        require(
+            owner.isCurrent,
+            "This source belongs to the parent process. Create a new one in this process."
+        )
+    }
+
     /// The source is bound to the loop in which its handles are, whose thread has created it.
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
+        checkProcess()
         handles.first?.checkHome(is: thread, caller)
         handler?.checkHome(is: thread, caller)
     }
@@ -110,6 +120,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         of link: UVRunLoop.PortLink,
         isolation: isolated (any Actor)?
     ) async -> Event? {
+        checkProcess()
         guard let event = await inbox.next(on: link.loop, isolation: isolation) else { return nil }
         eventWasTaken()
         if isLast(event) { UVRunLoop.invalidate(link) }

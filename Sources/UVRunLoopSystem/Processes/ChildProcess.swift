@@ -157,6 +157,7 @@ extension UVRunLoop {
         /// - Throws: ``SystemError`` if the child has ended, if the number is no signal, or if it is
         ///   not permitted.
         public func send(signal: CInt) throws(SystemError) {
+            receiver.checkProcess()
             try attempt(.kill) { () throws(UVError) in try child.send(signal) }
         }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -7,6 +8,18 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ForkedPortTests {
     @Test func aForkedChildHasNoneOfItsParentsPorts() async {
         await #expect(processExitsWith: .success) { forkAndLookForPorts() }
+    }
+
+    @Test func aParentsRemotePortIsInvalidInTheChild() async {
+        await #expect(processExitsWith: .success) { try useRemotePortInChild() }
+    }
+
+    @Test func aChangeOfAParentsSocketPortTrapsInTheChild() async {
+        await #expect(processExitsWith: .success) { try useSocketPortInChildren() }
+    }
+
+    @Test func aConnectionInNoLoopCanBeServedByTheChild() async {
+        await #expect(processExitsWith: .success) { try serveConnectionInChild() }
     }
 
     @Test func aThreadOfAChildWaitsForOneThatTakesSecondsToMakeAPort() async {
@@ -72,6 +85,104 @@ private func lookForPortsInAChild() throws {
     server.stop()
     // Not `exit`, which would skip the removal of the directory.
     precondition(status == 0 && isAlive && reply == [2], "The two share a port.")
+}
+
+private func useRemotePortInChild() throws {
+    let place = Place()
+    let server = try PortServer(place) { _, message in message.data }
+    try onAnotherThread {
+        let remote = try place.remote()
+        _ = try remote.request([1])
+        let status = inChild {
+            guard !remote.isValid else { return 1 }
+            guard sendFails(remote, replyMode: nil) else { return 2 }
+            guard sendFails(remote, replyMode: .default) else { return 3 }
+            // More than the socket has room for, so that a part would be sent.
+            guard sendFails(remote, count: 4 << 20, replyMode: nil) else { return 4 }
+            remote.invalidate()
+            return 0
+        }
+        precondition(status == 0, "The child ended with \(status).")
+        precondition(endsByTrap { UVRunLoop.current.add(remote, forMode: .default) })
+        let reply = try remote.request([2])
+        precondition(remote.isValid && reply == [2])
+        UVRunLoop.current.add(remote, forMode: .default)
+        precondition(endsByTrap { UVRunLoop.current.add(remote, forMode: .modalPanel) })
+    }
+    server.stop()
+}
+
+private func sendFails(_ remote: Remote, count: Int = 1, replyMode: UVRunLoop.Mode?) -> Bool {
+    do {
+        try remote.send(
+            data: [UInt8](repeating: 9, count: count),
+            sendLimit: .zero,
+            receiveLimit: .zero,
+            replyMode: replyMode
+        )
+        return false
+    } catch {
+        return error == .isInvalid
+    }
+}
+
+/// Whether what a body does in a forked child traps.
+private func endsByTrap(_ body: () -> Void) -> Bool {
+    let status = inChild {
+        // What it says of the trap would be in the parent's output.
+        close(STDERR_FILENO)
+        body()
+        return 0
+    }
+    return status < 0
+}
+
+private func useSocketPortInChildren() throws {
+    try onAnotherThread {
+        let loop = UVRunLoop.current
+        let server = try Server(loop)
+        let peer = try Peer(connectingTo: server.address)
+        loop.run(untilTrue: { !server.connections.isEmpty })
+        let port = server.connection
+        let changes: [(String, () -> Void)] = [
+            ("send", { port.send([1]) }),
+            ("endSending", { port.endSending() }),
+            ("invalidateWhenDrained", { port.invalidateWhenDrained() }),
+            ("pauseReading", { port.pauseReading() }),
+            ("lowMark", { port.lowMark = 1 }),
+            ("invalidate", { port.invalidate() }),
+        ]
+        for (name, change) in changes {
+            precondition(endsByTrap(change), "\(name) did not trap.")
+        }
+        precondition(port.send([2]) && peer.read() == [2])
+        peer.write("x")
+        loop.run(untilTrue: { server.log.entries == ["received x"] })
+        precondition(port.isValid)
+        server.close()
+    }
+}
+
+/// As a server does that forks a process for each connection.
+private func serveConnectionInChild() throws {
+    try onAnotherThread {
+        let loop = UVRunLoop.current
+        let accepted = Box<SocketPort?>(nil)
+        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, event in
+            if case .accepted(let port) = event { accepted.value = port }
+        }
+        loop.add(listener, forMode: .default)
+        guard let address = listener.localAddress else { preconditionFailure("No address.") }
+        let peer = try Peer(connectingTo: address)
+        loop.run(untilTrue: { accepted.value != nil })
+        let status = inChild {
+            guard let port = accepted.value, port.send([5]) else { return 1 }
+            port.endSending()
+            return 0
+        }
+        precondition(status == 0 && peer.readToTheEnd() == [5])
+        listener.invalidate()
+    }
 }
 
 /// Makes, looks up and invalidates ports of all kinds; 0 on success.

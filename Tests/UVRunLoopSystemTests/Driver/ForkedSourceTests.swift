@@ -24,6 +24,14 @@ private typealias FileWatch = UVRunLoop.FileWatch
         }
     }
 
+    @Test func everyChangeOfAParentsSourceTrapsInTheChild() async {
+        await #expect(processExitsWith: .success) { try withLoop { try changeInChildren($0) } }
+    }
+
+    @Test func aChildReleasesAParentsSourcesWithoutEffect() async {
+        await #expect(processExitsWith: .success) { try withLoop { try releaseInChild($0) } }
+    }
+
     @Test func aChildHasSourcesOfItsOwn() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
@@ -52,6 +60,81 @@ private typealias FileWatch = UVRunLoop.FileWatch
             #expect(log.entries == ["result"])
         }
     }
+}
+
+/// Sources of each kind that a child could change without a loop, and what they have told.
+private final class Sources {
+    let timer: UVRunLoop.WallTimer
+    let port: UVRunLoop.DatagramPort
+    let child: UVRunLoop.ChildProcess
+    let log: EventLog
+
+    init() throws {
+        let log = EventLog()
+        self.log = log
+        timer = try UVRunLoop.WallTimer(at: .now + .milliseconds(300)) { _, event in
+            log.note("\(event)")
+        }
+        port = try UVRunLoop.DatagramPort(boundTo: .ipv4Loopback(port: 0)) { port, event in
+            if case .received(let datagrams) = event { log.note("\(datagrams.map(\.bytes))") }
+            port.invalidate()
+        }
+        child = try UVRunLoop.ChildProcess(.init("/bin/cat", input: .pipe)) {
+            switch $1 {
+            case .output(let bytes): log.note("output \(bytes)")
+            case .exited(let status): log.note("\(status)")
+            default: break
+            }
+        }
+    }
+
+    func add(to loop: UVRunLoop) {
+        loop.add(timer, forMode: .default)
+        loop.add(port, forMode: .default)
+        loop.add(child, forMode: .default)
+    }
+
+    /// Uses all of them in their own process.
+    func expectService(by loop: UVRunLoop) throws {
+        try port.send([7], to: port.localAddress)
+        try child.write([8])
+        child.endInput()
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        let told = Set(log.entries)
+        precondition(told == ["reached", "[[7]]", "output [8]", "exited(code: 0)"], "\(log.entries)")
+    }
+}
+
+private func changeInChildren(_ loop: UVRunLoop) throws {
+    let sources = try Sources()
+    let uses: [(String, () -> Void)] = [
+        ("date", { sources.timer.date = .now + .seconds(3_600) }),
+        ("send", { try? sources.port.send([1], to: sources.port.localAddress) }),
+        ("write", { try? sources.child.write([1]) }),
+        ("endInput", { sources.child.endInput() }),
+        ("signal", { try? sources.child.send(signal: SIGKILL) }),
+        ("add", { UVRunLoop.current.add(sources.timer, forMode: .default) }),
+    ]
+    func expectTraps() {
+        for (name, change) in uses {
+            precondition(inChild { use(change) } < 0, "\(name) did not trap.")
+        }
+    }
+    expectTraps()
+    sources.add(to: loop)
+    expectTraps()
+    try sources.expectService(by: loop)
+}
+
+private func releaseInChild(_ loop: UVRunLoop) throws {
+    var sources: Sources? = try Sources()
+    let status = inChild {
+        sources = nil
+        return 0
+    }
+    precondition(status == 0)
+    sources?.add(to: loop)
+    try sources?.expectService(by: loop)
 }
 
 private func use(_ body: () -> Void) -> CInt {
