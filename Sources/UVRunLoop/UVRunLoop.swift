@@ -100,7 +100,7 @@ public final class UVRunLoop: Sendable {
         fail(
             """
             \(Caller(file, line, "run loop", label: label).subject) belongs to another thread, and \
-            only that thread may run it. Reach it with perform(_:).
+            only that thread may do this. Reach it with perform(_:).
             """,
             file: file,
             line: line

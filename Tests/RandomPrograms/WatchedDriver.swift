@@ -55,7 +55,7 @@ final class WatchedDriver: LoopDriver {
     func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder) -> Void
+        refused: (WatchOrder, UVError) -> Void
     ) {
         count()
         driver.watch(orders, ifCurrent: isCurrent, refused: refused)

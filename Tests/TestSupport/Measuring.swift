@@ -35,9 +35,18 @@ package func awaitDispatchTimers() async {
     timer.cancel()
 }
 
-private func isTimer(_ descriptor: CInt) -> Bool {
-    let link = "anon_inode:[timerfd]"
-    var name = [CChar](repeating: 0, count: link.utf8.count)
-    return readlink("/proc/self/fd/\(descriptor)", &name, name.count) == name.count
-        && name.elementsEqual(link.utf8.lazy.map(CChar.init))
+/// The open descriptors, with what they are.
+package func openFiles() -> [String] {
+    openDescriptors().map { "\($0) \(name(of: $0))" }
+}
+
+private func isTimer(_ descriptor: CInt) -> Bool { name(of: descriptor) == "anon_inode:[timerfd]" }
+
+private func name(of descriptor: CInt) -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    let length = readlink("/proc/self/fd/\(descriptor)", &name, name.count)
+    return String(
+        decoding: name.prefix(max(length, 0)).map { UInt8(bitPattern: $0) },
+        as: UTF8.self
+    )
 }

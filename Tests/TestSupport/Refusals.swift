@@ -1,21 +1,34 @@
 import Glibc
 
-/// Has the kernel refuse a system call to the calling thread and its children, with `EPERM`.
+/// Has the kernel refuse a system call to the calling thread and its children.
 ///
 /// The thread can never undo it, so this is for processes of their own.
-package func refuse(systemCall number: Int) {
+///
+/// - Parameters:
+///   - number: The number of the system call.
+///   - error: What the call fails with.
+///   - arguments: The values that the call's arguments must have, by their positions.
+package func refuse(
+    systemCall number: Int,
+    with error: CInt = EPERM,
+    where arguments: [Int: UInt32] = [:]
+) {
     typealias Control = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
     guard let symbol = dlsym(nil, "prctl") else { preconditionFailure("There is no prctl.") }
     let control = unsafeBitCast(symbol, to: Control.self)
     let (load, jumpIfEqual, end) = (UInt64(0x20), UInt64(0x15), UInt64(0x06))
-    let (refused, allowed) = (UInt64(0x0005_0001), UInt64(0x7FFF_0000))
+    let (refused, allowed) = (UInt64(0x0005_0000) | UInt64(error), UInt64(0x7FFF_0000))
+    // The number is at the start of what is examined, and the arguments follow the address.
+    var conditions = [(offset: 0, value: UInt32(number))]
+    conditions += arguments.map { (16 + 8 * $0, $1) }
     // An instruction is a code, how far to jump if it is so and if not, and an operand.
-    let program: [UInt64] = [
-        load,
-        jumpIfEqual | 1 << 24 | UInt64(number) << 32,
-        end | refused << 32,
-        end | allowed << 32,
-    ]
+    var program: [UInt64] = []
+    for (index, condition) in conditions.enumerated() {
+        let toTheEnd = UInt64(2 * (conditions.count - index) - 1)
+        program.append(load | UInt64(condition.offset) << 32)
+        program.append(jumpIfEqual | toTheEnd << 24 | UInt64(condition.value) << 32)
+    }
+    program += [end | refused << 32, end | allowed << 32]
     program.withUnsafeBytes { instructions in
         var filter = (
             count: UInt(program.count), instructions: UInt(bitPattern: instructions.baseAddress)
@@ -27,4 +40,19 @@ package func refuse(systemCall number: Int) {
         }
         precondition(status == 0, "The kernel has no filters of system calls.")
     }
+}
+
+/// Has the kernel refuse to add descriptors to epoll sets, as if its limit were reached.
+///
+/// - Parameter descriptor: The only descriptor; `nil` for all.
+package func refuseWatching(_ descriptor: CInt? = nil) {
+    #if arch(x86_64)
+    let number = 233
+    #else
+    let number = 21
+    #endif
+    let add: UInt32 = 1
+    var arguments = [1: add]
+    if let descriptor { arguments[2] = UInt32(descriptor) }
+    refuse(systemCall: number, with: ENOSPC, where: arguments)
 }

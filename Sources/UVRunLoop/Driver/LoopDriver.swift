@@ -39,11 +39,11 @@ package protocol LoopDriver: AnyObject {
     ///   - orders: The descriptors and their events.
     ///   - isCurrent: Whether an order is still valid; called while no other thread can release the
     ///     descriptor.
-    ///   - refused: Called for every descriptor that the kernel refuses to watch.
+    ///   - refused: Called for every descriptor that the kernel refuses to watch, with its error.
     func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder) -> Void
+        refused: (WatchOrder, UVError) -> Void
     )
 
     /// Reduces the events of a watched descriptor; without events, the kernel reports nothing.

@@ -214,31 +214,27 @@ final class UVDriver: LoopDriver {
     func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder) -> Void
+        refused: (WatchOrder, UVError) -> Void
     ) {
         // Under the lock, so that no other thread releases and closes a descriptor that libuv is
         // about to watch.
         uvRemote.withDescriptors { descriptors in
             for order in orders where isCurrent(order) {
-                do {
+                do throws(UVError) {
                     try start(order, &descriptors)
                     try watches[order.descriptor]?.arm(order.events ?? [], epoll: descriptors.epoll)
                     descriptors.markWatched(order.descriptor)
                 } catch {
-                    giveUp(order, &descriptors, refused)
+                    giveUp(order, &descriptors)
+                    refused(order, error)
                 }
             }
         }
     }
 
-    private func giveUp(
-        _ order: WatchOrder,
-        _ descriptors: inout WatchedDescriptors,
-        _ refused: (WatchOrder) -> Void
-    ) {
+    private func giveUp(_ order: WatchOrder, _ descriptors: inout WatchedDescriptors) {
         forget(order.descriptor)
         descriptors.release(order.descriptor)
-        refused(order)
     }
 
     /// Makes sure that a `uv_poll` of this registration exists and is started.

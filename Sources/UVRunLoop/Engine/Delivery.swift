@@ -5,7 +5,7 @@ extension GenericEngine {
         var ticket: Ticket
         var port: Items.Port
         var events: UVRunLoop.DescriptorEvents
-        /// Whether this is the last call, because the kernel refused to watch the descriptor.
-        var isFinal: Bool
+        /// The kernel's refusal to watch the descriptor, if this call tells one.
+        var refusal: UVError?
     }
 }

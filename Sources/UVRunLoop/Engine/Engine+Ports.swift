@@ -145,10 +145,10 @@ extension GenericEngine {
         group.sources.reduce([]) { $0.union(ports[$1]?.interest(in: mode) ?? []) }
     }
 
-    /// Queues a final event for the mode's sources of a descriptor that cannot be watched.
+    /// Queues a refusal for the mode's sources of a descriptor that cannot be watched.
     ///
     /// Sources in other modes get theirs when a run in such a mode is refused.
-    mutating func refuse(_ order: WatchOrder, in mode: Int) {
+    mutating func refuse(_ order: WatchOrder, _ error: UVError, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
         let poll = latestPoll
@@ -156,8 +156,7 @@ extension GenericEngine {
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
                 guard !record.interest(in: mode).isEmpty else { return false }
-                record.isRefused = true
-                record.queue(.hangUp, poll: poll, in: &modes, mode)
+                record.queue(error, poll: poll, in: &modes, mode)
                 return true
             }
             if isServed == false { watchAgain(ticket) }
@@ -292,7 +291,9 @@ extension GenericEngine {
         while let slot = modes[mode].ready.first {
             let ticket = ports.ticket(at: slot)
             let isFresh = ports.modify(ticket, in: &modes) { record, modes in
-                if record.hasAnnouncement || record.poll >= poll || record.isRefused { return true }
+                if record.hasAnnouncement || record.poll >= poll || record.hasRefusal {
+                    return true
+                }
                 record.unqueue(in: &modes)
                 return false
             }
@@ -310,7 +311,7 @@ extension GenericEngine {
         }
         let serial = nextSerial()
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
-            let isFresh = record.poll >= poll || record.isRefused
+            let isFresh = record.poll >= poll || record.hasRefusal
             let events = isFresh ? record.pendingEvents : []
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)

@@ -25,8 +25,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
     var isOff = false
-    /// Whether the kernel refused to watch the descriptor, and the final call is pending.
-    var isRefused = false
+    /// The kernel's refusal to watch the descriptor, which is asked once only.
+    private(set) var refusal: Refusal?
     /// Whether it does not keep its modes from being empty.
     var isIdle: Bool
 
@@ -55,6 +55,15 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         mode.ready.members.remove(place)
     }
 
+    /// An error of the kernel, which the port is told in a call.
+    struct Refusal {
+        let error: UVError
+        var isTold = false
+    }
+
+    /// Whether the call that tells a refusal is pending.
+    var hasRefusal: Bool { refusal?.isTold == false }
+
     /// The events that the kernel must report for a port.
     struct Wish {
         /// `nil` if no reported event can be served now.
@@ -62,12 +71,12 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         var events: Events
     }
 
-    var wish: Wish { Wish(descriptor: isServable ? descriptor : nil, events: wanted) }
+    var wish: Wish { Wish(descriptor: isWatchable ? descriptor : nil, events: wanted) }
 
     private var wanted: Events { events.union(.hangUp) }
 
     /// Whether it has a turn: it is queued in some mode, or was found ready and was not served.
-    var isWaiting: Bool { turn != nil || hasAnnouncement || isRefused }
+    var isWaiting: Bool { turn != nil || hasAnnouncement || hasRefusal }
 
     /// Whether a run in a mode would find an event of it.
     func isReady(in mode: Int, of modes: borrowing ModeTable<Items>) -> Bool {
@@ -81,9 +90,12 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Whether a run in one of its modes can serve it.
     var isServable: Bool { !isBeingCalled && !isOff }
 
-    /// Returns the events that a run in a mode can serve.
+    /// Whether its descriptor may be watched for it.
+    private var isWatchable: Bool { isServable && refusal == nil }
+
+    /// Returns the reported events that a run in a mode can serve.
     func interest(in mode: Int) -> Events {
-        isServable && attachment.place(in: mode) != nil ? wanted : []
+        isWatchable && attachment.place(in: mode) != nil ? wanted : []
     }
 
     /// Returns the events of a report that are for this source.
@@ -111,6 +123,17 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         isQueued = true
         takeTurn(at: poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial)
         if let place = attachment.place(in: mode) { enqueue(place, in: &modes[mode]) }
+    }
+
+    /// Queues a refusal in a mode.
+    mutating func queue(
+        _ error: UVError,
+        poll: PollStamp,
+        in modes: inout ModeTable<Items>,
+        _ mode: Int
+    ) {
+        refusal = Refusal(error: error)
+        queue(.hangUp, poll: poll, in: &modes, mode)
     }
 
     /// Queues an event that the kernel does not report, in all modes of the port.
@@ -143,13 +166,18 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) -> GenericEngine<Items>.Delivery {
         turn = nil
         servedAt = serial
-        if events.contains(.hangUp) { isOff = true }
+        let refusal = hasRefusal ? self.refusal?.error : nil
+        if refusal != nil {
+            self.refusal?.isTold = true
+        } else if events.contains(.hangUp) {
+            isOff = true
+        }
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(
             ticket: ticket,
             port: port,
             events: events,
-            isFinal: isRefused
+            refusal: refusal
         )
     }
 

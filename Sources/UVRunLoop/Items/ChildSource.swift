@@ -21,7 +21,8 @@ extension UVRunLoop {
             /// A signal killed the process.
             case signaled(signal: CInt, coreDumped: Bool)
             /// The process has ended, but its status is lost: other code has collected it, or the
-            /// process ignores `SIGCHLD`, which makes the system discard statuses.
+            /// process ignores `SIGCHLD`, which makes the system discard statuses. Or the kernel
+            /// has no room to watch the process, which may go on then.
             case unknown
         }
 
@@ -79,11 +80,11 @@ extension UVRunLoop {
         ///
         /// - Parameters:
         ///   - process: The child's process ID.
-        ///   - taker: Returns whether it has taken the status.
+        ///   - taker: Returns whether it has taken the status, or will get none.
         /// - Throws: ``RunLoopError``, as for the other initialisers.
         convenience init(
             _ process: CInt,
-            taker: @escaping @Sendable (ChildHandle) -> Bool
+            taker: @escaping @Sendable (ChildFinding) -> Bool
         ) throws(RunLoopError) {
             try self.init(process, 0, HomeBound(sendable: { taker($1) }))
         }
@@ -130,11 +131,19 @@ extension UVRunLoop {
     }
 }
 
+/// What a child source has found.
+enum ChildFinding {
+    /// The child may have ended.
+    case isReady(ChildHandle)
+    /// The kernel does not watch the child.
+    case isUnwatched(UVError)
+}
+
 /// Has a child's status taken when the child has ended.
 private final class ChildReceiver: TypedPortReceiver {
     typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
-    /// Takes the status, unless it is left to other code; returns whether it has.
-    typealias Taker = (UVRunLoop.ChildSource, ChildHandle) -> Bool
+    /// Takes the status, unless it is left to other code; returns whether the source is done.
+    typealias Taker = (UVRunLoop.ChildSource, ChildFinding) -> Bool
 
     private let child: ChildHandle
     private let taker: HomeBound<Taker>
@@ -148,9 +157,13 @@ private final class ChildReceiver: TypedPortReceiver {
     static func taker(
         for handler: @escaping (UVRunLoop.ChildSource, ExitStatus) -> Void
     ) -> Taker {
-        { source, child in
-            guard let status = child.takeStatus() else { return false }
-            handler(source, ExitStatus(status))
+        { source, finding in
+            switch finding {
+            case .isReady(let child):
+                guard let status = child.takeStatus() else { return false }
+                handler(source, ExitStatus(status))
+            case .isUnwatched: handler(source, .unknown)
+            }
             return true
         }
     }
@@ -163,7 +176,15 @@ private final class ChildReceiver: TypedPortReceiver {
         port source: UVRunLoop.ChildSource,
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
-        guard let take = taker.current, take(source, child) else {
+        serve(source, .isReady(child))
+    }
+
+    func receive(port source: UVRunLoop.ChildSource, refusal error: UVError) -> ServeResult {
+        serve(source, .isUnwatched(error))
+    }
+
+    private func serve(_ source: UVRunLoop.ChildSource, _ finding: ChildFinding) -> ServeResult {
+        guard let take = taker.current, take(source, finding) else {
             return ServeResult(wasHandled: false)
         }
         source.invalidate()

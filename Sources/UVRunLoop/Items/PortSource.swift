@@ -163,6 +163,18 @@ package protocol PortReceiver: AnyObject, Sendable {
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult
 
+    /// Whether the port stays in its loop when the kernel refuses to watch its descriptor, because it
+    /// has other events, or tells the refusal as one of its own; otherwise it is invalid then.
+    var outlivesRefusal: Bool { get }
+
+    /// Handles the kernel's refusal to watch the descriptor, on the loop's thread.
+    ///
+    /// - Parameters:
+    ///   - port: The source, of a type that the receiver knows.
+    ///   - error: The kernel's error.
+    /// - Returns: The result for the pass.
+    func receive(_ port: any AnyObject & Sendable, refusal error: UVError) -> ServeResult
+
     /// Handles more events of a port, which coming passes would deliver one by one.
     ///
     /// - Parameters:
@@ -186,6 +198,8 @@ extension PortReceiver {
     package var isReady: Bool { false }
 
     package var isFinishing: Bool { false }
+
+    package var outlivesRefusal: Bool { false }
 
     package func servingDidEnd() {}
 }

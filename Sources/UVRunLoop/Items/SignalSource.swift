@@ -105,8 +105,8 @@ extension UVRunLoop {
         /// Numbers of more than 32 bits count as the nearest number of 32 bits.
         public var order: Int { link.order }
 
-        /// Whether the source may still be served: it was not invalidated, and the thread of its
-        /// loop has not ended.
+        /// Whether the source may still be served: it was not invalidated, the thread of its loop
+        /// has not ended, and the kernel had room to watch it.
         public var isValid: Bool { link.isValid }
 
         /// Removes the source from its loop permanently.

@@ -12,6 +12,9 @@ package protocol TypedPortReceiver: PortReceiver {
     /// Handles one event, on the loop's thread, as ``PortReceiver/receive(_:_:)`` does.
     func receive(port: Port, _ events: UVRunLoop.DescriptorSource.Events) -> ServeResult
 
+    /// Handles a refusal, as ``PortReceiver/receive(_:refusal:)`` does; by default as a hang-up.
+    func receive(port: Port, refusal error: UVError) -> ServeResult
+
     /// Handles more events, as ``PortReceiver/receiveMore(_:while:)`` does.
     func receiveMore(port: Port, while mayGoOn: () -> Bool) -> ServeResult
 
@@ -27,6 +30,17 @@ extension TypedPortReceiver {
     ) -> ServeResult {
         withCast(port, to: Port.self) { receive(port: $0, events) }
             ?? ServeResult(wasHandled: false)
+    }
+
+    @inlinable
+    package func receive(_ port: any AnyObject & Sendable, refusal error: UVError) -> ServeResult {
+        withCast(port, to: Port.self) { receive(port: $0, refusal: error) }
+            ?? ServeResult(wasHandled: false)
+    }
+
+    @inlinable
+    package func receive(port: Port, refusal error: UVError) -> ServeResult {
+        receive(port: port, .hangUp)
     }
 
     @inlinable

@@ -174,13 +174,15 @@ extension UVRunLoop {
     ///
     /// - Returns: Whether the port handled it.
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
-        if delivery.isFinal { Self.takeOut(delivery.port.link) }
+        let receiver = delivery.port.link.receiver
+        let isFinal = delivery.refusal != nil && !receiver.outlivesRefusal
+        if isFinal { Self.takeOut(delivery.port.link) }
         let isInProcess = delivery.port.link.isInProcess
         let result =
             LoopWatch.isOn
             ? callWatched(delivery, isInProcess, &run) : call(delivery, isInProcess, &run)
         run.timeHasPassed()
-        if delivery.isFinal { delivery.port.link.receiver.releaseHandler() }
+        if isFinal { receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
@@ -213,7 +215,11 @@ extension UVRunLoop {
 
     /// Calls a port, and again while it has more events and a full pass would serve nothing else.
     private func callOut(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
-        let result = delivery.port.link.callOut(delivery.port.object, delivery.events)
+        let result = delivery.port.link.callOut(
+            delivery.port.object,
+            delivery.events,
+            delivery.refusal
+        )
         guard result.hasMore, var direct = directDelivery(&run) else { return result }
         let further = delivery.port.link.callOutForMore(delivery.port.object) {
             stillHolds(&direct)
@@ -294,15 +300,17 @@ extension UVRunLoop.Timer {
 }
 
 extension UVRunLoop.PortLink {
-    /// Calls the port's receiver with an event.
+    /// Calls the port's receiver with an event, or with a refusal.
     ///
     /// Never inlined, so that backtraces and profiles show the callout.
     @inline(never)
     fileprivate func callOut(
         _ port: any AnyObject & Sendable,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorSource.Events,
+        _ refusal: UVError?
     ) -> ServeResult {
-        receiver.receive(port, events)
+        if let refusal { return receiver.receive(port, refusal: refusal) }
+        return receiver.receive(port, events)
     }
 
     /// Calls the port's receiver for further events while nothing else is to be served.

@@ -175,8 +175,8 @@ extension UVRunLoop {
         run.local.withDriver { driver in
             driver.watch(orders) { order in
                 withEngine { $0.isCurrent(order) }
-            } refused: { order in
-                withEngine { $0.refuse(order, in: mode) }
+            } refused: { order, error in
+                withEngine { $0.refuse(order, error, in: mode) }
                 refused.append(order.descriptor)
             }
         }

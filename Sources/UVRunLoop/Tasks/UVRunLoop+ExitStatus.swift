@@ -10,7 +10,8 @@ extension UVRunLoop {
     ///   - process: The child's process ID, as returned by `fork` or `posix_spawn`.
     ///   - isolation: The caller's actor.
     /// - Returns: How the child has ended.
-    /// - Throws: ``RunLoopError`` if there is no such child or no descriptors are left;
+    /// - Throws: ``RunLoopError`` if there is no such child, if no descriptors are left, or if the
+    ///   kernel has no room to watch it;
     ///   `CancellationError` if the task is cancelled; ``PerformError/threadEnded`` if the loop's
     ///   thread ends first or has ended.
     public func exitStatus(
@@ -31,8 +32,12 @@ extension UVRunLoop {
     ) throws(RunLoopError) -> ChildSource {
         let end = WaitEnd(wait)
         // In one step: after a cancelled wait the status is left to other code.
-        return try ChildSource(process) { child in
-            end.settle { child.takeStatus().map { .success(ChildSource.ExitStatus($0)) } }
+        return try ChildSource(process) { finding in
+            switch finding {
+            case .isReady(let child):
+                end.settle { child.takeStatus().map { .success(ChildSource.ExitStatus($0)) } }
+            case .isUnwatched(let error): end.settle(.failure(RunLoopError(ofChild: error)))
+            }
         }
     }
 }

@@ -51,9 +51,7 @@ final class ListenerReceiver: SocketReceiver {
     }
 
     func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
-        if !port.isValid || events.contains(.hangUp) {
-            return end(port, SocketError(.refusedBySystem))
-        }
+        if events.contains(.hangUp) { return end(port, SocketError(.refusedBySystem)) }
         let (wasPaused, isHeld) = state.withLock { state in
             defer { state.pacing.resume() }
             return (!state.pacing.isAccepting, state.isHeld)
@@ -77,6 +75,10 @@ final class ListenerReceiver: SocketReceiver {
             renewAlarm(at: nil, for: port)
         }
         return result
+    }
+
+    func receive(port: UVRunLoop.SocketPort, refusal: UVError) -> ServeResult {
+        end(port, SocketError(system: refusal))
     }
 
     private func acceptOne() -> Accepted {

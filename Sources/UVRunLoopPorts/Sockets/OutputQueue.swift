@@ -6,7 +6,7 @@ package struct OutputQueue: Sendable {
     /// Senders should pause while the queue is longer than this.
     var highMark: Int
     /// Senders may resume once the queue is this short again.
-    var lowMark: Int
+    var lowMark: Int { didSet { lowMark = max(lowMark, 0) } }
     /// Bytes beyond this are refused.
     var capacity: Int
 

@@ -21,7 +21,6 @@ final class StreamReceiver: SocketReceiver {
     var interest: Events { state.withLock { $0.interest } }
 
     func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
-        guard port.isValid || events != .hangUp else { return refuse(port) }
         let now = port.link.loop?.now ?? .now
         let outcome = state.withLock { $0.serve(events, at: now) }
         if outcome.nextDate != nil || outcome.hasAlarm {
@@ -40,9 +39,8 @@ final class StreamReceiver: SocketReceiver {
         return ServeResult(wasHandled: wasHandled, hasMore: outcome.hasMore && port.isValid)
     }
 
-    /// The kernel refused to watch the socket.
-    private func refuse(_ port: UVRunLoop.SocketPort) -> ServeResult {
-        let error = UVRunLoop.SocketError(.refusedBySystem)
+    func receive(port: UVRunLoop.SocketPort, refusal: UVError) -> ServeResult {
+        let error = UVRunLoop.SocketError(system: refusal)
         if let resumptions = state.withLock({ $0.failTasks(error) }) {
             UVRunLoop.invalidate(port)
             _ = resumptions.perform()

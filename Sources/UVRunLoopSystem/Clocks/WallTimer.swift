@@ -14,7 +14,8 @@ extension UVRunLoop {
     /// computes the next date, by a calendar, and sets it.
     ///
     /// The event is told in the modes to which the source was added. The source becomes invalid when
-    /// the thread of its loop ends while it is in one of them.
+    /// the thread of its loop ends while it is in one of them, and if the kernel has no room to watch
+    /// one more descriptor.
     ///
     /// See *Timer Sources* in Apple's guide.
     ///
@@ -71,7 +72,8 @@ extension UVRunLoop {
         init(
             _ date: WallDate,
             _ order: Int,
-            _ handler: ((WallTimer, Event) -> Void)?
+            _ handler: ((WallTimer, Event) -> Void)?,
+            didFail: @escaping @Sendable (SystemError) -> Void = { _ in }
         ) throws(SystemError) {
             let alarm = try WallAlarm(date.nanoseconds)
             let inbox = EventInbox<Event>()
@@ -81,6 +83,10 @@ extension UVRunLoop {
                 [],
                 handler,
                 descriptorIsReady: { _, _ in alarm.take(into: inbox) },
+                watchWasRefused: { timer, error in
+                    didFail(SystemError(.schedule, error))
+                    timer.invalidate()
+                },
                 didRelease: { alarm.close() },
                 isLast: { event in
                     event == .reached && !alarm.isPending && !inbox.isTakenByTask
@@ -145,7 +151,7 @@ extension UVRunLoop {
     ///   - date: When to wake.
     ///   - isolation: The caller's actor.
     /// - Throws: `CancellationError` if the task is cancelled before the date; ``SystemError`` if no
-    ///   descriptors are left; ``PerformError/threadEnded`` if the loop's thread ends first or has
+    ///   descriptors are left, or no room to watch one; ``PerformError/threadEnded`` if the loop's thread ends first or has
     ///   ended.
     public func sleep(
         until date: WallDate,
@@ -155,6 +161,8 @@ extension UVRunLoop {
             let end = WaitEnd(wait)
             return try WallTimer(date, 0) { _, event in
                 if event == .reached { end.settle(.success(())) }
+            } didFail: { error in
+                end.settle(.failure(error))
             }
         }
     }

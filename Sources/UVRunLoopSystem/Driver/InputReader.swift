@@ -50,9 +50,17 @@ final class InputReader: Sendable {
         standIn?.hangUpAtEnd()
         if length > 0 { return .bytes(bytes) }
         guard length != -Int(EAGAIN) else { return nil }
+        if length < 0 { return fail(UVError(rawValue: CInt(length))) }
         state.withLock { $0.isOver = true }
-        if length == 0 { return .ended }
-        return .failed(UVRunLoop.SystemError(.read, UVError(rawValue: CInt(length))))
+        return .ended
+    }
+
+    /// Returns the event of a failure; `nil` after the last event.
+    func fail(_ error: UVError) -> Event? {
+        state.withLock { state in
+            exchange(&state.isOver, with: true)
+                ? nil : .failed(UVRunLoop.SystemError(.read, error))
+        }
     }
 
     /// Stops to watch the descriptor until an event was taken.

@@ -93,7 +93,9 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     }
 
     /// Has the loop's thread do something: at once if that is the calling thread, but after all that
-    /// was asked for before. Traps in a forked child.
+    /// was asked for before.
+    ///
+    /// Traps in a forked child.
     final func onThread(_ action: @escaping Action) {
         loop.checkProcess()
         let isFirst = actions.withLock { $0.append(action) }

@@ -4,7 +4,15 @@ import UVRunLoop
 extension UVRunLoop.SystemError {
     /// Creates the error for a status of libuv.
     init(_ attempt: Attempt, _ error: UVError) {
-        self.init(attempt, Self.codes[error.rawValue] ?? .refusedBySystem, error)
+        self.init(attempt, Self.code(of: attempt, error), error)
+    }
+
+    private static func code(of attempt: Attempt, _ error: UVError) -> Code {
+        // Which limit is reached depends on what was attempted.
+        if error.rawValue == UV_EAGAIN.rawValue, attempt != .spawn, attempt != .offload {
+            return .noRoom
+        }
+        return codes[error.rawValue] ?? .refusedBySystem
     }
 
     private static let codes: [CInt: Code] = {

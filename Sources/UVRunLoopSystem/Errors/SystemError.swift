@@ -22,7 +22,7 @@ extension UVRunLoop {
             /// No more processes or threads can be started (`EAGAIN`).
             public static let noProcessesLeft = Code(text: "no more processes can be started")
             /// There is no memory, or a limit of the kernel is reached (`ENOMEM`, `ENOSPC`,
-            /// `ENOBUFS`).
+            /// `ENOBUFS`; `EAGAIN` where no process is started).
             public static let noRoom = Code(text: "a limit of the system is reached")
             /// A text contains a zero byte, or a value is out of range (`EINVAL`).
             public static let invalidArgument = Code(text: "a value is not valid")
@@ -69,8 +69,8 @@ extension UVRunLoop {
             public static let offload = Attempt(text: "offloading work")
             /// Resolving a name.
             public static let resolve = Attempt(text: "resolving a name")
-            /// Watching a file or directory.
-            public static let watch = Attempt(text: "watching a file")
+            /// Watching a file, a directory or a process.
+            public static let watch = Attempt(text: "watching")
             /// Starting a child process.
             public static let spawn = Attempt(text: "starting a process")
             /// Sending a signal to a child process.

@@ -16,6 +16,8 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
     private let didRelease: @Sendable () -> Void
     /// Called when the descriptor of the source's link is ready.
     private let descriptorIsReady: @Sendable (Source, UVRunLoop.DescriptorEvents) -> Void
+    /// Called when the kernel refuses to watch that descriptor; leaves the source's last event.
+    private let watchWasRefused: @Sendable (Source, UVError) -> Void
     /// Whether an event is the source's last; called once for each that was taken.
     private let isLast: @Sendable (Event) -> Bool
 
@@ -27,6 +29,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
             _,
             _ in
         },
+        watchWasRefused: @escaping @Sendable (Source, UVError) -> Void = { _, _ in },
         didTake: @escaping @Sendable () -> Void = {},
         didRelease: @escaping @Sendable () -> Void = {},
         isLast: @escaping @Sendable (Event) -> Bool = { _ in false }
@@ -35,6 +38,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         self.handles = handles
         self.handler = handler.map { HomeBound($0) }
         self.descriptorIsReady = descriptorIsReady
+        self.watchWasRefused = watchWasRefused
         self.didTake = didTake
         self.didRelease = didRelease
         self.isLast = isLast
@@ -87,6 +91,18 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult {
         if !events.isEmpty { descriptorIsReady(source, events) }
+        return serveEvent(of: source)
+    }
+
+    /// The refusal is an event, after those that wait.
+    var outlivesRefusal: Bool { true }
+
+    func receive(port source: Source, refusal error: UVError) -> ServeResult {
+        watchWasRefused(source, error)
+        return serveEvent(of: source)
+    }
+
+    private func serveEvent(of source: Source) -> ServeResult {
         let wasHandled = inbox.isTakenByTask ? inbox.giveToTask() : callHandler(of: source)
         if wasHandled { eventWasTaken() }
         return ServeResult(wasHandled: wasHandled, hasMore: source.link.isValid && isReady)

@@ -38,6 +38,8 @@ extension UVRunLoop {
             case inputFailed(SystemError)
             /// The child has ended.
             case exited(ChildSource.ExitStatus)
+            /// The kernel has no room to watch the child, whose exit is not told; its output is.
+            case failed(SystemError)
         }
 
         /// How many bytes may wait to be written, so that a further ``write(_:)`` is accepted.
@@ -101,6 +103,11 @@ extension UVRunLoop {
                 remaining.knowsExit = true
                 source.link.setEvents { [] }
                 inbox.append(.exited(ChildSource.ExitStatus(end)))
+            } watchWasRefused: { source, error in
+                if remaining.isUnwanted { return source.invalidate() }
+                guard !remaining.knowsExit else { return }
+                remaining.knowsExit = true
+                inbox.append(.failed(SystemError(.watch, error)))
             } didRelease: {
                 // If the loop has ended first, nobody else can collect the status.
                 if remaining.isUnwanted { child.awaitEnd() }
@@ -255,7 +262,7 @@ private final class ChildRemains: Sendable {
     func endsAll(_ event: UVRunLoop.ChildProcess.Event) -> Bool {
         state.withLock { state in
             switch event {
-            case .exited: state.exit = false
+            case .exited, .failed: state.exit = false
             case .outputEnded: state.output = false
             case .errorOutputEnded: state.errorOutput = false
             case .output, .errorOutput, .inputDrained, .inputFailed: return false

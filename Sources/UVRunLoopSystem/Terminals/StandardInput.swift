@@ -81,6 +81,9 @@ extension UVRunLoop {
                     if inbox.holdsUntaken { reader.pause { inbox.holdsUntaken } }
                     if events.contains(.hangUp) { reader.readOn() }
                 },
+                watchWasRefused: { _, error in
+                    if let event = reader.fail(error) { inbox.append(event) }
+                },
                 didTake: { reader.resume() },
                 isLast: { event in
                     if case .bytes = event { false } else { true }

@@ -47,7 +47,7 @@ package final class VirtualDriver: LoopDriver {
     package func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder) -> Void
+        refused: (WatchOrder, UVError) -> Void
     ) {
         virtualRemote.watch(orders, ifCurrent: isCurrent, refused: refused)
     }

@@ -24,12 +24,12 @@ package final class VirtualRemote: LoopRemote {
     func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder) -> Void
+        refused: (WatchOrder, UVError) -> Void
     ) {
         taken.withLock { taken in
             for order in orders where isCurrent(order) {
                 guard take(order.descriptor, &taken) else {
-                    refused(order)
+                    refused(order, .badDescriptor)
                     continue
                 }
                 clock.state.withLock { _ = $0.withLoop(number) { $0.watch(order) } }

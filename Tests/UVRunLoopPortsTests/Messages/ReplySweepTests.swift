@@ -164,12 +164,14 @@ import Testing
             }
             go.closeWriteEnd()
             let statuses = makers.map { awaitEnd(of: $0) }
-            #expect(statuses == [-SIGKILL, 0, 0, 0])
+            #expect(statuses == [-SIGKILL, 0, 0, 0], "The makers ended with \(statuses).")
             // The processes are killed at any point of a sweep.
             for sweeper in sweepers { kill(sweeper, SIGKILL) }
-            for sweeper in sweepers { #expect(awaitEnd(of: sweeper) == -SIGKILL) }
+            let ends = sweepers.map { awaitEnd(of: $0) }
+            #expect(ends.allSatisfy { $0 == -SIGKILL }, "The sweepers ended with \(ends).")
             _ = ReplySweep.sweep(try place.directory())
-            #expect(place.entries == [])
+            let left = place.entries
+            #expect(left == [], "\(left) is left.")
         }
     }
 

@@ -44,6 +44,14 @@ import Testing
         #expect(told == [false, true, false])
     }
 
+    @Test func aLowMarkBelowZeroIsReachedByAnEmptyQueue() {
+        var queue = OutputQueue(highMark: 10, lowMark: 4)
+        queue.lowMark = -1
+        queue.append(sampleBytes(20)[...])
+        #expect([queue.didSend(19), queue.didSend(1)] == [false, true])
+        #expect(!queue.isAboveHighMark)
+    }
+
     @Test func theLowMarkIsToldOnceAfterTheHighOneWasPassed() {
         var queue = OutputQueue(highMark: 10, lowMark: 4)
         var told: [Bool] = []

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -123,6 +124,26 @@ import Testing
         .reset: Story("C"),
         .threadEnd: Story("C", peer: "hello end"),
     ]
+
+    @Test func aConnectionThatTheKernelDoesNotWatchTellsItsError() async {
+        await #expect(processExitsWith: .success) {
+            try onAnotherThread {
+                let loop = UVRunLoop.current
+                let server = try Server(loop)
+                let log = EventLog()
+                let port = try SocketPort(connectingTo: server.address) { port, event in
+                    if case .failed(let error) = event {
+                        log.note("\(error.underlying == UVError(rawValue: -ENOSPC))")
+                    }
+                }
+                loop.add(port, forMode: .default)
+                refuseWatching(port.link.descriptor)
+                loop.run(untilTrue: { !log.entries.isEmpty })
+                precondition(log.entries == ["true"] && !port.isValid)
+                server.close()
+            }
+        }
+    }
 
     @Test func whateverHappensToATCPConnectionHasItsOutcome() throws {
         for (state, cells) in Self.tcp {

@@ -101,7 +101,10 @@ private final class Sources {
         child.endInput()
         precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
         let told = Set(log.entries)
-        precondition(told == ["reached", "[[7]]", "output [8]", "exited(code: 0)"], "\(log.entries)")
+        precondition(
+            told == ["reached", "[[7]]", "output [8]", "exited(code: 0)"],
+            "\(log.entries)"
+        )
     }
 }
 

@@ -24,7 +24,7 @@ final class ChildStory {
             case .exited(let end):
                 precondition(status == nil)
                 status = end
-            case .inputDrained, .inputFailed: break
+            case .inputDrained, .inputFailed, .failed: break
             }
         }
     }

@@ -24,7 +24,7 @@ import Testing
 
     private func watch(_ order: WatchOrder, isCurrent: Bool = true) -> Bool {
         var isRefused = false
-        driver.watch([order], ifCurrent: { _ in isCurrent }, refused: { _ in isRefused = true })
+        driver.watch([order], ifCurrent: { _ in isCurrent }, refused: { _, _ in isRefused = true })
         return !isRefused
     }
 

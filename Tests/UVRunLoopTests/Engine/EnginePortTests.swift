@@ -148,7 +148,7 @@ import Testing
         _ = engine.record(pipe.readEnd, .hangUp, in: 0)
         let delivery = engine.takePort(in: 0)
         #expect(delivery?.events == [.readable, .writable, .hangUp])
-        #expect(delivery?.isFinal == false)
+        #expect(delivery?.refusal == nil)
         engine.finishServing(ticket)
 
         engine.pollNumber += 1
@@ -196,16 +196,16 @@ import Testing
         let elsewhere = try engine.addPort(pipe, .readable, to: other)
         let index = engine.modes.makeIndex(of: other)
         let orders = engine.takeWatchOrders(for: 0)
-        for order in orders { engine.refuse(order, in: 0) }
+        for order in orders { engine.refuse(order, .badDescriptor, in: 0) }
         engine.pollNumber += 1
         let deliveries = [engine.takePort(in: 0), engine.takePort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == tickets)
-        #expect(deliveries.allSatisfy { $0?.isFinal == true && $0?.events == .hangUp })
+        #expect(deliveries.allSatisfy { $0?.refusal == .badDescriptor && $0?.events == .hangUp })
         // The other mode finds out for itself.
         let rest = engine.takeWatchOrders(for: index)
         #expect(rest.map(\.events) == [[.readable, .hangUp]])
-        for order in rest { engine.refuse(order, in: index) }
+        for order in rest { engine.refuse(order, .badDescriptor, in: index) }
         let last = engine.takePort(in: index)
-        #expect(last?.ticket == elsewhere && last?.isFinal == true)
+        #expect(last?.ticket == elsewhere && last?.refusal == .badDescriptor)
     }
 }

@@ -37,6 +37,15 @@ import Testing
         await #expect(processExitsWith: .success) { withAllSignals { refuseProcesses() } }
     }
 
+    @Test func theStatusOfAChildThatTheKernelDoesNotWatchIsUnknown() async {
+        await #expect(processExitsWith: .success) { withAllSignals { refuseToWatch() } }
+    }
+
+    /// Not in a forked process, which has no threads for tasks.
+    @Test func aTaskThatAwaitsSuchAChildIsTold() async {
+        await #expect(processExitsWith: .success) { refuseToWatchForTask() }
+    }
+
     @Test func manyChildrenAreToldEachToItsSource() async {
         await #expect(processExitsWith: .success) { withAllSignals { awaitManyChildren() } }
     }
@@ -53,6 +62,47 @@ private func startChild(_ code: CInt = 0, waits: Bool = false) -> pid_t {
     startChild {
         while waits { pause() }
         return code
+    }
+}
+
+private func refuseToWatch() {
+    withLoop { loop in
+        let child = startChild(waits: true)
+        let log = EventLog()
+        let source = try? UVRunLoop.ChildSource(child) { source, status in
+            log.note("\(status), \(source.isValid)")
+        }
+        guard let source else { preconditionFailure("There is the child.") }
+        loop.add(source, forMode: .default)
+        refuseWatching(source.link.descriptor)
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        precondition(log.entries == ["unknown, false"], "\(log.entries)")
+        kill(child, SIGKILL)
+        precondition(awaitEnd(of: child) == -SIGKILL)
+    }
+}
+
+private func refuseToWatchForTask() {
+    withLoop { loop in
+        let child = startChild(waits: true)
+        let log = EventLog()
+        let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in }
+        loop.add(timer, forMode: .default)
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        refuseWatching()
+        Task {
+            do {
+                _ = try await loop.exitStatus(of: child)
+            } catch let error as UVRunLoop.RunLoopError {
+                log.note("\(error.code), \(error.underlying == UVError(rawValue: -ENOSPC))")
+            }
+            loop.perform { loop.stop() }
+        }
+        loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+        precondition(log.entries == ["the system refused, true"], "\(log.entries)")
+        kill(child, SIGKILL)
+        precondition(awaitEnd(of: child) == -SIGKILL)
     }
 }
 

@@ -34,7 +34,7 @@ final class CountingDriver: LoopDriver {
     func watch(
         _ orders: [WatchOrder],
         ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder) -> Void
+        refused: (WatchOrder, UVError) -> Void
     ) {
         counts.orders += orders.count
         driver.watch(orders, ifCurrent: isCurrent, refused: refused)

@@ -52,13 +52,13 @@ extension Engine {
 struct Delivered {
     let ticket: Ticket
     let events: UVRunLoop.DescriptorSource.Events
-    let isFinal: Bool
+    let refusal: UVError?
 
     init?(_ delivery: consuming Engine.Delivery?) {
         switch consume delivery {
         case .none: return nil
         case .some(let delivery):
-            (ticket, events, isFinal) = (delivery.ticket, delivery.events, delivery.isFinal)
+            (ticket, events, refusal) = (delivery.ticket, delivery.events, delivery.refusal)
         }
     }
 }

@@ -1,0 +1,16 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopSystem
+
+/// The codes of the system's errors.
+@Suite struct SystemErrorTests {
+    @Test func whatIsUsedUpDependsOnTheAttempt() {
+        let error = UVError(rawValue: -EAGAIN)
+        let codes = [.spawn, .offload, .bind, .send].map {
+            UVRunLoop.SystemError($0, error).code
+        }
+        #expect(codes == [.noProcessesLeft, .noProcessesLeft, .noRoom, .noRoom])
+    }
+}
