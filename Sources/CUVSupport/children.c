@@ -41,7 +41,7 @@ int cuv_child_signal(int descriptor, int signal) {
     return syscall(pidfd_send_signal, descriptor, signal, NULL, 0) == 0 ? 0 : -errno;
 }
 
-// What SIGCHLD did before a child is started; under the lock of that signal.
+// The disposition of SIGCHLD before a child is started; under the lock of that signal.
 static struct sigaction previous_action;
 // Whether the calling thread starts a child.
 static __thread int is_starting;

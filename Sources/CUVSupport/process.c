@@ -1,4 +1,4 @@
-// What the system tells about the process and the calling thread.
+// Facts about the process and the calling thread, from the system.
 
 #include "cuv_process.h"
 

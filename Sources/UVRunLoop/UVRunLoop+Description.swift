@@ -38,7 +38,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
         return innermostRun.isRunning ? "running" : "not running"
     }
 
-    /// What only the loop's own thread knows.
+    /// Describes the state that only the loop's own thread may read.
     private var runWords: [String] {
         guard let local = local.ifHere, let mode = mode(ofRunIn: local) else { return [] }
         let nesting = local.nestingLevel > 1 ? ["nesting level \(local.nestingLevel)"] : []
@@ -51,7 +51,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
         return firing.map { "in the handler of \(ObjectLine(kind: "Timer", label: $0.label).text)" }
     }
 
-    /// What the loop is doing and for how long, while something watches it.
+    /// Describes the loop's activity and how long it lasts, while something watches it.
     private var watchedWords: [String] {
         guard LoopWatch.isOn, let word = identity.activity.load()?.word else { return [] }
         let time = Duration.milliseconds(max(0, LoopActivity.coarseTime - word.began)).words

@@ -63,7 +63,7 @@ public final class UVRunLoop: Sendable {
     var jobs: JobQueue { contents.jobs }
     var taskExecutorObject: LoopTaskExecutor { contents.taskExecutor }
 
-    /// What the engine holds, read without its lock.
+    /// A summary of the engine's contents, read without its lock.
     var summary: EngineSummary { contents.summary }
 
     /// Wakes a sleeping loop after a change to its contents, so that it recomputes its sleep.

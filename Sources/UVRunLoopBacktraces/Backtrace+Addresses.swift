@@ -21,7 +21,7 @@ extension Backtrace {
         self = decoded
     }
 
-    /// What a backtrace is encoded as.
+    /// The encoded form of a backtrace.
     private struct Parts: Codable {
         var architecture: String
         var backtrace: String

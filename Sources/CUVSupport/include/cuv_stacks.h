@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// What a loop's thread is doing, in words that this thread alone writes, by atomic stores.
+// The activity of a loop's thread, in words that this thread alone writes, by atomic stores.
 struct cuv_activity {
     const uint64_t *_Nonnull word;
     // The address of the object whose handler runs, or 0. Stored before the word.

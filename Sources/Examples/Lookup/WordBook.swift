@@ -2,7 +2,7 @@ import Glibc
 import UVRunLoop
 import UVRunLoopPorts
 
-/// What the id of a message means.
+/// The meaning of a message's id.
 enum MessageKind: Int32 {
     /// The data is a word; the reply is its meaning.
     case ask = 1

@@ -2,7 +2,7 @@
 package struct Callout: Sendable {
     package let kind: UVRunLoop.HandlerKind
     package let label: String?
-    /// What is called when it has no label, such as `DescriptorSource: descriptor 5, readable`.
+    /// Describes the item if it has no label, such as `DescriptorSource: descriptor 5, readable`.
     package var detail: String?
     /// For a timer, how many nanoseconds after its date it was called, by the loop's clock.
     package var lateness: Int64?

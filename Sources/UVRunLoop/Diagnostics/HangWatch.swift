@@ -5,7 +5,7 @@ final class HangWatch: LoopWatcher {
     private struct Watched {
         let loop: UVRunLoop
         let activity: LoopActivity
-        /// What the activity said before the monitor.
+        /// The activity's word before the monitor.
         let former: LoopActivity.Word
         /// The hang that was reported, and what the thread was doing.
         var hang: (hang: UVRunLoop.Hang, word: LoopActivity.Word)?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What watches the loops of this process: monitors, recorders and the like.
+/// The watchers of this process's loops: monitors, recorders and the like.
 ///
 /// While nothing watches, a loop reads one word in each run, pass and sleep, and before each call of a
 /// handler, and that is all.

@@ -18,7 +18,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public final class Monitor: Sendable {
-        /// What a monitor reports.
+        /// The reports of a monitor.
         ///
         /// > Threading: Any thread.
         public enum Event: Sendable {

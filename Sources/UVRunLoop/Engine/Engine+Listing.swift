@@ -1,5 +1,5 @@
 extension GenericEngine {
-    /// What one mode holds, copied under the lock for a description.
+    /// The contents of one mode, copied under the lock for a description.
     struct Listing {
         let mode: UVRunLoop.Mode
         let isCommon: Bool

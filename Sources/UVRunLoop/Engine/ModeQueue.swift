@@ -1,4 +1,4 @@
-/// What waits for modes to run, in the order in which it came.
+/// Items that wait for modes to run, in the order in which they came.
 ///
 /// An item has an entry for each mode that it waits for; the first run that may take it does, and
 /// its other entries are finished. What waits for `.common` is taken by every common mode. Modes

@@ -51,7 +51,7 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     }
 }
 
-/// What a run must know of its mode, in one byte.
+/// The properties of a mode that its run needs, in one byte.
 struct ModeTraits: OptionSet {
     let rawValue: UInt8
 

@@ -10,9 +10,9 @@ struct LoopIdentity: ~Copyable, Sendable {
     private let owner = OwnerProcess()
     /// Whether the loop is ``UVRunLoop/main``, which serves the main dispatch queue.
     let isMain: Bool
-    /// What descriptions and traps call the loop.
+    /// The name of the loop in descriptions and traps.
     let label = LabelSlot()
-    /// What its thread is doing; made when something watches.
+    /// The activity of its thread; made when something watches.
     let activity = AtomicLazyReference<LoopActivity>()
 
     init(home: HomeThread, isMain: Bool) {

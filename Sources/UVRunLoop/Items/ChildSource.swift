@@ -131,7 +131,7 @@ extension UVRunLoop {
     }
 }
 
-/// What a child source has found.
+/// The finding of a child source.
 enum ChildFinding {
     /// The child may have ended.
     case isReady(ChildHandle)

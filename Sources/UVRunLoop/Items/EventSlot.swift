@@ -1,4 +1,4 @@
-/// What has happened since one task last asked, merged into one element.
+/// The events since one task last asked, merged into one element.
 ///
 /// There is no buffer: the source of the events is taken out of its mode at the first event that
 /// nobody waits for, and added again by the task that waits next.

@@ -1,4 +1,4 @@
-/// What waits for a timer, and is told when the timer's loop ends; a timer's
+/// Waits for a timer, and is told when the timer's loop ends; a timer's
 /// ``UVRunLoop/Timer/companion``.
 ///
 /// > Threading: Told on the loop's thread, while no lock is held.

@@ -92,7 +92,7 @@ final class PortQueue: TypedPortReceiver {
         return result
     }
 
-    /// What the loop finds for the handler.
+    /// The loop's finding for the handler.
     private enum Found {
         /// A message, and the number of those that are left in the batch.
         case message(Message, left: Int)

@@ -1,5 +1,5 @@
-/// What one task takes from a source: at most one element that nobody waited for, the task that
-/// waits, and the end.
+/// The elements of a source for one task: at most one that nobody waited for, the task that waits,
+/// and the end.
 ///
 /// A value behind the lock of its owner. The owner pauses its source while the intake is full, or
 /// merges what nobody waits for.

@@ -15,7 +15,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Timer: Sendable {
-        /// What changes, guarded by the lock of the loop that ``owner`` names.
+        /// The changing state, guarded by the lock of the loop that ``owner`` names.
         ///
         /// Unchecked, because no static rule knows which lock that is, and because this is reached
         /// in every step of a heap. ``ItemOwner/withLock(_:nowhere:afterwards:)`` is the way to it.
@@ -27,7 +27,7 @@ extension UVRunLoop {
         let home: Home
         let missed = Atomic<Int>(0)
         let labelSlot = LabelSlot()
-        /// What another layer keeps with the timer.
+        /// An object that another layer keeps with the timer.
         package let companion: (any AnyObject & Sendable)?
 
         /// Creates a timer for a date; add it to a loop with
@@ -205,7 +205,7 @@ extension UVRunLoop {
             @inline(__always) _modify { yield &state.core }
         }
 
-        /// What the timer calls; `nil` once it was released.
+        /// The timer's handler; `nil` once it was released.
         var call: TimerCall? {
             @inline(__always) _read { yield state.call }
             @inline(__always) _modify { yield &state.call }

@@ -1,4 +1,4 @@
-/// What only the loop's own thread reads and writes, and what outlives a run.
+/// The state that only the loop's own thread reads and writes, and that outlives a run.
 ///
 /// ``LoopBound`` gives it out on that thread alone, and each run keeps it on its stack: within a
 /// run nothing is checked again.
@@ -32,7 +32,7 @@ final class LocalState {
     /// The job that is being performed.
     @safe @exclusivity(unchecked) var runningJob: JobQueue.Entry?
 
-    /// What the watchers know of the loop; `nil` before there were any.
+    /// The watchers' record of the loop; `nil` before there were any.
     @safe @exclusivity(unchecked) var watched: WatchedLoop?
 
     /// Whether a job is being performed; runs that are nested in it perform none.

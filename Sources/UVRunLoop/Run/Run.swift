@@ -5,7 +5,7 @@ struct Run: ~Copyable {
     /// The number of the run's mode in the process; `modeIndex` is its index in the loop.
     let modeNumber: Int
     private(set) var modeIndex = -1
-    /// What the loop's thread keeps from one run to the next.
+    /// The state that the loop's thread keeps from one run to the next.
     let local: LocalState
     let terms: Terms
     /// Whether the run performs jobs: unless it is nested in one.
@@ -22,8 +22,9 @@ struct Run: ~Copyable {
     var latestPoll: PollCache?
     /// The number of the run's latest poll; at first, of the latest one before the run.
     ///
-    /// What this poll or a later one has found ready is served; what only an earlier one has found
-    /// was used up meanwhile. The polls of a nested run are no measure: they are for other modes.
+    /// Ports that this poll or a later one has found ready are served; those that only an earlier
+    /// one has found were used up meanwhile. The polls of a nested run are no measure: they are for
+    /// other modes.
     var pollNumber: Int64
     var hasSkippedPoll: Bool { latestPoll.map { $0.skippedPolls > 0 } ?? false }
     /// Whether the run is in its first pass, which skips no poll.
@@ -80,7 +81,7 @@ struct Run: ~Copyable {
         )
     }
 
-    /// What a run found when it began, in a mode with items and without observers.
+    /// The findings of a run when it began, in a mode with items and without observers.
     struct Beginning {
         /// No mode has this number.
         var modeNumber = -1
@@ -117,7 +118,7 @@ struct Run: ~Copyable {
         ///
         /// It makes one pass in any case.
         var isLast = false
-        /// What the run waits for, which then decides when it ends.
+        /// The event that the run waits for, and that ends it.
         ///
         /// One reference, and moved from the caller to the run: with an enum of references, which
         /// was copied, a run took 180 instructions more.
@@ -130,7 +131,7 @@ struct Run: ~Copyable {
     var holdsItems: Bool { terms.staysWhenEmpty || view.holdsItems }
 }
 
-/// What a run waits for; it happens on the loop's thread.
+/// An event that a run waits for; it happens on the loop's thread.
 protocol Awaited: AnyObject, Sendable {
     /// Whether a run that waits for it ends at the end of its current pass.
     func endsRun(of loop: UVRunLoop) -> Bool

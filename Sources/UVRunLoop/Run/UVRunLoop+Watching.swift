@@ -1,4 +1,4 @@
-// What a loop does for its watchers. The functions that are inlined are those that the loop calls
+// A loop's reports to its watchers. The functions that are inlined are those that the loop calls
 // in any case: they read one word. The others are out of line, and called only while something
 // watches.
 
@@ -129,7 +129,7 @@ extension UVRunLoop {
 
     // MARK: The watchers
 
-    /// What the watchers know of this loop; those that are new are told of it.
+    /// The watchers' record of this loop; new watchers are told of the loop.
     private var watched: WatchedLoop {
         let local = local.here
         if let watched = local.watched, watched.version == LoopWatch.currentVersion {
@@ -168,7 +168,7 @@ extension UVRunLoop {
     }
 }
 
-/// What the watchers know of a loop, and the loop of them; only the loop's thread uses it.
+/// The watchers' record of a loop, and the loop's of them; only the loop's thread uses it.
 final class WatchedLoop {
     struct Member {
         /// Weak, because a loop that does nothing learns late that a watcher was removed.

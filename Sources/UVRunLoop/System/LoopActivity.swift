@@ -1,7 +1,7 @@
 internal import CUVSupport
 import Synchronization
 
-/// What a loop's thread is doing, in one word that any thread may read.
+/// The activity of a loop's thread, in one word that any thread may read.
 ///
 /// It is kept up only while something watches. The loop's thread writes it, one atomic store before
 /// each handler that it calls and one after it: the word says that a handler runs, and the item is
@@ -25,7 +25,7 @@ final class LoopActivity: Sendable {
         }
     }
 
-    /// What the thread was doing before something that is nested in it.
+    /// The thread's activity before another one that is nested in it.
     struct Call {
         fileprivate let code: UInt8
         fileprivate let item: UInt
@@ -123,7 +123,7 @@ final class LoopActivity: Sendable {
         set(code, item: address ?? 0)
     }
 
-    /// What the thread is doing now.
+    /// The thread's present activity.
     var call: Call { Call(code: word.code, item: item.load(ordering: .relaxed)) }
 
     /// Goes on with something that was interrupted; its time begins anew.

@@ -135,7 +135,7 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments {
     }
 
     deinit {
-        // What was never taken, of a loop whose thread did not end.
+        // Items that were never taken, of a loop whose thread did not end.
         free(from: oldest.load(ordering: .relaxed), holdsItems: true)
         free(from: spare.load(ordering: .relaxed), holdsItems: false)
     }

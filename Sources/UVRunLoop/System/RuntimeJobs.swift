@@ -1,5 +1,5 @@
-// What the library asks of the concurrency runtime in unsafe calls: to run a job, which happens once
-// for each job that was enqueued, on an executor that the caller retains; and who the caller is.
+// Unsafe calls of the concurrency runtime. They run a job, once for each job that was enqueued, on
+// an executor that the caller retains; and they tell who the caller is.
 
 extension UnownedJob {
     /// The address of the job: equal for one task whenever it is enqueued.

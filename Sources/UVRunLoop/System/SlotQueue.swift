@@ -228,7 +228,7 @@ final class SlotQueue<
     func didTakeLast(_ reader: Reader) { segments.withLock { segments.recycle(reader.first) } }
 }
 
-/// What a slot's mark says, other than what was posted.
+/// The values of a slot's mark, other than those that were posted.
 enum SlotMark {
     /// It is empty, or reserved.
     static var none: UInt64 { 0 }

@@ -1,6 +1,6 @@
 internal import CUVSupport
 
-/// What the system tells about the process and the calling thread.
+/// Facts about the process and the calling thread, from the system.
 enum ThisProcess {
     /// An environment variable.
     static func environment(_ name: String) -> String? {

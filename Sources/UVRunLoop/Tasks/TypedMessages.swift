@@ -1,7 +1,7 @@
 extension UVRunLoop.TypedPort {
     /// The messages as a sequence, for a task that takes them instead of a handler.
     ///
-    /// What is said of ``UVRunLoop/Port/messages`` holds.
+    /// The rules of ``UVRunLoop/Port/messages`` hold.
     ///
     /// > Threading: Any thread.
     public var messages: Messages { Messages(untyped: port.messages) }

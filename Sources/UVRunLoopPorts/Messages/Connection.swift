@@ -11,7 +11,7 @@ struct Connection: Sendable {
         case ended
     }
 
-    /// What the port's server has to update after the connection was used.
+    /// Updates for the port's server after the connection was used.
     struct Update {
         /// The events to watch the socket for; `nil` if unchanged.
         let newInterest: EventSet.Events?
@@ -169,8 +169,8 @@ struct Connection: Sendable {
                 sendDeadline = monotonicNow().addingSaturating(timeLimit)
             }
         } catch {
-            // What the peer sent earlier is still delivered. If it still reads, it must not wait for
-            // replies that will not come.
+            // Messages that the peer sent earlier are still delivered. If it still reads, it must not
+            // wait for replies that will not come.
             socket.descriptor.shutDown()
             peerStoppedReading = true
             sendQueue.removeAll()

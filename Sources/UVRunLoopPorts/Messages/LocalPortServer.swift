@@ -6,7 +6,7 @@ import UVRunLoop
 /// It is protected by the port's lock, so it does not block or call out: messages and policy
 /// decisions are returned to the caller.
 struct LocalPortServer: ~Copyable, Sendable {
-    /// What the caller has to do.
+    /// The caller's next step.
     enum Step: Sendable {
         case deliver(Frame, from: PeerCredentials, on: UInt64)
         /// A client connected, and the policy has to decide.

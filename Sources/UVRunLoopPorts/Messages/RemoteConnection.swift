@@ -247,7 +247,7 @@ final class RemoteConnection: Sendable {
         state.withLock { $0.hasOutcome(for: source) }
     }
 
-    /// What the reader has to do after a read, without the lock.
+    /// The reader's work after a read, without the lock.
     private struct ReadOutcome: Sendable {
         /// Whether there may be more to read.
         var mayHaveMore = false

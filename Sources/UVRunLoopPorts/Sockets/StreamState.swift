@@ -25,7 +25,7 @@ struct StreamState: ~Copyable, Sendable {
         var resumptions = StreamTasks.Resumptions()
     }
 
-    /// What the caller has to do after a change, without the lock.
+    /// The caller's work after a change, without the lock.
     struct FollowUp: Sendable {
         var interestChanged = false
         var isReady = false

@@ -7,7 +7,7 @@ struct StreamTasks: Sendable {
     typealias SocketError = UVRunLoop.SocketError
     typealias Taker = TaskIntake<[UInt8], SocketError>
 
-    /// What a task may wait for, beside bytes.
+    /// The events that a task may wait for, beside bytes.
     enum Milestone: Sendable {
         case connected
         case drained

@@ -22,7 +22,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     private let hasFailed = Atomic<Bool>(false)
     /// The bytes that wait to be sent, or are on their way to the loop's thread.
     private let queuedBytes = Guarded(0)
-    /// What waits to be sent; the first may have been passed to libuv.
+    /// Datagrams that wait to be sent; the first may have been passed to libuv.
     private var outgoing: ArraySlice<OutgoingDatagram> = []
     /// Whether libuv waits until the kernel has room for the first.
     private var isSending = false

@@ -14,7 +14,7 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
     let loop: UVRunLoop
     let host: HandleHost
-    /// What the loop's thread is to do, in the order in which any threads asked for it.
+    /// Actions for the loop's thread, in the order in which any threads asked for them.
     private let actions = Guarded(Actions())
     /// The link of the source, which is to be announced.
     weak var link: UVRunLoop.PortLink?

@@ -7,7 +7,7 @@ import UVRunLoop
 /// It stops reading while enough of what it has read waits.
 @safe
 final class PipeReader: PolledDescriptor, @unchecked Sendable {
-    /// What was read.
+    /// The result of one read.
     enum Chunk {
         case bytes([UInt8])
         case ended

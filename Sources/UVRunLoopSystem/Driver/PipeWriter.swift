@@ -18,7 +18,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     private var queue = OutputQueue()
     private var endsWhenDrained = false
 
-    /// What other threads know of the queue.
+    /// The queue's state for other threads.
     private struct Account {
         var queuedBytes = 0
         var isEnded = false

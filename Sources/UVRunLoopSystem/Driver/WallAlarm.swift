@@ -102,7 +102,7 @@ final class WallAlarm: Sendable {
         }
     }
 
-    /// What a reading means.
+    /// Interprets a reading.
     ///
     /// - Parameters:
     ///   - isExpired: Whether the kernel says that the date has come.

@@ -59,7 +59,7 @@ extension UVRunLoop {
             public var description: String { text }
         }
 
-        /// What was attempted.
+        /// The operation that failed.
         ///
         /// More attempts may be added.
         public struct Attempt: Hashable, Sendable, CustomStringConvertible {
@@ -96,7 +96,7 @@ extension UVRunLoop {
             public var description: String { text }
         }
 
-        /// What was attempted.
+        /// The operation that failed.
         public let attempt: Attempt
         /// The kind of the error.
         public let code: Code

@@ -21,7 +21,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread, except where a member says otherwise.
     public final class FileWatch: PortSource {
-        /// What has happened to a file.
+        /// The kinds of changes of a file.
         public struct Kinds: OptionSet, Hashable, Sendable {
             /// The bits of the set.
             public let rawValue: Int
@@ -45,7 +45,7 @@ extension UVRunLoop {
             /// It is `nil` if it is not known. Bytes that are not UTF-8 are replaced. Of a file that
             /// the loop watches under several names, it is the name that was watched first.
             public let name: String?
-            /// What has happened.
+            /// The kinds of the changes.
             public internal(set) var kinds: Kinds
         }
 

@@ -3,7 +3,7 @@ import UVRunLoop
 extension UVRunLoop.ChildProcess {
     /// A program to start, and what it gets.
     public struct Configuration: Hashable, Sendable {
-        /// What one of the child's standard descriptors is.
+        /// The file behind one of the child's standard descriptors.
         public struct Stream: Hashable, Sendable {
             enum Kind: Hashable {
                 case null, pipe, inherited

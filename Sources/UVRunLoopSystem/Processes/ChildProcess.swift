@@ -131,7 +131,7 @@ extension UVRunLoop {
 
         /// Writes to the standard input, which must be a pipe.
         ///
-        /// What the pipe has no room for waits. A child that has closed its input is told by
+        /// Bytes for which the pipe has no room wait. A child that has closed its input is told by
         /// ``Event/inputFailed(_:)``; no `SIGPIPE` is raised.
         ///
         /// > Threading: Any thread; the bytes follow those of all calls that returned before.
@@ -228,7 +228,7 @@ extension UVRunLoop {
     }
 }
 
-/// What is still to come of a child.
+/// The events that are still to come of a child.
 private final class ChildRemains: Sendable {
     private struct State {
         var exit = true

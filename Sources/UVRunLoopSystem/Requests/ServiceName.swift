@@ -1,6 +1,6 @@
 import UVRunLoop
 
-/// What a resolver looks up.
+/// The host and the service that a resolver looks up.
 struct ServiceName: Sendable {
     let host: String
     let service: String?

@@ -1,7 +1,7 @@
 import UVRunLoop
 
 extension ClockState {
-    /// What everybody waits for, when nothing happens any more.
+    /// Describes what the loops wait for, when nothing happens any more.
     var sentence: String {
         (["A virtual clock's loops wait, and nothing happens: \(clockSentence)."]
             + loops.map(\.sentence)).joined(separator: "\n")

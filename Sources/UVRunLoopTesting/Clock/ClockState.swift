@@ -1,6 +1,6 @@
 import UVRunLoop
 
-/// What the loops of a clock are doing, and what comes next.
+/// The states of a clock's loops, and the choice of the next step.
 ///
 /// Invariants, all of which hold whenever the clock's lock is free:
 ///
@@ -122,7 +122,7 @@ struct ClockState {
 
     // MARK: Sleeping
 
-    /// What the thread of a sleeping loop does next.
+    /// The next step of a sleeping loop's thread.
     enum Step {
         /// Return from the wait, with what is ready.
         case wakeUp([ReadyReport])

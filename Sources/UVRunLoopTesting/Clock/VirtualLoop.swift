@@ -1,6 +1,6 @@
 import UVRunLoop
 
-/// What a clock knows of one loop.
+/// A clock's record of one loop.
 struct VirtualLoop {
     enum Phase {
         /// It performs something, or is between two runs, or was just made awake.
@@ -19,7 +19,7 @@ struct VirtualLoop {
     var phase = Phase.awake
     /// The watched descriptors; one without events is paused.
     private var watched: [CInt: WatchOrder] = [:]
-    /// What its thread calls when nothing happens by itself any more.
+    /// Called by its thread when nothing happens by itself any more.
     var idleAction: (@Sendable () -> Void)?
     /// Whether it is awake because nothing does.
     var isIdle = false
@@ -43,7 +43,7 @@ struct VirtualLoop {
         if case .asleep(let date) = phase { date } else { nil }
     }
 
-    /// What its thread does if it is awake because nothing happens by itself.
+    /// Takes the step of a thread that is awake because nothing happens by itself.
     mutating func takeIdleStep() -> ClockState.Step? {
         guard exchange(&isIdle, with: false), let idleAction else { return nil }
         return .finish(idleAction)

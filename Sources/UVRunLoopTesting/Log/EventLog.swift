@@ -1,7 +1,7 @@
 import UVRunLoop
 
 extension UVRunLoop {
-    /// What has happened in a test, in order, from whatever thread.
+    /// The events of a test, in order, from any threads.
     ///
     /// Handlers note what they do, and the test compares the whole:
     ///

@@ -12,7 +12,7 @@ struct PollSet: Sendable {
         var found: Int16 = 0
     }
 
-    /// What a poll found for one descriptor.
+    /// The result of a poll for one descriptor.
     struct Condition {
         var events: UVRunLoop.DescriptorEvents = []
         /// Whether there is data to read, besides a hang-up.

@@ -6,7 +6,7 @@ struct Interpreter {
     var keyspace = Keyspace()
     var facts: Facts
 
-    /// What a client has declared about itself.
+    /// A client's declarations about itself.
     struct Client {
         let number: Int
         var name: [UInt8] = []
@@ -14,7 +14,7 @@ struct Interpreter {
         var version = 2
     }
 
-    /// What the server has to do after a command.
+    /// The server's work after a command.
     enum Effect: Equatable {
         /// Nothing: the reply is complete.
         case none
@@ -35,7 +35,7 @@ struct Interpreter {
     /// The current time, as set by the server.
     var now = WallTime(milliseconds: 0)
 
-    /// What the current command requests from the server.
+    /// The work that the current command requests from the server.
     var effect = Effect.none
 
     private var commands = CommandIndex(Command.all)
