@@ -56,3 +56,13 @@ package func refuseWatching(_ descriptor: CInt? = nil) {
     if let descriptor { arguments[2] = UInt32(descriptor) }
     refuse(systemCall: number, with: ENOSPC, where: arguments)
 }
+
+/// Has the kernel refuse to read a descriptor, as if its device were broken.
+package func refuseReading(_ descriptor: CInt) {
+    #if arch(x86_64)
+    let number = 0
+    #else
+    let number = 63
+    #endif
+    refuse(systemCall: number, with: EIO, where: [0: UInt32(descriptor)])
+}

@@ -11,6 +11,8 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
     enum Chunk {
         case bytes([UInt8])
         case ended
+        /// Nothing more can be read.
+        case failed(UVError)
     }
 
     private static let chunkSize = 65_536
@@ -46,7 +48,7 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
         let (bytes, length) = readBytes(of: descriptor, upTo: Self.chunkSize)
         guard length != -Int(EAGAIN) else { return }
         guard length > 0 else {
-            finish()
+            finish(length == 0 ? .ended : .failed(UVError(rawValue: CInt(length))))
             return note()
         }
         didRead(.bytes(bytes))
@@ -54,8 +56,8 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
         if !hasRoom() { try? watch(0) }
     }
 
-    private func finish() {
-        didRead(.ended)
+    private func finish(_ end: Chunk) {
+        didRead(end)
         close()
     }
 
@@ -64,7 +66,7 @@ final class PipeReader: PolledDescriptor, @unchecked Sendable {
         do {
             try watch(CInt(UV_READABLE.rawValue))
         } catch {
-            finish()
+            finish(.failed(error))
             announce()
         }
     }

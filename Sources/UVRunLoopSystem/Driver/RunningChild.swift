@@ -95,6 +95,9 @@ struct RunningChild {
             switch chunk {
             case .bytes(let chunk): inbox.append(bytes(chunk))
             case .ended: inbox.append(ended)
+            case .failed(let error):
+                inbox.append(.failed(UVRunLoop.SystemError(.read, error)))
+                inbox.append(ended)
             }
         }
     }

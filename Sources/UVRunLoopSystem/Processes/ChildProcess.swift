@@ -38,7 +38,9 @@ extension UVRunLoop {
             case inputFailed(SystemError)
             /// The child has ended.
             case exited(ChildSource.ExitStatus)
-            /// The kernel has no room to watch the child, whose exit is not told; its output is.
+            /// Something was lost: output that could not be read
+            /// (``SystemError/Attempt/read``), before the end of that output is told; or the exit
+            /// (``SystemError/Attempt/watch``), because the kernel has no room to watch the child.
             case failed(SystemError)
         }
 
@@ -262,7 +264,8 @@ private final class ChildRemains: Sendable {
     func endsAll(_ event: UVRunLoop.ChildProcess.Event) -> Bool {
         state.withLock { state in
             switch event {
-            case .exited, .failed: state.exit = false
+            case .exited: state.exit = false
+            case .failed(let error): if error.attempt == .watch { state.exit = false }
             case .outputEnded: state.output = false
             case .errorOutputEnded: state.errorOutput = false
             case .output, .errorOutput, .inputDrained, .inputFailed: return false

@@ -84,6 +84,31 @@ import Testing
         }
     }
 
+    @Test func outputThatCannotBeReadIsToldBeforeItsEnd() async {
+        await #expect(processExitsWith: .success) {
+            try withStartedLoop { loop, log in
+                let before = Set(openDescriptors())
+                let child = try UVRunLoop.ChildProcess(.init("echo", ["text"])) { _, event in
+                    switch event {
+                    case .failed(let error): log.note("\(error)")
+                    case .exited(let status): log.note("\(status)")
+                    default: log.note("\(event)")
+                    }
+                }
+                loop.add(child, forMode: .default)
+                let process = child.link.descriptor
+                let pipe = openDescriptors().first { !before.contains($0) && $0 != process }
+                guard let pipe else { preconditionFailure("There is a pipe.") }
+                refuseReading(pipe)
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                let failure = "\(SystemError(.read, UVError(rawValue: -EIO)))"
+                let output = log.entries.filter { !$0.hasPrefix("exited") }
+                precondition(output == [failure, "outputEnded"], "\(log.entries)")
+                precondition(log.entries.contains("exited(code: 0)"))
+            }
+        }
+    }
+
     /// A task gets the failure even if it comes for it later.
     @Test func aTaskThatTakesTheEventsIsTold() async {
         await #expect(processExitsWith: .success) {
