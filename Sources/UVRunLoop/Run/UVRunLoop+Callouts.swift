@@ -174,15 +174,14 @@ extension UVRunLoop {
     ///
     /// - Returns: Whether the port handled it.
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
-        let receiver = delivery.port.link.receiver
-        let isFinal = delivery.refusal != nil && !receiver.outlivesRefusal
+        let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
         if isFinal { Self.takeOut(delivery.port.link) }
         let isInProcess = delivery.port.link.isInProcess
         let result =
             LoopWatch.isOn
             ? callWatched(delivery, isInProcess, &run) : call(delivery, isInProcess, &run)
         run.timeHasPassed()
-        if isFinal { receiver.releaseHandler() }
+        if isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }

@@ -208,4 +208,17 @@ import Testing
         let last = engine.takePort(in: index)
         #expect(last?.ticket == elsewhere && last?.refusal == .badDescriptor)
     }
+
+    /// The source stays, for its other events.
+    @Test func aRefusedDescriptorIsNeitherToldTwiceNorWatchedAgain() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        for order in engine.takeWatchOrders(for: 0) { engine.refuse(order, .badDescriptor, in: 0) }
+        #expect(engine.takePort(in: 0)?.refusal == .badDescriptor)
+        engine.finishServing(ticket)
+        #expect(engine.takeWatchOrders(for: 0).isEmpty)
+        engine.announce(ticket)
+        let next = engine.takePort(in: 0)
+        #expect(next?.ticket == ticket && next?.refusal == nil && next?.events == [])
+    }
 }
