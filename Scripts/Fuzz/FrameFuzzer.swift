@@ -1,6 +1,6 @@
 // Scripts/fuzz compiles this file together with the parser's own, for libFuzzer.
 
-/// What libFuzzer calls with every input: the bytes of one connection.
+/// The function that libFuzzer calls with every input: the bytes of one connection.
 ///
 /// The first byte says which side receives and how the rest is cut into pieces. However it is cut,
 /// the parser must make the same frames of it and the same error; frames written out again are the
@@ -20,7 +20,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What the parser makes of a connection's bytes.
+/// The frames and the error that the parser makes of a connection's bytes.
 private struct Conversation: Equatable {
     private static let maximumPayload = 1_000
 

@@ -27,7 +27,7 @@ import UVRunLoopPorts
         )
     }
 
-    /// What the main thread's loop does meanwhile makes the worker check in.
+    /// The work of the main thread's loop in the meantime makes the worker check in.
     @Test func theMainThreadGoesOnWhileItWaitsForTheCheckIn() throws {
         let story = try lines { log in
             let (activeThreads, name) = (ActiveThreads(), PortNames.unique("main"))

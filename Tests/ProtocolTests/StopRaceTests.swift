@@ -58,7 +58,7 @@ import Testing
     }
 }
 
-/// What the thread with the runs and the one that stops them tell each other.
+/// The messages between the thread with the runs and the thread that stops them.
 private final class Course: Sendable {
     private let rounds = Atomic<Int>(0)
     private let ends = Atomic<Int>(0)

@@ -10,8 +10,8 @@ struct RandomProgramTests {
     func aLoopDoesWhatTheContractSays(stage: Stage) {
         for seed in 1...500 as ClosedRange<UInt64> {
             let program = Generator.program(seed: seed, for: stage)
-            // The contract lets a run leave out a look that does not wait, for 64 passes and 1 ms.
-            guard let found = program.disagreement(on: stage), !found.isLeftOutLook else {
+            // The contract lets a run leave out a poll that does not wait, for 64 passes and 1 ms.
+            guard let found = program.disagreement(on: stage), !found.isLeftOutPoll else {
                 continue
             }
             #expect(Bool(false), "seed \(seed): \(found.description)")

@@ -1,7 +1,7 @@
 import RandomPrograms
 import Testing
 
-/// What makes a failing program readable.
+/// The shrinker, which makes a failing program readable.
 @Suite(.timeLimit(.minutes(15)))
 struct ShrinkerTests {
     @Test func whatDoesNotMatterGoes() {

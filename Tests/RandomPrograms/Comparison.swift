@@ -5,13 +5,13 @@ package struct Disagreement {
     package let expected: [Event]
     package let actual: [Event]
 
-    /// Whether it is explained by looks at the kernel that the loop has left out.
+    /// Whether it is explained by polls that the loop has left out.
     ///
     /// The contract has two sentences about that. By the one nothing that is left out may be
-    /// noticed, by the other a look may be left out when the run's previous one was a few passes
+    /// noticed, by the other a poll may be left out when the run's previous one was a few passes
     /// ago. A program that leaves a descriptor ready notices; this is what such a difference is
     /// known by.
-    package let isLeftOutLook: Bool
+    package let isLeftOutPoll: Bool
 
     /// Whether the loop came to no end.
     package var isEndless: Bool { actual.last == .hung || actual.last == .spun }
@@ -20,7 +20,7 @@ package struct Disagreement {
     package var description: String {
         let common = Model.agreement(of: expected, with: actual) ?? 0
         let before = actual[..<common].suffix(12).map { "    \($0)" }
-        let kind = isLeftOutLook ? " (a look was left out)" : isEndless ? " (without end)" : ""
+        let kind = isLeftOutPoll ? " (a poll was left out)" : isEndless ? " (without end)" : ""
         let lines = [
             "\(common) events agree\(kind); the latest of them:", before.joined(separator: "\n"),
             "the contract: \(common < expected.count ? "\(expected[common])" : "the end")",
@@ -38,58 +38,58 @@ extension Program {
     package func disagreement(on stage: Stage) -> Disagreement? {
         guard isSettled(on: stage) else { return nil }
         let actual = Self.withSortedMembership(Library.trace(of: self, on: stage))
-        var isLeftOutLook = false
-        let expected = trace(like: actual, on: stage, omittingLooks: [])
+        var isLeftOutPoll = false
+        let expected = trace(like: actual, on: stage, omittingPolls: [])
         guard Model.agreement(of: expected.trace, with: actual) != nil else { return nil }
         if actual.last != .hung {
             var budget = 300
-            isLeftOutLook = explains(actual, on: stage, omittingLooks: [], &budget)
+            isLeftOutPoll = explains(actual, on: stage, omittingPolls: [], &budget)
         }
         return Disagreement(
             program: self,
             stage: stage,
             expected: expected.trace,
             actual: actual,
-            isLeftOutLook: isLeftOutLook
+            isLeftOutPoll: isLeftOutPoll
         )
     }
 
     private func trace(
         like actual: [Event],
         on stage: Stage,
-        omittingLooks omitted: Set<Model.Look>
+        omittingPolls omitted: Set<Model.Poll>
     ) -> (trace: [Event], optionalPasses: [(pass: Int, event: Int)]) {
         let model = Model(
             self,
             observed: actual,
             isVirtual: stage == .virtual,
-            omittingLooks: omitted
+            omittingPolls: omitted
         )
         return (Self.withSortedMembership(model.trace()), model.optionalPasses)
     }
 
-    /// Whether the model does the same when it leaves out some more looks: those of each of the
+    /// Whether the model does the same when it leaves out some more polls: those of each of the
     /// latest passes before the first difference are tried.
     private func explains(
         _ actual: [Event],
         on stage: Stage,
-        omittingLooks omitted: Set<Model.Look>,
+        omittingPolls omitted: Set<Model.Poll>,
         _ budget: inout Int
     ) -> Bool {
         budget -= 1
-        let (expected, optional) = trace(like: actual, on: stage, omittingLooks: omitted)
+        let (expected, optional) = trace(like: actual, on: stage, omittingPolls: omitted)
         guard let common = Model.agreement(of: expected, with: actual) else { return true }
         let latest = optional.filter { $0.event <= common }.suffix(6).reversed().map(\.pass)
         for pass in latest {
             for steps in [[5, 7], [5], [7]] {
-                let more = omitted.union(steps.map { Model.Look(pass: pass, step: $0) })
+                let more = omitted.union(steps.map { Model.Poll(pass: pass, step: $0) })
                 guard budget > 0, more != omitted else { continue }
                 budget -= 1
-                let trial = trace(like: actual, on: stage, omittingLooks: more).trace
+                let trial = trace(like: actual, on: stage, omittingPolls: more).trace
                 if let reached = Model.agreement(of: trial, with: actual), reached <= common {
                     continue
                 }
-                if explains(actual, on: stage, omittingLooks: more, &budget) { return true }
+                if explains(actual, on: stage, omittingPolls: more, &budget) { return true }
             }
         }
         return false

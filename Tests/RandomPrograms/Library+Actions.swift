@@ -23,7 +23,7 @@ extension Library {
         flush()
     }
 
-    /// What a visit may do.
+    /// Carries out an action that a visit may contain.
     func carryOutFromAnyThread(_ action: Action) {
         switch action {
         case .add(let item, let mode): add(item, mode.mode)

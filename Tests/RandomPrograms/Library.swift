@@ -3,7 +3,7 @@ import TestSupport
 import UVRunLoop
 import UVRunLoopTesting
 
-/// What a program is carried out on.
+/// The driver and the clock that a program is carried out on.
 package enum Stage: String, Sendable, CaseIterable {
     /// A driver with a virtual clock.
     case virtual
@@ -31,7 +31,7 @@ final class Library: @unchecked Sendable {
     /// The virtual clock; `nil` in real time.
     let clock: UVRunLoop.VirtualClock?
     private let start: UVRunLoop.Instant
-    /// What `schedule` and `cancel` were told in the present action.
+    /// The calls of the `schedule` and `cancel` handlers in the present action.
     let membershipEvents = Guarded<[Event]>([])
     /// Set when the loop had to be stopped because it would not end by itself.
     let ending: Ending
@@ -56,7 +56,7 @@ final class Library: @unchecked Sendable {
         start = loop.now
     }
 
-    /// What happens when a program is carried out.
+    /// The events that happen when a program is carried out.
     static func trace(of program: Program, on stage: Stage) -> [Event] {
         let ending = Ending()
         let spinning = LoopReference()

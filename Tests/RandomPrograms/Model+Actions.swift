@@ -36,7 +36,7 @@ extension Model {
         }
     }
 
-    /// What another thread does while the loop sleeps.
+    /// Carries out an action of another thread while the loop sleeps.
     ///
     /// - Returns: Whether that ends the sleep whatever the loop finds.
     func visitByAnotherThread(_ action: Action) -> Bool {

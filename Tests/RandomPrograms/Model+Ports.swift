@@ -1,4 +1,4 @@
-/// What the model knows of a port-based source.
+/// The model's state of a port-based source.
 struct PortState {
     // A port in this process.
     var messages: [Int32] = []
@@ -23,8 +23,8 @@ extension Model {
     static let writable: UInt8 = 2
     static let hangUp: UInt8 = 4
 
-    /// What holds of a descriptor: "an error or hang-up is delivered once, as every event asked for
-    /// plus `.hangUp`", and "only after the data is read".
+    /// The ready events of a descriptor: "an error or hang-up is delivered once, as every event
+    /// asked for plus `.hangUp`", and "only after the data is read".
     private func events(_ item: Int) -> UInt8 {
         let port = items[item].port
         switch kind(item) {
@@ -69,9 +69,9 @@ extension Model {
     }
 
     /// Asks the kernel which of the mode's descriptors are ready.
-    func look(_ mode: ModeName, _ look: Look) {
+    func poll(_ mode: ModeName, _ poll: Poll) {
         refreshReadiness()
-        guard !isLeftOut(look) else { return }
+        guard !isLeftOut(poll) else { return }
         let tick = nextTick()
         for item in members[mode, default: []]
         where isPort(item) && items[item].port.readySince != nil && items[item].port.foundAt == nil
@@ -94,12 +94,11 @@ extension Model {
         let ready = readyPorts(mode)
         let next = ready.filter { port in !ready.contains { comes($0, before: port) } }
         // The contract leaves open which of several ports is the first when they became ready
-        // before one look.
+        // before one poll.
         serve(next.first { $0 == observedPort } ?? next[0])
     }
 
-    /// "First come, first served", and "among those found ready by one look at the kernel, `order`
-    /// decides".
+    /// "First come, first served", and "among those found ready by one poll, `order` decides".
     private func comes(_ first: Int, before second: Int) -> Bool {
         guard let found = items[first].port.foundAt, let since = items[second].port.readySince
         else { return false }

@@ -59,14 +59,14 @@ extension Model {
         let handledCustomSource = fireSources(mode, onlyFirst: run.returnsAfterSource)
         if handledCustomSource { performBlocks(mode) }
         // 5.
-        look(mode, Look(pass: pass, step: 5))
+        poll(mode, Poll(pass: pass, step: 5))
         if readyPorts(mode).isEmpty {
             // 6 to 8: "sent together or not at all".
             if handledCustomSource || run.limitWasPast {
-                look(mode, Look(pass: pass, step: 7))
+                poll(mode, Poll(pass: pass, step: 7))
             } else {
                 notify(.beforeWaiting)
-                sleep(mode, Look(pass: pass, step: 7))
+                sleep(mode, Poll(pass: pass, step: 7))
                 notify(.afterWaiting)
             }
         }
@@ -106,8 +106,8 @@ extension Model {
     // MARK: Step 7
 
     /// Sleeps until a port event, a timer's date, the run's limit, or a wake-up.
-    private func sleep(_ mode: ModeName, _ look: Look) {
-        self.look(mode, look)
+    private func sleep(_ mode: ModeName, _ poll: Poll) {
+        self.poll(mode, poll)
         guard !hasReasonToWake(mode) && dueTimers(mode).isEmpty else { return }
         while !hasReasonToWake(mode), dueTimers(mode).isEmpty || isInWindow(mode) {
             let end = wakingDate(mode)
@@ -117,7 +117,7 @@ extension Model {
             }
             if isVirtual { now = max(now, visit.date) }
             let isAwake = visit.actions.map(visitByAnotherThread).contains(true)
-            self.look(mode, look)
+            self.poll(mode, poll)
             if isAwake { break }
             if !isVirtual, !hasReasonToWake(mode) { noteUnsettled() }
             // The contract leaves open whether the loop sleeps on within a timer's window when
@@ -155,7 +155,7 @@ extension Model {
         return last
     }
 
-    /// What another thread does before a date; in real time, what it does next.
+    /// The next visit of another thread before a date; in real time, its next visit.
     private func nextVisit(until date: Int64) -> Visit? {
         if let visit = visits.first {
             guard !isVirtual || visit.date <= date else { return nil }

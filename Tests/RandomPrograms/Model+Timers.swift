@@ -1,4 +1,4 @@
-/// What the model knows of a timer.
+/// The model's state of a timer.
 struct TimerState {
     /// "An interval of zero or less repeats every 0.1 ms".
     static let shortest: Int64 = 100_000
@@ -29,8 +29,8 @@ extension Model {
         (items[item].timer.date, items[item].timer.scheduled[mode, default: 0])
     }
 
-    /// Fires those that were due when the batch began; "each is looked at again just before its
-    /// call (still valid, still due now, still in the mode)".
+    /// Fires those that were due when the batch began; "each is checked again just before its call
+    /// (still valid, still due now, still in the mode)".
     func fire(_ batch: [Int], _ mode: ModeName) {
         let start = now
         for item in batch

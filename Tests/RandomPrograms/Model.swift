@@ -23,7 +23,7 @@ package final class Model {
         let modes: [ModeName]
     }
 
-    /// What may change about an item, whatever its kind.
+    /// The state of an item that may change, for items of all kinds.
     struct ItemState {
         var isValid = true
         var callsOnStack = 0
@@ -35,7 +35,7 @@ package final class Model {
     }
 
     var performance: Performance
-    /// What the loop did; asked only where the contract leaves open what comes.
+    /// The events of the loop; read only where the contract leaves open what comes.
     let observed: [Event]
     let isVirtual: Bool
 
@@ -46,7 +46,7 @@ package final class Model {
     /// A mode's items in the order in which they joined it.
     var members: [ModeName: [Int]] = [:]
     var commonModes: Set<ModeName> = [.main]
-    /// What was added to the common modes, in that order.
+    /// The items that were added to the common modes, in that order.
     var commonItems: [Int] = []
     var usedModes: Set<ModeName> = []
     var visits: ArraySlice<Visit>
@@ -57,19 +57,19 @@ package final class Model {
     /// comes.
     package private(set) var isUnsettled = false
 
-    /// A look at the kernel: that of step 5 or that of step 7 in one of all passes.
-    struct Look: Hashable {
+    /// A poll: that of step 5 or that of step 7 in one of all passes.
+    struct Poll: Hashable {
         var pass: Int
         var step: Int
     }
 
     /// Those that are left out.
-    private let omittedLooks: Set<Look>
+    private let omittedPolls: Set<Poll>
     private var passes = 0
-    /// The passes whose looks may be left out, and how much had happened by then.
+    /// The passes whose polls may be left out, and how much had happened by then.
     private(set) var optionalPasses: [(pass: Int, event: Int)] = []
 
-    /// Makes a model that leaves out no look and is told of no loop.
+    /// Makes a model that leaves out no poll and is told of no loop.
     package convenience init(_ program: Program, isVirtual: Bool) {
         self.init(program, observed: [], isVirtual: isVirtual)
     }
@@ -78,9 +78,9 @@ package final class Model {
         _ program: Program,
         observed: [Event],
         isVirtual: Bool,
-        omittingLooks omittedLooks: Set<Look> = []
+        omittingPolls omittedPolls: Set<Poll> = []
     ) {
-        self.omittedLooks = omittedLooks
+        self.omittedPolls = omittedPolls
         performance = Performance(program)
         self.observed = observed
         self.isVirtual = isVirtual
@@ -96,7 +96,7 @@ package final class Model {
         }
     }
 
-    /// What happens when the program is carried out.
+    /// The events that happen when the program is carried out.
     package func trace() -> [Event] {
         for action in performance.program.actions { carryOut(action) }
         endThread()
@@ -112,7 +112,7 @@ package final class Model {
         Place(mode: runs.last?.mode, depth: runs.count, time: isVirtual ? now : 0)
     }
 
-    /// What the loop did next, where the contract leaves open what that is.
+    /// The next event of the loop, where the contract leaves open what that is.
     var observedNext: Event? {
         performance.trace.count < observed.count ? observed[performance.trace.count] : nil
     }
@@ -127,8 +127,8 @@ package final class Model {
     /// In real time, two moments are never the same.
     func letTimePass() { if !isVirtual { now += 1 } }
 
-    /// Begins a pass of the innermost run: "a look without waiting may be left out only if the
-    /// previous look of the same run was less than N passes and 1 ms ago …; never in a run's first
+    /// Begins a pass of the innermost run: "a poll without waiting may be left out only if the
+    /// previous poll of the same run was less than N passes and 1 ms ago …; never in a run's first
     /// pass, never in a one-pass run".
     func beginPass() -> Int {
         passes += 1
@@ -139,7 +139,7 @@ package final class Model {
         return passes
     }
 
-    func isLeftOut(_ look: Look) -> Bool { omittedLooks.contains(look) }
+    func isLeftOut(_ poll: Poll) -> Bool { omittedPolls.contains(poll) }
 
     func noteUnsettled() { isUnsettled = true }
 }

@@ -1,11 +1,11 @@
-/// What is done to a run loop: items, what their handlers do, and what is done first, as a value.
+/// A program for a run loop as a value: items, their handlers' actions, and the first actions.
 ///
 /// Times are nanoseconds since the program began. An item is known by its index.
 package struct Program: Hashable, Sendable {
     package var items: [Item]
-    /// What the loop's thread does, one after the other; runs are actions, too.
+    /// The actions of the loop's thread, one after the other; runs are actions, too.
     package var actions: [Action]
-    /// What another thread does while the loop sleeps, in this order.
+    /// The visits of another thread while the loop sleeps, in this order.
     package var visits: [Visit]
 
     package init(items: [Item], actions: [Action], visits: [Visit] = []) {
@@ -39,7 +39,7 @@ package struct Item: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// What the calls do; later ones than these do nothing.
+    /// The actions of the calls; later calls than these do nothing.
     package var calls: [[Action]]
 
     package init(_ kind: Kind, _ calls: [[Action]] = []) {
@@ -90,7 +90,7 @@ package enum Action: Hashable, Sendable {
     case modes
 }
 
-/// What another thread does while the loop sleeps.
+/// The actions of another thread while the loop sleeps.
 package struct Visit: Hashable, Sendable {
     /// When, in virtual time; in real time a visit comes when the loop sleeps next.
     package var date: Int64

@@ -70,7 +70,7 @@ package enum SwiftText {
             ".run(.\(mode), limit: \(text(limit)), returnsAfterSource: \(returns))"
         case .addCommonMode(let mode): ".addCommonMode(.\(mode))"
         case .nextDate(let mode): ".nextDate(.\(mode))"
-        // What has no argument, or a number alone, is written as it is.
+        // An action without an argument, or with a number alone, is written as it is.
         default: ".\(action)"
         }
     }

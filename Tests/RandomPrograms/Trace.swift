@@ -44,7 +44,7 @@ package struct Place: Hashable, Sendable {
     }
 }
 
-/// What happened, and how far each item's script has come.
+/// The events so far, and the position in each item's script.
 ///
 /// The model and the library share how a script is read, and nothing else.
 package struct Performance {

@@ -15,7 +15,7 @@ package final class Watchdog: Sendable {
     private static let lastPatience: Int64 = 15
     private static let second: Int64 = 1_000_000_000
 
-    /// What is told when the process is given up: the program, and how it came about.
+    /// The report when the process is given up: the program, and how it came about.
     package let sayWhy = Guarded<@Sendable (Program) -> Void> { print(SwiftText.test(of: $0)) }
 
     private struct Charge {
@@ -30,7 +30,7 @@ package final class Watchdog: Sendable {
         let thread = startThread { [self] in
             while true {
                 usleep(200_000)
-                look()
+                check()
             }
         }
         thread.detach()
@@ -46,7 +46,7 @@ package final class Watchdog: Sendable {
         return Watch { [charge = self] in charge.charge.withLock { $0[number] = nil } }
     }
 
-    private func look() {
+    private func check() {
         for charge in charge.withLock({ Array($0.values) }) {
             let age = (monotonicNow() - charge.start) / Self.second
             if age >= Self.patience {

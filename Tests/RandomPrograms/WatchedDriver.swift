@@ -4,7 +4,7 @@ import UVRunLoop
 /// Passes everything on to a driver, and counts: a loop that asks without end is stopped, and
 /// another thread can tell one sleep from the next.
 final class WatchedDriver: LoopDriver {
-    /// What other threads may know of it.
+    /// The counts that other threads may read.
     final class Counts: Sendable {
         let begunWaits = Atomic<Int>(0)
         let endedWaits = Atomic<Int>(0)

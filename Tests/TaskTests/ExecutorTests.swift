@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    // MARK: What a program does with tasks
+    // MARK: Programs with tasks
 
     @Test func actorKeepsItsStateUnderCallsFromEverywhere() async throws {
         try await UVRunLoop.withThread { loop in

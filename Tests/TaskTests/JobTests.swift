@@ -38,7 +38,7 @@ import Testing
         thread.joinInTask()
     }
 
-    /// What another thread does between its reservation and its mark is done in two steps here.
+    /// The work of another thread between its reservation and its mark is done in two steps here.
     @Test(arguments: DriverKind.allCases)
     func jobsDoNotWaitForOneWhoseSenderIsHeldUp(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

@@ -2,7 +2,7 @@ import Glibc
 
 /// A program of this package that runs as a process of its own.
 package final class ChildProgram {
-    /// What becomes of descriptor 0.
+    /// The state of descriptor 0 in the child.
     package enum Input {
         case inherited, closed
         case descriptor(CInt)

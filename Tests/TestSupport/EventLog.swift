@@ -1,5 +1,5 @@
 import UVRunLoop
 import UVRunLoopTesting
 
-/// What happened, in order, from whatever thread.
+/// The events of any thread, in the order in which they happened.
 package typealias EventLog = UVRunLoop.EventLog

@@ -2,7 +2,7 @@ import Glibc
 import UVRunLoop
 import UVRunLoopTesting
 
-/// What a behaviour test runs its loop on.
+/// The driver that a behaviour test runs its loop on.
 package enum DriverKind: CaseIterable, Sendable {
     /// Virtual time.
     case manual

@@ -22,7 +22,7 @@ package final class Pipe: Sendable {
         precondition(Glibc.write(writeEnd, bytes, bytes.count) == bytes.count)
     }
 
-    /// What there is to read; `nil` when there is nothing, and empty at the end.
+    /// The bytes that can be read; `nil` when there are none, and empty at the end.
     package func read(_ count: Int = 4096) -> String? {
         let flags = fcntl(readEnd, F_GETFL)
         _ = fcntl(readEnd, F_SETFL, flags | O_NONBLOCK)

@@ -81,7 +81,7 @@ package func awaitFirstEnd(of children: inout [pid_t]) -> CInt {
     }
 }
 
-/// What a status of waitpid(2) says.
+/// The outcome that a status of waitpid(2) encodes.
 package func outcome(of status: CInt) -> CInt {
     status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
 }

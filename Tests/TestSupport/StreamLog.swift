@@ -1,6 +1,6 @@
 import UVRunLoop
 
-/// What happened, and the bytes that arrived as one stream, from whatever thread.
+/// The events of any thread in order, and the bytes that arrived as one stream.
 package final class StreamLog: Sendable {
     private let log = EventLog()
     private let bytes = Guarded<[UInt8]>([])

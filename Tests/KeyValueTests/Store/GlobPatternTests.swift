@@ -34,7 +34,7 @@ import Testing
         #expect(budget.isSpent)
     }
 
-    /// Whatever the number of keys.
+    /// The number of keys does not matter.
     @Test func ordinaryPatternsAreNeverGivenUp() {
         for pattern in ["user:*", "*:name", "*e?:[a-n]*", "nobody"] {
             var budget = GlobPattern.Budget()

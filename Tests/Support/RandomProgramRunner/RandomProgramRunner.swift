@@ -25,13 +25,13 @@ struct RandomProgramRunner {
         let program = Generator.program(seed: seed, for: stage)
         Watchdog.shared.sayWhy.withLock { $0 = { tell(seed, stage, $0) } }
         guard let found = program.disagreement(on: stage) else { return .agrees }
-        if found.isLeftOutLook, !options.isStrict { return .leftOutLook }
+        if found.isLeftOutPoll, !options.isStrict { return .leftOutPoll }
         var smallest = program
         if options.shrinks {
-            // What does not end costs seconds for each try.
+            // A program that does not end costs seconds for each try.
             var shrinker = Shrinker(attempts: found.isEndless ? 40 : 2_000) {
                 guard let other = $0.disagreement(on: stage) else { return false }
-                return other.isLeftOutLook == found.isLeftOutLook
+                return other.isLeftOutPoll == found.isLeftOutPoll
                     && other.isEndless == found.isEndless
             }
             smallest = shrinker.shrink(program)
@@ -48,7 +48,7 @@ struct RandomProgramRunner {
     }
 }
 
-enum Outcome { case agrees, differs, leftOutLook }
+enum Outcome { case agrees, differs, leftOutPoll }
 
 /// How it went.
 struct Tally {
@@ -59,7 +59,7 @@ struct Tally {
     mutating func count(_ outcome: Outcome, _ seed: UInt64, _ stage: Stage) {
         programs += 1
         if outcome == .differs { differing += 1 }
-        if outcome == .leftOutLook { skippedPolls += 1 }
+        if outcome == .leftOutPoll { skippedPolls += 1 }
     }
 
     func tell() {
@@ -70,7 +70,7 @@ struct Tally {
     }
 }
 
-/// What was asked for.
+/// The options of the command line.
 struct Options {
     static let usage = """
         [--seeds N] [--first-seed S] [--driver manual|uv|both] [--strict] [--no-shrinking]

@@ -30,7 +30,7 @@ actor Pinned {
     }
 }
 
-/// What the body of a test's task came to.
+/// The result of the body of a test's task.
 final class TaskEnd: Sendable {
     private let state = Guarded<Result<Void, any Error>?>(nil)
 

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func whatLooksLikeAChoiceOfAnotherUsersIsPassedOver() async {
+    func whatResemblesAChoiceOfAnotherUsersIsPassedOver() async {
         await #expect(processExitsWith: .success) {
             let place = SharedPlace()
             let endings = ["-00000000", "-00000001.new", ""]

@@ -7,7 +7,7 @@ import Testing
 /// Forking processes: each test runs in its own process, so that no other threads interfere.
 @Suite(.timeLimit(.minutes(15))) struct ForkedPortTests {
     @Test func aForkedChildHasNoneOfItsParentsPorts() async {
-        await #expect(processExitsWith: .success) { forkAndLookForPorts() }
+        await #expect(processExitsWith: .success) { forkAndCheckPorts() }
     }
 
     @Test func aParentsRemotePortIsInvalidInTheChild() async {
@@ -58,15 +58,15 @@ import Testing
     }
 }
 
-private func forkAndLookForPorts() {
+private func forkAndCheckPorts() {
     do {
-        try lookForPortsInAChild()
+        try checkPortsInAChild()
     } catch {
         fatalError("\(error)")
     }
 }
 
-private func lookForPortsInAChild() throws {
+private func checkPortsInAChild() throws {
     let place = Place()
     let server = try PortServer(place) { _, message in message.data }
     let mine = try place.local("mine") { _, _ in nil }
@@ -129,7 +129,7 @@ private func sendFails(_ remote: Remote, count: Int = 1, replyMode: UVRunLoop.Mo
 /// Whether what a body does in a forked child traps.
 private func endsByTrap(_ body: () -> Void) -> Bool {
     let status = inChild {
-        // What it says of the trap would be in the parent's output.
+        // The child's message about the trap would be in the parent's output.
         close(STDERR_FILENO)
         body()
         return 0

@@ -3,7 +3,7 @@ import UVRunLoop
 
 @testable import UVRunLoopPorts
 
-/// What an error of a message port says, and how it is caught.
+/// The text of a message port's errors, and how they are caught.
 @Suite(.timeLimit(.minutes(15))) struct MessagePortErrorTests {
     @Test func anErrorIsCaughtByItsName() {
         func fail(_ error: MessagePortError) throws { throw error }

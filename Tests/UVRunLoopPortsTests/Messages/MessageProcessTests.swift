@@ -170,7 +170,7 @@ import Testing
             chmod(place.namesPath, 0o700)
             chmod(place.path, 0o700)
             #expect(throws: MessagePortError.fileNotTrusted(files.socket)) { try place.remote() }
-            // Even if the file were made to look right, the listener's kernel credentials would be
+            // Even if the file passed for a trusted one, the listener's kernel credentials would be
             // checked.
             chown(files.socket, 0, 0)
             #expect(throws: MessagePortError.peerNotPermitted) { try place.remote() }

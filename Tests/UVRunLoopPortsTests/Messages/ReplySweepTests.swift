@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func whatOnlyLooksLikeAReplyPortIsLeftAlone() throws {
+    @Test func whatOnlyResemblesAReplyPortIsLeftAlone() throws {
         let place = Place()
         let directory = try place.directory()
         let ways: [(String) -> Void] = [

@@ -6,7 +6,7 @@ import Testing
 
 /// Connections that are reset, by the peer or by this side.
 @Suite(.timeLimit(.minutes(15))) struct SocketResetTests {
-    /// What notices the peer's reset first.
+    /// The call that notices the peer's reset first.
     enum Notice: CaseIterable, Sendable {
         case read, send, queue, endSending, invalidateWhenDrained
     }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What keeps a port from reading, so that a read cannot find the hang-up.
+    /// The reason why a port does not read, so that a read cannot find the hang-up.
     enum Silence: CaseIterable, Sendable {
         case paused, draining
     }

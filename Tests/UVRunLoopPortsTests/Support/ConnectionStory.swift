@@ -3,7 +3,7 @@ import Glibc
 @testable import UVRunLoop
 @testable import UVRunLoopPorts
 
-/// What both sides of a connection observe when something happens to it.
+/// The observations of both sides of a connection when something happens to it.
 struct ConnectionStory: Equatable, CustomStringConvertible, Sendable {
     /// The state of the connection.
     enum State: Sendable {
@@ -32,7 +32,7 @@ struct ConnectionStory: Equatable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// What happens to it.
+    /// The action on the connection.
     enum Action: Sendable {
         case send, endSending, invalidate, invalidateWhenDrained
         /// The peer resets the connection.
@@ -55,7 +55,7 @@ struct ConnectionStory: Equatable, CustomStringConvertible, Sendable {
     var events: String
     /// Whether the port was valid after all events.
     var isValid = false
-    /// What the peer read, and how its input ended; empty if it did not read.
+    /// The bytes that the peer read, and how its input ended; empty if it did not read.
     var peer: String
 
     init(_ events: String, isValid: Bool = false, peer: String = "") {

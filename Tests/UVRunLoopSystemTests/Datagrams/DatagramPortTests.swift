@@ -226,7 +226,7 @@ private typealias Address = UVRunLoop.SocketAddress
             while loop.run(mode: .modalPanel, for: .zero, returnAfterSourceHandled: true)
                 == .handledSource
             {}
-            // What waited here and in the kernel's buffer.
+            // The datagrams that waited here and in the kernel's buffer.
             #expect(count.value >= DatagramPort.capacity * DatagramPort.batchSize)
             let taken = count.value
             try sender.send([1], to: receiver.localAddress)

@@ -141,7 +141,7 @@ private func releaseInChild(_ loop: UVRunLoop) throws {
 }
 
 private func use(_ body: () -> Void) -> CInt {
-    // What it says of the trap would be in the parent's output.
+    // The child's message about the trap would be in the parent's output.
     close(STDERR_FILENO)
     body()
     return 0

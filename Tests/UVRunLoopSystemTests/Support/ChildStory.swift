@@ -3,7 +3,7 @@ import UVRunLoopSystem
 
 typealias ChildProcess = UVRunLoop.ChildProcess
 
-/// What a child has told.
+/// The reports of a child.
 final class ChildStory {
     private(set) var status: UVRunLoop.ChildSource.ExitStatus?
     private(set) var ends: [String] = []

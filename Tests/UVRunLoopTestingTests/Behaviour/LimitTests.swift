@@ -83,7 +83,7 @@ import UVRunLoopTesting
     }
 }
 
-// MARK: What never ends
+// MARK: Waits that never end
 
 /// Long enough for a machine that stalls before the wait that never ends.
 private let shortLimit = Duration.seconds(1)

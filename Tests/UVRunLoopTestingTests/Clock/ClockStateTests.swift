@@ -28,7 +28,7 @@ import Testing
             state.fallAsleep(number, until: date)
         }
 
-        /// What the loop does next, in one word.
+        /// The next step of the loop, in one or two words.
         func step(_ number: Int) -> String {
             switch state.step(of: number) {
             case .wakeUp: "wake up"
@@ -145,7 +145,7 @@ import Testing
         loops.fallAsleep(2, until: 2)
         #expect(loops.step(2) == "carry out")
         #expect(loops.seconds == 1)
-        // What it wakes stays asleep until it has ended.
+        // The loop that the plan wakes stays asleep until the plan has ended.
         _ = loops.words[0].markChanged()
         loops.state.wake(1)
         #expect(loops.step(1) == "block")

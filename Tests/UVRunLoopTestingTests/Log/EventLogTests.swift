@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 import UVRunLoopTesting
 
-/// What a log holds, and how it differs from what was expected.
+/// The contents of a log, and their difference from what was expected.
 @Suite(.timeLimit(.minutes(15))) struct EventLogTests {
     private let log = UVRunLoop.EventLog()
 

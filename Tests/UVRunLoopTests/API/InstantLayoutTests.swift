@@ -3,7 +3,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What is read from an instant's memory is what the standard library's own call returns.
+/// The value read from an instant's memory is the result of the standard library's own call.
 @Suite(.timeLimit(.minutes(15))) struct InstantLayoutTests {
     @Test func theTimeSinceTheEpochIsThatOfTheStandardLibrary() {
         let epoch = SuspendingClock().systemEpoch

@@ -1,7 +1,7 @@
 import Testing
 import UVRunLoop
 
-/// What keeps a mode alive, what does not, and when its emptiness is noticed.
+/// The items that keep a mode alive, those that do not, and when its emptiness is noticed.
 @Suite(.timeLimit(.minutes(15))) struct EmptinessTests {
     // MARK: Runs that do not begin
 
@@ -39,7 +39,7 @@ import UVRunLoop
         }
     }
 
-    // MARK: What keeps a mode alive
+    // MARK: Items that keep a mode alive
 
     @Test(arguments: DriverKind.allCases)
     func observersNeverCount(kind: DriverKind) {

@@ -69,7 +69,7 @@ import UVRunLoop
         }
     }
 
-    // MARK: What is outside the running mode
+    // MARK: Work outside the running mode
 
     @Test(arguments: DriverKind.allCases)
     func aSignalIsKeptUntilItsModeRuns(kind: DriverKind) {
@@ -168,7 +168,7 @@ import UVRunLoop
         }
     }
 
-    // MARK: What a loop says about its modes
+    // MARK: A loop's modes
 
     @Test(arguments: DriverKind.allCases)
     func modesHoldsUsedModesAndNeverTheCommonOne(kind: DriverKind) {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import UVRunLoop
 
-/// What is called once, and is moved to the loop of another thread by its own handler.
+/// Items that are called once, and that their own handlers move to the loop of another thread.
 @Suite(.timeLimit(.minutes(15))) struct MovedOneShotTests {
     @Test func aTimerIsNotFiredAgainByTheOtherLoop() throws {
         try withTwoLoops { first, second in

@@ -1,7 +1,7 @@
 import Testing
 import UVRunLoop
 
-/// What a nested run leaves alone, what it may take, and what it gives back.
+/// The work that a nested run leaves alone, may take, and gives back.
 @Suite(.timeLimit(.minutes(15))) struct NestedWorkTests {
     @Test(arguments: DriverKind.allCases)
     func aTimerWhoseHandlerIsOnTheStackDoesNotFireInANestedRunButOthersDo(kind: DriverKind) {
@@ -64,7 +64,7 @@ import UVRunLoop
 
             loop.run(mode: .default, for: .zero)
             #expect(log.entries == ["outer", "other x", "timedOut"])
-            // What was left unread is served again, now that its handler has returned.
+            // The bytes that were left unread are served again, now that the handler has returned.
             loop.run(mode: .default, for: .zero)
             let twice = ["outer", "other x", "timedOut", "outer", "other x", "timedOut"]
             #expect(log.entries == twice)

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import UVRunLoop
 
-/// What a poll has found is neither lost nor forgotten, whatever is polled before it is served.
+/// The result of a poll is neither lost nor forgotten, whatever is polled before it is served.
 @Suite(.timeLimit(.minutes(15))) struct PortPollTests {
     // MARK: Nested runs
 

@@ -3,7 +3,7 @@ import UVRunLoop
 
 /// Port-based sources in a pass: one event of one source, with or without a sleep before it.
 @Suite(.timeLimit(.minutes(15))) struct PortStepTests {
-    /// No look is left out in a run's first pass, also where a due date keeps it from sleeping.
+    /// No poll is left out in a run's first pass, also where a due date keeps it from sleeping.
     @Test(arguments: DriverKind.allCases)
     func aPortThatAnObserverMakesReadyBeforeTheSleepComesBeforeADueTimer(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

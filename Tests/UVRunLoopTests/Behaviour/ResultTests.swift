@@ -77,7 +77,7 @@ import UVRunLoop
         }
     }
 
-    // MARK: What counts as a source
+    // MARK: Items that count as sources
 
     @Test(arguments: DriverKind.allCases)
     func aPortIsASource(kind: DriverKind) throws {

@@ -2,10 +2,10 @@ import Glibc
 import Testing
 import UVRunLoop
 
-/// What other threads do to a loop that sleeps: what ends the sleep, and what only changes what
-/// is being waited for.
+/// Changes by other threads to a loop that sleeps: those that end the sleep, and those that only
+/// change what it waits for.
 @Suite(.timeLimit(.minutes(15))) struct SleepTests {
-    // MARK: What ends the sleep
+    // MARK: Changes that end the sleep
 
     @Test(arguments: DriverKind.allCases)
     func aStopEndsTheSleep(kind: DriverKind) {
@@ -88,13 +88,13 @@ import UVRunLoop
         }
     }
 
-    // MARK: What does not end the sleep
+    // MARK: Changes that do not end the sleep
 
     @Test(arguments: DriverKind.allCases)
     func aBareSignalDoesNotEndTheSleep(kind: DriverKind) {
         let found = Guarded<(entries: [String], isSignalled: Bool)>(([], false))
         // On a thread of its own: what another thread drops that belongs to an earlier test of
-        // this thread has the loop look at its contents, and it would find the signal.
+        // this thread has the loop check its contents, and it would find the signal.
         let thread = startThread {
             withLoop(kind) { loop, log in
                 let source = UVRunLoop.Source { _ in log.note("source") }
@@ -104,9 +104,9 @@ import UVRunLoop
                 log.observe(loop)
                 duringSleep(of: loop) {
                     // A signal ahead of the sleep would make it zero long.
-                    var looks = 0
-                    while !loop.isWaiting, looks < 1_000_000 {
-                        looks += 1
+                    var checks = 0
+                    while !loop.isWaiting, checks < 1_000_000 {
+                        checks += 1
                         sched_yield()
                     }
                     source.signal()

@@ -286,7 +286,7 @@ import UVRunLoop
     }
 }
 
-/// Looks at the thread's loop in every round of the destructors of thread keys.
+/// Asks for the thread's loop in every round of the destructors of thread keys.
 private final class LastWish {
     private let key: pthread_key_t
     private let loop: UVRunLoop

@@ -65,7 +65,7 @@ import UVRunLoop
         #expect(entries == ["beforeTimers", "A", "B", "C", "beforeTimers"])
     }
 
-    /// What a nested run has fired is not due any more.
+    /// A timer that a nested run has fired is not due any more.
     @Test(arguments: DriverKind.allCases)
     func aNestedRunFiresTheRestOfTheBatch(kind: DriverKind) {
         let entries = fire(kind) { loop, _ in loop.run(mode: .default, for: .zero) }

@@ -1,10 +1,10 @@
 import Testing
 import UVRunLoop
 
-/// What a tolerance may and may not do.
+/// The effects that a tolerance may have, and those that it may not have.
 @Suite(.timeLimit(.minutes(15))) struct ToleranceTests {
     @Test(arguments: DriverKind.allCases)
-    func aTimerThatIsDueWhenTheLoopLooksIsNotPutOffByItsTolerance(kind: DriverKind) {
+    func aTimerThatIsDueWhenTheLoopChecksIsNotPutOffByItsTolerance(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let start = loop.now
             let tolerant = UVRunLoop.Timer(

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import UVRunLoop
 
-/// What ends a sleep, what makes it zero long, and what does neither.
+/// The changes that end a sleep, those that make it zero long, and those that do neither.
 @Suite(.timeLimit(.minutes(15))) struct WakingTests {
     // MARK: Wake-ups
 
@@ -208,9 +208,9 @@ import UVRunLoop
             loop.add(observer, forMode: .default)
             duringSleep(of: loop) {
                 // A loaded machine may run this thread before the loop has reached its sleep.
-                var looks = 0
-                while !loop.isWaiting, looks < 1_000_000 {
-                    looks += 1
+                var checks = 0
+                while !loop.isWaiting, checks < 1_000_000 {
+                    checks += 1
                     sched_yield()
                 }
                 log.note(loop.isWaiting ? "waiting" : "awake")

@@ -275,7 +275,7 @@ private let threshold = Duration.milliseconds(60)
 /// the next one tells.
 private let thresholds = [threshold, threshold * 10, threshold * 100]
 
-/// What a monitor has reported about one loop.
+/// The reports of a monitor about one loop.
 private final class Reports: Sendable {
     let loop: UVRunLoop
     private let events = SharedBox<[UVRunLoop.Monitor.Event]>([])

@@ -153,8 +153,8 @@ import Testing
         }
     }
 
-    /// A look without waiting consumes a `uv_timer` that has expired.
-    @Test func aDateThatALookConsumedStillEndsTheNextWait() throws {
+    /// A poll without waiting consumes a `uv_timer` that has expired.
+    @Test func aDateThatAPollConsumedStillEndsTheNextWait() throws {
         let word = WakeState()
         let driver = try UVRunLoop.makeUVDriver(word)
         defer { driver.close() }

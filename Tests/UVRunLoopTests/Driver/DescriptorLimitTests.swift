@@ -4,7 +4,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What loops do when no descriptors are left, each test in a process of its own.
+/// The behaviour of loops when no descriptors are left, each test in a process of its own.
 @Suite(.timeLimit(.minutes(15))) struct DescriptorLimitTests {
     @Test func preparingTheFirstLoopOfAProcessThrowsWhenNoDescriptorsAreLeft() async {
         await #expect(processExitsWith: .success) { inQuietProcess { prepareTheFirstLoop() } }

@@ -43,9 +43,9 @@ import Testing
         }
     }
 
-    @Test func aDescriptorClosedBeforeItsFirstLookIsRefusedByOneLastCall() async {
+    @Test func aDescriptorClosedBeforeItsFirstPollIsRefusedByOneLastCall() async {
         await #expect(processExitsWith: .success) {
-            inQuietProcess { closeBeforeTheFirstLook() }
+            inQuietProcess { closeBeforeTheFirstPoll() }
         }
     }
 
@@ -219,7 +219,7 @@ private func closeUnderTheLoop() {
     }
 }
 
-private func closeBeforeTheFirstLook() {
+private func closeBeforeTheFirstPoll() {
     let log = EventLog()
     onAnotherThread {
         let loop = UVRunLoop.current

@@ -5,7 +5,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What is behind a loop's `uv_async` with the libuv that is there.
+/// The descriptor behind a loop's `uv_async` with the installed libuv.
 @Suite(.timeLimit(.minutes(15))) struct WakeDescriptorTests {
     private static let isSpinningVersion = uv_version() < 1 << 16 | 45 << 8
 

@@ -2,12 +2,12 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What the engine asks of the kernel when a port changes what it waits for.
+/// The engine's orders to the kernel when a port changes what it waits for.
 @Suite(.timeLimit(.minutes(15))) struct EnginePortEventTests {
     private let other = UVRunLoop.Mode("engine port events, other")
     private let pipe = Pipe()
 
-    @Test func moreEventsAreAskedForBeforeTheNextLook() throws {
+    @Test func moreEventsAreAskedForBeforeTheNextPoll() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
         _ = engine.takeWatchOrders(for: 0)
@@ -16,7 +16,7 @@ import Testing
         #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
     }
 
-    @Test func fewerEventsAreAskedForBeforeTheNextLook() throws {
+    @Test func fewerEventsAreAskedForBeforeTheNextPoll() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, [.readable, .writable])
         _ = engine.takeWatchOrders(for: 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What the engine asks of the kernel for descriptors.
+/// The engine's orders to the kernel for descriptors.
 @Suite(.timeLimit(.minutes(15))) struct EnginePortTests {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
@@ -27,7 +27,7 @@ import Testing
         let index = engine.modes.makeIndex(of: other)
         let first = engine.takeWatchOrders(for: 0)
         #expect(first.map(\.events) == [[.readable, .hangUp]])
-        // What is armed already stays until it gets in the way.
+        // Armed events stay until they get in the way.
         let second = engine.takeWatchOrders(for: index)
         #expect(second.map(\.events) == [[.readable, .writable, .hangUp]])
         let third = engine.takeWatchOrders(for: 0)
@@ -162,7 +162,7 @@ import Testing
         #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
     }
 
-    @Test func whatALaterLookDoesNotSeeAnyMoreIsPassedOver() throws {
+    @Test func whatALaterPollDoesNotFindAnyMoreIsPassedOver() throws {
         var engine = Engine()
         _ = try engine.addPort(pipe, .readable)
         _ = engine.takeWatchOrders(for: 0)
@@ -173,7 +173,7 @@ import Testing
         #expect((before, after) == (true, false))
     }
 
-    @Test func eventsOfOneLookAreGatheredAndThoseOfAnEarlierOneForgotten() throws {
+    @Test func eventsOfOnePollAreGatheredAndThoseOfAnEarlierOneForgotten() throws {
         var engine = Engine()
         _ = try engine.addPort(pipe, [.readable, .writable])
         _ = engine.record(pipe.readEnd, .readable, in: 0)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct EnginePortTurnTests {
     private let other = UVRunLoop.Mode("engine port turns, other")
 
-    @Test func portsOfOneLookComeByOrderAndThenByHowLongTheyWereNotServed() throws {
+    @Test func portsOfOnePollComeByOrderAndThenByHowLongTheyWereNotServed() throws {
         var engine = Engine()
         let pipes = (0..<4).map { _ in Pipe() }
         var tickets: [Ticket] = []
@@ -119,7 +119,7 @@ import Testing
         let index = engine.modes.makeIndex(of: other)
         engine.pollNumber += 1
         _ = engine.record(pipe.readEnd, .readable, in: 0)
-        // A nested run in the other mode looks too, and serves it.
+        // A nested run in the other mode polls too, and serves it.
         engine.pollNumber += 1
         _ = engine.record(pipe.readEnd, .readable, in: index)
         let inner = engine.takePort(in: index)
@@ -167,7 +167,7 @@ import Testing
 }
 
 extension Engine {
-    /// Has one look find pipes ready, and serves them all.
+    /// Has one poll find pipes ready, and serves them all.
     fileprivate mutating func serve(_ pipes: [Pipe]) -> [Ticket] {
         pollNumber += 1
         for pipe in pipes { _ = record(pipe.readEnd, .readable, in: 0) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What the engine makes of custom sources and of common modes.
+/// The engine's handling of custom sources and of common modes.
 @Suite(.timeLimit(.minutes(15))) struct EngineSourceTests {
     private let other = UVRunLoop.Mode("engine sources, other")
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What the engine makes of timers, without a clock.
+/// The engine's handling of timers, without a clock.
 @Suite(.timeLimit(.minutes(15))) struct EngineTimerTests {
     private let other = UVRunLoop.Mode("engine timers, other")
 

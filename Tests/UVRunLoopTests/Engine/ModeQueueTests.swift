@@ -3,7 +3,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What waits for modes to run: the blocks that are for other modes, and perform requests.
+/// Work that waits for modes to run: the blocks that are for other modes, and perform requests.
 @Suite(.timeLimit(.minutes(15))) struct ModeQueueTests {
     private let first = UVRunLoop.Mode("queue first")
     private let second = UVRunLoop.Mode("queue second")
@@ -202,7 +202,7 @@ private func insertManyItemsForAModeThatNeverRuns() {
     precondition(queue.count == 0)
 }
 
-/// What the process has asked the system for and touched.
+/// The memory that the process has asked the system for and touched.
 private func residentBytes() -> Int {
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }

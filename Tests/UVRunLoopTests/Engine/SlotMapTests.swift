@@ -73,7 +73,7 @@ import Testing
     }
 }
 
-/// A slot map that `#expect` can look into, which it does by copies.
+/// A slot map whose properties `#expect` can read, which it does by copies.
 private final class Map<Item> {
     private var slots = SlotMap<Item>()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What a handler that is bound to its thread has captured is released on that thread.
+/// The captures of a handler that is bound to its thread are released on that thread.
 @Suite(.timeLimit(.minutes(15))) struct HomeReleaseTests {
     /// Counts where captures are released.
     final class Count: Sendable {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// What the handlers capture; not `Sendable`.
+    /// An object that the handlers capture; not `Sendable`.
     final class Capture {
         private let count: Count
         var uses = 0

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// What the handler captured uses the loop when it is released, so no lock may be held then.
+    /// The capture of the handler uses the loop when it is released, so no lock may be held then.
     @Test func anObserverThatTwoThreadsInvalidateIsReleasedOnceAndNotCalledAgain() {
         let rounds = 500
         let meeting = Meeting(of: 3)

@@ -16,11 +16,13 @@ import Testing
         )
     )
     func destructorsBeforeAndAfterOursSeeTheSameLoopInEveryRound() async {
-        await #expect(processExitsWith: .success) { inQuietProcess { lookInEveryRound() } }
+        await #expect(processExitsWith: .success) { inQuietProcess { checkTheLoopInEveryRound() } }
     }
 
-    /// The thread's record is then kept until the thread is gone, for which the thread itself, that
-    /// looks for such records when it gets a loop, must not be taken.
+    /// The thread's record is then kept until the thread is gone.
+    ///
+    /// A thread that gets a loop searches for records of threads that are gone, and must not count
+    /// itself as gone.
     @Test(
         .disabled(
             if: isUnderThreadSanitizer,
@@ -44,7 +46,7 @@ import Testing
     }
 }
 
-/// What a key's destructor does in each of its rounds.
+/// The action of a key's destructor in each of its rounds.
 private final class Visit {
     let key: pthread_key_t
     let rounds: Int
@@ -83,7 +85,7 @@ private final class Visit {
 }
 
 /// glibc goes through the keys in the order in which they were made, four times.
-private func lookInEveryRound() {
+private func checkTheLoopInEveryRound() {
     let before = Visit.makeKey()
     onAnotherThread { _ = UVRunLoop.current }
     let after = Visit.makeKey()

@@ -3,7 +3,7 @@
 /// The driver on libuv, and how often its loop asked something of it.
 final class CountingDriver: LoopDriver {
     struct Counts {
-        var looks = 0
+        var polls = 0
         var waits = 0
         var orders = 0
         var rearms = 0
@@ -18,7 +18,7 @@ final class CountingDriver: LoopDriver {
     var remote: any LoopRemote { driver.remote }
 
     func poll() {
-        counts.looks += 1
+        counts.polls += 1
         driver.poll()
     }
 

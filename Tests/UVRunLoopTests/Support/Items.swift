@@ -1,6 +1,6 @@
 import UVRunLoop
 
-/// What a pass that sleeps tells its observers.
+/// The activities that observers are told of in a pass that sleeps.
 let sleepingPass = ["beforeTimers", "beforeSources", "beforeWaiting", "afterWaiting"]
 
 /// Keeps a mode from being empty, without ever being due in a test.

@@ -29,7 +29,7 @@ struct Trace {
         events = try (array ?? []).map { try Event($0) }
     }
 
-    /// What a file has so far.
+    /// The contents of a file so far.
     static func text(at path: String) throws -> String {
         try String(contentsOfFile: path, encoding: .utf8)
     }

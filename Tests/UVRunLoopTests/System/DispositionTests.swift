@@ -3,7 +3,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What signals did before there were sources for them, and do again afterwards.
+/// The effect of signals before there were sources for them, and again afterwards.
 @Suite(.timeLimit(.minutes(15))) struct DispositionTests {
     @Test(.disabled(if: isUnderThreadSanitizer, "It delays signals, and merges them."))
     func aHandlerIsPutBackWithItsFlagsAndMask() async {

@@ -4,8 +4,8 @@ import Testing
 
 /// The queue of blocks, with senders that are held up between their reservation and their mark.
 ///
-/// What happens meanwhile is done inside ``HeldSegments/fill(_:with:)``, where a sender holds
-/// nothing: to the queue it is what other threads do while the sender's thread is preempted.
+/// The work in the meantime is done inside ``HeldSegments/fill(_:with:)``, where a sender holds
+/// nothing: to the queue it is the work of other threads while the sender's thread is preempted.
 @Suite(.timeLimit(.minutes(15))) struct SlotQueueTests {
     private typealias Queue = SlotQueue<SystemWord, HeldSegments>
 
@@ -173,7 +173,7 @@ import Testing
 /// Segments of two slots, which tell a mistake of the queue's.
 private struct HeldSegments: ~Copyable, SlotSegments {
     final class Shared: @unchecked Sendable {
-        /// What happens once while the next sender is held up.
+        /// Called once while the next sender is held up.
         var duringFill: (() -> Void)?
         var madeCount = 0
         /// The segments in use, oldest first, and those to be filled again.

@@ -129,7 +129,7 @@ import Testing
     @Test func anythingMayBeCancelledInBetweenWithoutHarmToTheOrder() throws {
         let queue = Queue()
         var random = SeededGenerator(seed: 11)
-        // What waits, oldest first.
+        // The waiting requests, oldest first.
         var waiting: [(ticket: Ticket, content: PerformQueue.Content)] = []
         for _ in 0..<20_000 {
             switch Int.random(in: 0..<10, using: &random) {
@@ -232,7 +232,7 @@ private func content(
     return PerformQueue.Content(modes, target: target) {}
 }
 
-/// A queue behind a reference: an expectation copies what it looks into.
+/// A queue behind a reference: an expectation copies the values that it reads.
 private final class Queue {
     private var queue = PerformQueue()
 

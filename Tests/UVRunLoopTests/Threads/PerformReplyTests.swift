@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// What a thread is told that waits for a request.
+/// The reply to a thread that waits for a request.
 @Suite(.timeLimit(.minutes(15))) struct PerformReplyTests {
     @Test func aRequestThatIsCancelledAtItsLimitIsNotSaidToHaveBegun() {
         let waits = SharedBox<(@Sendable () -> Void)?>(nil)

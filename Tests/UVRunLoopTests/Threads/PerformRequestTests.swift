@@ -286,7 +286,7 @@ import UVRunLoop
         }
     }
 
-    // MARK: What is kept
+    // MARK: Kept blocks and targets
 
     @Test(arguments: DriverKind.allCases)
     func theBlockAndTheTargetAreKeptUntilItRanAndLetGoThen(kind: DriverKind) {

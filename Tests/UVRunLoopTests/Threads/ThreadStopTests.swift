@@ -82,7 +82,7 @@ import Testing
         thread.join()
     }
 
-    // MARK: What is queued
+    // MARK: Queued work
 
     @Test func queuedWorkIsFinishedWhenAskedFor() throws {
         let log = EventLog()

@@ -45,7 +45,7 @@ package struct PosixThread: Sendable {
 
 /// Runs a body on a thread that is started for it, and returns its result.
 ///
-/// What the body adds to the thread's run loop is gone when the thread has ended.
+/// Everything that the body adds to the thread's run loop is gone when the thread has ended.
 package func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
     let slot = Slot<Value>()
     PosixThread { slot.value = body() }.join()

@@ -3,7 +3,7 @@ import Glibc
 
 /// The memory of this process, in bytes.
 package enum ProcessMemory {
-    /// What is in memory of all that the process uses.
+    /// The part of the process's memory that is resident.
     package static var resident: Int {
         guard let file = fopen("/proc/self/statm", "r") else { fail("there is no /proc.") }
         defer { fclose(file) }
@@ -19,6 +19,6 @@ package enum ProcessMemory {
         return pages * sysconf(CInt(_SC_PAGESIZE))
     }
 
-    /// What malloc has handed out and not got back; 0 where another malloc takes its place.
+    /// The bytes that malloc has handed out and not got back; 0 where another malloc replaces it.
     package static var allocated: Int { bench_allocated_bytes() }
 }

@@ -42,7 +42,7 @@ package enum CF {
         return source
     }
 
-    /// What a source's information points to.
+    /// The object that a source's information points to.
     private final class Handler {
         let body: () -> Void
 

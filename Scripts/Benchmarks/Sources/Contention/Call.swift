@@ -1,6 +1,6 @@
 /// A call that several threads make at the same time.
 struct Call: Sendable {
-    /// What it is called in tables and on the command line.
+    /// The name in tables and on the command line.
     let name: String
     /// Whether it is CFRunLoop's or the machine's, which is shown and not judged.
     var isPeers = false
@@ -24,7 +24,7 @@ struct Call: Sendable {
         return call
     }
 
-    /// What the machine and the language can do.
+    /// A call that shows what the machine and the language can do.
     static func reference(
         _ name: String,
         setUp: @escaping @Sendable (_ threads: Int) -> Workload
@@ -35,7 +35,7 @@ struct Call: Sendable {
     }
 }
 
-/// What the threads of one measurement do.
+/// The work of the threads of one measurement.
 struct Workload: Sendable {
     /// Makes one call: the n-th of one of the threads.
     let call: @Sendable (_ thread: Int, _ number: Int) -> Void

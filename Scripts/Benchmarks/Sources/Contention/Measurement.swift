@@ -5,7 +5,7 @@ import UVRunLoop
 
 /// Some threads that make one call for a while.
 struct Measurement {
-    /// How many calls a thread makes between two looks at the clock's flag.
+    /// How many calls a thread makes between two checks of the clock's flag.
     private static let batch = 16
 
     let call: Call
@@ -65,7 +65,7 @@ struct Measurement {
         while now() < date, !isDone() { usleep(1_000) }
     }
 
-    /// What the threads of a measurement share.
+    /// The state that the threads of a measurement share.
     private final class Shared: Sendable {
         let ready: Gate
         let start: Gate

@@ -1,7 +1,7 @@
 import BenchSupport
 import UVRunLoop
 
-/// What mode names cost in memory: the process, and loops that have not heard of them.
+/// The memory that mode names cost the process, and loops that have not heard of them.
 enum NameMemory {
     private static let names = 1_000_000
     private static let loops = 100
@@ -33,7 +33,7 @@ enum NameMemory {
         let bytesEach: Int
 
         init(prefix: String) {
-            // What is made once is not theirs.
+            // Memory that is allocated once for the process is not theirs.
             Self.start("\(prefix) first").end()
             let before = ProcessMemory.resident
             threads = (0..<loops).map { Self.start("\(prefix) \($0)") }

@@ -24,7 +24,7 @@ struct Session {
         return isOver
     }
 
-    /// What a call costs with each number of threads, which take turns round by round.
+    /// The costs of a call with each number of threads, which take turns round by round.
     private func costs(of call: Call) -> [Cost] {
         let all = (0..<rounds).map { _ in
             threads.map { Measurement(call: call, threads: $0, duration: duration).run() }
@@ -48,7 +48,7 @@ struct Cost: Sendable {
     let passed: Double
 }
 
-/// What one call costs with each number of threads.
+/// The costs of one call with each number of threads.
 struct TableLine {
     /// A figure below this, in nanoseconds, counts as this when others are compared with it.
     private static let floor = 20.0

@@ -2,7 +2,7 @@
 #include "internal.h"
 #include <malloc.h>
 
-// One idle source keeps the loop alive: without it uv_run would not even look.
+// One idle source keeps the loop alive: without it uv_run would not even poll.
 int64_t raw_uv_passes(int count) {
     uv_loop_t loop;
     uv_async_t idle;

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Results
 
-/// Writes what the benchmarks measured for people to look at.
+/// Writes the results of the benchmarks for people to read.
 public enum Report {
     /// Writes a page, its charts as files of their own, and the results they were made of.
     ///

@@ -1,4 +1,4 @@
-/// What one run of the benchmarks has measured, and on what.
+/// The results of one run of the benchmarks, and the machine that they were measured on.
 public struct Results: Codable, Sendable {
     /// Where it was measured.
     public var machine: Machine
@@ -26,7 +26,7 @@ public struct Results: Codable, Sendable {
 
 /// The machine, and the versions of what was measured on it.
 public struct Machine: Codable, Sendable {
-    /// What the machine is called.
+    /// The name of the machine.
     public var name: String
     /// The model of its processor.
     public var processor: String
@@ -84,7 +84,7 @@ public enum System: String, Codable, CaseIterable, Sendable {
     case pool = "Swift's pool"
 }
 
-/// What values are counted in; lower ones are better, except of ``perSecond``.
+/// The units of values; lower values are better, except of ``perSecond``.
 public enum Unit: String, Codable, Sendable {
     case nanoseconds = "ns"
     case perSecond = "/s"

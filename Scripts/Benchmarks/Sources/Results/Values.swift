@@ -2,15 +2,15 @@
 public struct Series: Codable, Sendable {
     /// The job's short name: "timers.fire".
     public var job: String
-    /// What is done: "Fire a due timer".
+    /// The job: "Fire a due timer".
     public var title: String
     /// Who did it.
     public var system: System
     /// How many there were of what ``sizeName`` names, for jobs of several sizes.
     public var size: Int?
-    /// What the size counts: "timers".
+    /// The things that the size counts: "timers".
     public var sizeName: String?
-    /// What the samples are counted in.
+    /// The unit of the samples.
     public var unit: Unit
     /// The values, one a round.
     public var samples: [Double]
@@ -39,11 +39,11 @@ public struct Series: Codable, Sendable {
 public struct Distribution: Codable, Sendable {
     /// The job's short name: "lateness.idle".
     public var job: String
-    /// What is measured: "Lateness of a timer".
+    /// The measured quantity: "Lateness of a timer".
     public var title: String
     /// Who did it.
     public var system: System
-    /// What the values are counted in.
+    /// The unit of the values.
     public var unit: Unit
     /// How many values there are.
     public var count: Int
@@ -86,7 +86,7 @@ public struct Percentile: Codable, Sendable {
 public struct Count: Codable, Sendable {
     /// The operation's short name: "pass".
     public var operation: String
-    /// What is done: "A pass that finds nothing to do".
+    /// The operation: "A pass that finds nothing to do".
     public var title: String
     /// Who did it.
     public var system: System

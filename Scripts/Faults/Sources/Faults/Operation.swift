@@ -43,7 +43,7 @@ struct Reported: Error {
     let what: String
 }
 
-/// What an operation is told of its surroundings.
+/// The surroundings of an operation.
 struct Scene: Sendable {
     /// How long what is asked for may take before it counts as missing.
     let limit: Duration

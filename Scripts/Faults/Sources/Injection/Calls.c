@@ -65,7 +65,7 @@ int epoll_ctl(int set, int what, int file, struct epoll_event *event) {
     if (what == EPOLL_CTL_ADD) call = fault_epoll_ctl_add;
     if (what == EPOLL_CTL_DEL) call = fault_epoll_ctl_del;
     int error = failing((enum fault_call)call, CALLER);
-    // Where it is there already, it was added: by somebody else, for whoever asks.
+    // With EEXIST the descriptor is in the set: the real call adds it, as other code would have.
     if (!error || error == EEXIST) error = REAL(epoll_ctl)(set, what, file, event) == 0 ? error : errno;
     if (!error) return 0;
     errno = error;

@@ -38,7 +38,7 @@ void clock_jump(long nanoseconds) { atomic_fetch_add(&offset, nanoseconds); }
 
 void clock_jump_day(long nanoseconds) { atomic_fetch_add(&offsetOfDay, nanoseconds); }
 
-/// What a clock shows that stands still for some readings.
+/// The time that a clock shows when it stands still for some readings.
 static long still(long now, long each) {
     long last = atomic_load(&shown);
     if (last != 0 && atomic_fetch_add(&readings, 1) % each != 0) return last < now ? last : now;

@@ -61,7 +61,7 @@ static bool isIn(struct range range, const void *address) {
     return (uintptr_t)address >= range.begin && (uintptr_t)address < range.end;
 }
 
-// MARK: What fails
+// MARK: The chosen fault
 
 static atomic_bool isOn;
 static int chosenCall;
@@ -105,7 +105,7 @@ long fault_hits(void) { return atomic_load(&hits); }
 
 /// The last call that fails.
 static long lastIndex(void) {
-    // Whoever is interrupted tries again: a storm has an end, or nobody would ever get on.
+    // A caller that is interrupted tries again, so a storm has an end.
     enum { lengthOfStorm = 50 };
     if (!chosenLasts) return chosenIndex;
     return chosenError == EINTR ? chosenIndex + lengthOfStorm : LONG_MAX;

@@ -59,7 +59,7 @@ static int countEntries(const char *path) {
     return count - 2;
 }
 
-// One of them is that of the look.
+// One of them is the descriptor of the folder that is being read.
 int work_count_descriptors(void) { return countEntries("/proc/self/fd") - 1; }
 
 int work_count_threads(void) { return countEntries("/proc/self/task"); }

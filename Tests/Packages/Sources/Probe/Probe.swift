@@ -28,7 +28,7 @@ struct Probe {
         let service = try UVRunLoop.Service(name: "queued")
         let loop = service.runLoop
         let done = Count()
-        // What follows is still queued when the signal stops the thread.
+        // The blocks that follow are still queued when the signal stops the thread.
         loop.perform { while !loop.isStopping { usleep(1_000) } }
         for _ in 0..<100 { loop.perform { done.add() } }
         try await makeGroup([service, Speaker()]).run()

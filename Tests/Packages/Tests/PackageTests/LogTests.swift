@@ -5,7 +5,7 @@ import Testing
 import UVRunLoop
 import UVRunLoopLogs
 
-/// What is logged about loops by swift-log.
+/// The log messages of swift-log about loops.
 @Suite(.timeLimit(.minutes(5))) struct LogTests {
     @Test func aHangIsLoggedWhenItBeginsAndWhenItEnds() throws {
         let messages = Messages()

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 import UVRunLoopMetrics
 
-/// What loops report to swift-metrics.
+/// The values that loops report to swift-metrics.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
     @Test func passesSleepsHandlersAndQueuesAreReported() throws {
         let backend = TestMetrics()

@@ -1,7 +1,7 @@
 import Testing
 import UVRunLoop
 
-/// What the language and its library offer to tasks, unchanged, on the thread of a loop.
+/// The features of the language and its library for tasks, unchanged, on the thread of a loop.
 @Suite(.timeLimit(.minutes(5))) struct TaskTests {
     @Test(arguments: Place.allCases)
     func sleepResumesOnTheLoop(place: Place) async throws {

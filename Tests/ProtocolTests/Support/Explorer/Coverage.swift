@@ -63,7 +63,7 @@ struct Coverage {
         let form = getenv("UVRUNLOOP_EXPLORE").map { String(cString: $0) }
         tells = form != nil
         #if DEBUG
-        // What is not optimised explores many times more slowly.
+        // A build that is not optimised explores many times more slowly.
         var scripts = families(1, 0, spuriousWakes: 1)
         #else
         var scripts = families(1, 1, spuriousWakes: 0) + [posts]

@@ -1,6 +1,6 @@
 @testable import UVRunLoop
 
-/// What the threads of one exploration do.
+/// The operations of the threads in one exploration.
 struct Script: Hashable, Sendable, CustomStringConvertible {
     var plan = LoopProgram.Plan()
     var senders: [[Operation]]
@@ -15,7 +15,7 @@ struct Script: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What an exploration has found.
+/// The result of an exploration.
 struct Finding: CustomStringConvertible {
     let script: Script
     var states = 0
@@ -280,7 +280,7 @@ final class Explorer {
         memory.ghost = number
     }
 
-    /// What is wrong with a state in which nobody can do anything any more.
+    /// The error in a state in which no thread can take a step any more; `nil` if there is none.
     private func verdict(on memory: Memory) -> String? {
         for thread in threads.indices.dropFirst() where step(memory, thread) != nil {
             return "A sender waits for ever."

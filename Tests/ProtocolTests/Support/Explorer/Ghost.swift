@@ -1,7 +1,7 @@
-/// What a thread says about what it has done, for the oracle alone.
+/// A statement of a thread about its latest steps, for the oracle alone.
 enum Note: Hashable, Sendable {
     case beginCalled, begun(mode: Int), endCalled, ended(Bool), sawEnd(Bool)
-    case passBegun, lookBegun
+    case passBegun, checkBegun
     case ran(UInt8), fired(Int), dropped(UInt8)
     case fellAsleep, awoke
     case tornDown
@@ -11,7 +11,7 @@ enum Note: Hashable, Sendable {
     case kicked
 }
 
-/// What the oracle remembers of a course: only what the contract speaks of.
+/// The oracle's memory of a course: only the facts that the contract speaks of.
 struct Ghost: Hashable {
     /// The runs on the stack, outermost first: whether a wake-up was asked for since each began its
     /// present pass.
@@ -23,7 +23,7 @@ struct Ghost: Hashable {
     private(set) var sleeps = 0
     private(set) var history = RunHistory()
     private(set) var isTornDown = false
-    /// Passes, and looks before a sleep, that were begun since all senders have ended.
+    /// Passes, and checks before a sleep, that were begun since all senders have ended.
     private var lastRounds = 0
     private static let mostLastRounds = 12
 
@@ -37,7 +37,7 @@ struct Ghost: Hashable {
         case .passBegun:
             wakes[wakes.count - 1] = false
             if isLast { lastRounds += 1 }
-        case .lookBegun: if isLast { lastRounds += 1 }
+        case .checkBegun: if isLast { lastRounds += 1 }
         case .wakeCalled: for index in wakes.indices { wakes[index] = true }
         case .posted(let number): posted.insert(number)
         case .ran(let number):
@@ -64,7 +64,7 @@ struct Ghost: Hashable {
     /// Blocks that were posted and neither ran nor were dropped.
     var waiting: Set<UInt8> { posted.subtracting(ran).subtracting(dropped) }
 
-    /// What is lost when a loop sleeps for good, in its innermost run; `nil` if nothing is.
+    /// The loss when a loop sleeps for good, in its innermost run; `nil` if nothing is lost.
     func verdictOnSleep() -> String? {
         if wakes.last == true {
             return "The loop sleeps although wakeUp() was called in this pass."
@@ -74,7 +74,7 @@ struct Ghost: Hashable {
             : "A stop is lost: the loop sleeps in a run that was stopped, or too few runs ended."
     }
 
-    /// What is lost when everything is over.
+    /// The loss when all threads have ended; `nil` if nothing is lost.
     func verdictOnEnd() -> String? {
         let lost = waiting
         if isTornDown, !lost.isEmpty {

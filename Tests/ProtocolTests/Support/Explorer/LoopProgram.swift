@@ -1,6 +1,6 @@
 @testable import UVRunLoop
 
-/// What the loop's thread does: a run that may make another one, and the end of the thread.
+/// The program of the loop's thread: a run that may make another one, and the end of the thread.
 ///
 /// It mirrors `UVRunLoop+Running`, `+Sleeping` and `+Teardown` as far as other threads can notice,
 /// with the shipped words. It is cut where its state is known whole, so that two courses which
@@ -9,7 +9,7 @@ struct LoopProgram {
     let world: World
     let plan: Plan
 
-    /// What the outer run does in its first pass.
+    /// The actions of the outer run in its first pass.
     struct Plan: Hashable, Sendable {
         enum Nested: Hashable, Sendable { case none, onePass, untilStopped }
         /// From where: a source's handler, after which the pass does not sleep, or an observer that
@@ -219,10 +219,10 @@ struct LoopProgram {
     private func sleep(_ state: inout State) {
         var frame = state.frames.removeLast()
         defer { state.frames.append(frame) }
-        recital.noteCall(.lookBegun)
-        if !world.has(.markRemovedAfterTheLook) { world.wake.clearChanged() }
+        recital.noteCall(.checkBegun)
+        if !world.has(.markRemovedAfterTheCheck) { world.wake.clearChanged() }
         let decision = decideSleep(&frame, &state.blocks)
-        if world.has(.markRemovedAfterTheLook) { world.wake.clearChanged() }
+        if world.has(.markRemovedAfterTheCheck) { world.wake.clearChanged() }
         switch decision {
         case .changed: return
         case .somethingToDo: state.phase = .tail
@@ -247,7 +247,7 @@ struct LoopProgram {
     /// `UVRunLoop.sleepDecision(_:)`, for a mode without timers.
     private func decideSleep(_ frame: inout Frame, _ blocks: inout Blocks) -> Decision {
         refresh(&frame)
-        if world.has(.sleepWithoutALook) {
+        if world.has(.sleepWithoutACheck) {
             return world.wake.isWoken || world.runs.isStopped ? .somethingToDo : .sleep
         }
         var hasWork = false

@@ -1,4 +1,4 @@
-/// What threads share at one moment, and how far each has come, in one flat value.
+/// The shared memory of the threads at one moment, and the progress of each, in one flat value.
 ///
 /// Words follow C11's release and acquire: a word is a list of messages, the stores that some
 /// thread may still read, oldest first. A thread has a view, for each word the oldest message that
@@ -19,7 +19,7 @@ struct Memory {
 
     /// Where each thread's program stands.
     var nodes: InlineArray<3, UInt32> = .init(repeating: 0)
-    /// What the oracle remembers.
+    /// The memory of the oracle.
     var ghost: UInt32 = 0
     private var bytes: InlineArray<1568, UInt8> = .init(repeating: 0)
 

@@ -2,7 +2,7 @@
 
 /// The segments of the explorer's queue, each of one slot, so that every post changes the segment.
 ///
-/// What a slot holds is a word too: a block's number and one, so that an empty slot is no block.
+/// A slot's content is a word too: a block's number and one, so that an empty slot is no block.
 struct ModelSegments: ~Copyable, SlotSegments {
     static let count = 4
 

@@ -6,8 +6,8 @@ import Testing
 struct Mutant: Sendable, CustomTestStringConvertible {
     /// Changes of how the loop and its senders use the words.
     enum Structure: Sendable {
-        case markRemovedAfterTheLook
-        case sleepWithoutALook
+        case markRemovedAfterTheCheck
+        case sleepWithoutACheck
         case wakeUpNotGivenBack
         case publishedAfterTheLock
         case unmarkedBlocks
@@ -48,26 +48,26 @@ struct Mutant: Sendable, CustomTestStringConvertible {
     static let all: [Mutant] = [
         Mutant("the end of a run is a load and a store", World.Word.run, .splitExchange),
         Mutant("a stop is a load and a store", World.Word.run, .splitCompareExchange),
-        Mutant("the loop falls asleep without a look", World.Word.wake, .uncheckedCompareExchange),
+        Mutant("the loop falls asleep without a check", World.Word.wake, .uncheckedCompareExchange),
         Mutant("falling asleep is a load and a store", World.Word.wake, .splitCompareExchange),
         Mutant("a change is not marked", World.Word.wake, .ignoredOr(2)),
         Mutant("a wake-up is not marked", World.Word.wake, .ignoredOr(4)),
         Mutant("a loop that is awake seems asleep", World.Word.wake, .ignoredAnd(1)),
-        Mutant("the mark is not removed before a look", World.Word.wake, .ignoredAnd(2)),
+        Mutant("the mark is not removed before a check", World.Word.wake, .ignoredAnd(2)),
         Mutant("a wake-up is not forgotten", World.Word.wake, .ignoredAnd(4)),
         Mutant("a mark is a load and a store", World.Word.wake, .splitOr),
         Mutant("the loop clears bits by a load and a store", World.Word.wake, .splitAnd),
         Mutant("a mark orders nothing", World.Word.wake, .relaxed(.or)),
-        Mutant("the mark of a look orders nothing", World.Word.wake, .relaxed(.and)),
+        Mutant("the removal of a mark orders nothing", World.Word.wake, .relaxed(.and)),
         Mutant("no order of marks and blocks", World.Word.wake, .notSequential),
         Mutant("no order of reservations and marks", World.Word.tail, .notSequential),
         Mutant("no order of blocks and marks", World.Word.mark, .notSequential),
         Mutant("a reservation is a load and a store", World.Word.tail, .splitAdd),
         Mutant("the end of the queue is a load and a store", World.Word.tail, .splitExchange),
         Mutant("the mark of a block orders nothing", World.Word.mark, .relaxed(.store)),
-        Mutant("the look at a mark orders nothing", World.Word.mark, .relaxed(.load)),
-        Mutant("the mark is removed after the look", .markRemovedAfterTheLook),
-        Mutant("only a flag is looked at before the sleep", .sleepWithoutALook),
+        Mutant("the check of a mark orders nothing", World.Word.mark, .relaxed(.load)),
+        Mutant("the mark is removed after the check", .markRemovedAfterTheCheck),
+        Mutant("only a flag is checked before the sleep", .sleepWithoutACheck),
         Mutant("a nested run keeps the outer one's wake-up", .wakeUpNotGivenBack),
         Mutant("the state is published after the lock", .publishedAfterTheLock),
         Mutant("a block comes without a mark", .unmarkedBlocks),

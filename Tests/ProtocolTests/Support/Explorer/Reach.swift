@@ -66,14 +66,14 @@ struct Reach {
     /// Whether nothing that other threads may do before a step depends on it, nor it on that.
     ///
     /// No circle of a thread's steps is made of such steps alone while others run: every pass and
-    /// every look has accesses of the waking word.
+    /// every check before a sleep has accesses of the waking word.
     func isAlone(_ step: Step, _ thread: Int, running: UInt8) -> Bool {
         let others = running & ~(1 << UInt8(thread))
         switch step.kind {
         case .unlock: return true
         case .lock: return !isMutant && lockers[step.place] & others == 0
         case .load:
-            // What is published is loaded in no order under the lock of those who store it.
+            // The published word is loaded in no order under the lock of the threads that store it.
             let isUnderLock = step.order == .relaxed && step.place == World.Word.published
             return !isMutant && (isUnderLock || writers[step.place] & others == 0)
         case .store, .exchange, .compareExchange, .or, .and, .add, .max:

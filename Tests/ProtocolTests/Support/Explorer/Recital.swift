@@ -40,9 +40,9 @@ final class Recital: @unchecked Sendable {
     private var log: [UInt8] = []
     private var cursor = 0
     private(set) var pending: Step?
-    /// What the program says about what it has done since the latest access of the log.
+    /// The notes of the program about its steps since the latest access of the log.
     private(set) var notes: [Note] = []
-    /// What it says about the access that comes next.
+    /// The notes of the program about the access that comes next.
     private(set) var callNotes: [Note] = []
     private var contents: [[UInt8]] = []
     private var contentNumbers: [[UInt8]: UInt32] = [:]

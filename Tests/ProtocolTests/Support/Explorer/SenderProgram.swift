@@ -14,7 +14,7 @@ enum Operation: UInt8, Hashable, CaseIterable, Sendable {
     case end
 }
 
-/// What a sender does, one operation after the other.
+/// The program of a sender: one operation after the other.
 struct SenderProgram {
     let world: World
     let operations: [Operation]

@@ -6,7 +6,7 @@ class ThreadNodes {
     struct Node {
         fileprivate let root: Int
         fileprivate let log: [UInt8]
-        /// What the thread does next; `nil` at its end.
+        /// The next step of the thread; `nil` at its end.
         let step: Step?
         /// The number of what it says when it does so.
         let callNotes: Int

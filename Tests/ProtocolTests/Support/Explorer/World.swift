@@ -1,6 +1,6 @@
 @testable import UVRunLoop
 
-/// What a loop and its senders share, made of the shipped types on words of the model's.
+/// The state that a loop and its senders share, made of the shipped types on words of the model's.
 ///
 /// Its methods are what `UVRunLoop` does around them; each names what it mirrors.
 final class World: Sendable {
@@ -130,7 +130,7 @@ final class World: Sendable {
     }
 }
 
-/// What the explorer has in place of an engine: sources and items of two modes.
+/// The explorer's substitute for an engine: sources and items of two modes.
 struct EngineContent: Equatable {
     var version: UInt8 = 1
     /// Which modes have a signalled source, and which have items, as bits.

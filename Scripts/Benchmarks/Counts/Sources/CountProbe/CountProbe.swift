@@ -22,7 +22,7 @@ struct CountProbe {
             _ = usage.withCString { write(2, $0, strlen($0)) }
             exit(2)
         }
-        // Whatever waits for ever ends here, and with it what counts.
+        // An operation that waits for ever ends here, and with it its counts.
         alarm(120)
         // Not on the main thread, whose loop serves the main dispatch queue too.
         PosixThread { run(operation, count) }.join()

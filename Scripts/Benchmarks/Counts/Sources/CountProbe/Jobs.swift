@@ -169,7 +169,7 @@ extension Operation {
         }
     }
 
-    /// What an actor does whose executor is the loop.
+    /// The work of an actor whose executor is the loop.
     private static func pinned(
         _ loop: UVRunLoop,
         preferring isPreferred: Bool = false,

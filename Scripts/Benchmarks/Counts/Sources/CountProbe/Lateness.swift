@@ -2,7 +2,7 @@ import MallocCount
 import UVRunLoop
 
 extension Operation {
-    /// What a loop does between the kernel's return and the handler.
+    /// The work of a loop between the kernel's return and the handler.
     static let lateness = [
         Operation(
             "late.timer",

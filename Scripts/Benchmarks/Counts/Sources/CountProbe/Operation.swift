@@ -6,7 +6,7 @@ struct Operation: Sendable {
     typealias Rounds = (_ count: Int, _ round: Round) -> Void
 
     let name: String
-    /// What one operation is.
+    /// The description of one operation.
     let title: String
     /// How many make a round, if nobody says otherwise.
     let count: Int

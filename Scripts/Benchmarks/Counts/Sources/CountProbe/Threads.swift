@@ -9,7 +9,7 @@ extension Operation {
         ) { _ in
             { count, round in
                 for _ in 0..<count {
-                    // What the loop's end allocates is not in the part.
+                    // The allocations at the loop's end are not in the part.
                     PosixThread { round.loop { stopLoop() } }.join()
                 }
             }

@@ -34,7 +34,7 @@ extern void __libc_free(void *memory);
 static _Thread_local long allocations;
 static atomic_long bytesHeld;
 
-/// What a piece of memory takes from the system: the word before it holds its size.
+/// The memory that a piece takes from the system: the word before it holds its size.
 static long bytesOf(void *memory) {
     return memory ? (long)(malloc_usable_size(memory) + sizeof(size_t)) : 0;
 }

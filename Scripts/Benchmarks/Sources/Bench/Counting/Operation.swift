@@ -1,4 +1,4 @@
-/// What the system calls are counted of.
+/// The operations whose system calls are counted.
 enum Operation: String, CaseIterable {
     case pass, repeating, oneShot = "one-shot", tolerant, signal, block, job
 

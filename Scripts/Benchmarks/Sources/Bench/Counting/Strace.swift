@@ -15,9 +15,10 @@ struct Strace {
 
     /// How many system calls one operation makes, on average.
     ///
-    /// What the program does at its start and end cancels out: as many operations again are what
-    /// the second run has more. Where the average is no whole number, threads may have met at a
-    /// lock, held up by being watched, which only adds calls: the fewest of a few attempts count.
+    /// System calls at the program's start and end cancel out: the second run makes twice as many
+    /// operations, and the difference counts. Where the average is no whole number, threads may
+    /// have met at a lock, held up by being watched, which only adds calls: the fewest of a few
+    /// attempts count.
     ///
     /// - Returns: The number, or `nil` if strace failed.
     func syscalls(of operation: Operation, by system: System) -> Double? {

@@ -18,7 +18,7 @@ extension Job {
                     [onOwnThread { ourSignals(count, sources: sources) }]
                 },
                 Contender(.libuv) { sources in
-                    // It looks at all of its sources for each one that is signalled.
+                    // libuv checks all of its sources for each one that is signalled.
                     let count = min(count, 20_000_000 / sources)
                     let time = raw_uv_wake_one_source_of(CInt(sources), CInt(count))
                     return [Double(time) / Double(count)]

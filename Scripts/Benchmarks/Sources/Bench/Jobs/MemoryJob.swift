@@ -10,7 +10,7 @@ import Results
 import UVRunLoop
 
 extension Job {
-    /// What malloc gives out for a scheduled timer, handler included, while 100,000 wait.
+    /// The memory that malloc gives for a scheduled timer, handler included, while 100,000 wait.
     static func memory(_ effort: Effort) -> Job {
         let count = 100_000
         return Job(
@@ -88,7 +88,7 @@ private func dispatchBytes(_ far: FarTimers) -> Double {
     let tally = Tally(0) {}
     var timers: [any DispatchSourceTimer] = []
     timers.reserveCapacity(far.count)
-    // What comes next would else see this memory go: timers end on another thread, too.
+    // Later measurements would else see this memory go: timers end on another thread, too.
     defer {
         for timer in timers { timer.cancel() }
         timers = []

@@ -318,7 +318,7 @@ final class TaskBatch: Sendable {
     }
 }
 
-/// What one task waits for.
+/// A baton that one task waits for.
 ///
 /// Unchecked: a continuation is stored before its task counts itself as waiting, and used after all
 /// have.

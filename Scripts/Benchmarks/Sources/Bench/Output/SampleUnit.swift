@@ -1,4 +1,4 @@
 import Results
 
-/// What samples are counted in, under a name that Foundation has not.
+/// The unit of samples, under a name that Foundation has not.
 typealias SampleUnit = Unit

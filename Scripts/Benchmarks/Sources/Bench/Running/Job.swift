@@ -2,7 +2,7 @@ import Results
 
 /// One piece of work that every system does which can: set up alike, and measured alike.
 struct Job {
-    /// What the samples become.
+    /// The form in which the samples are reported.
     enum Kind {
         /// A round gives one sample for each row.
         case samples

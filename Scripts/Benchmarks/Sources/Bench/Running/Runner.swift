@@ -2,7 +2,7 @@ import BenchSupport
 import Histogram
 import Results
 
-/// What a run of the benchmarks has found.
+/// The findings of a run of the benchmarks.
 struct Findings {
     var results: Results
     /// How many timers fired before their date, by job and system.

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Call {
-    /// What one shared word costs on this machine: no call on one object that writes to memory can
+    /// The cost of one shared word on this machine: no call on one object that writes to memory can
     /// do better with several threads than these.
     static var floors: [Call] {
         [

@@ -4,7 +4,7 @@ import UVRunLoop
 import UVRunLoopFoundation
 
 extension Call {
-    /// What hands work to a loop that runs, or wakes it.
+    /// The calls that hand work to a loop that runs, or wake it.
     static var handingOver: [Call] {
         [
             handing("perform(_:)") { loop in { _, _ in loop.perform {} } },

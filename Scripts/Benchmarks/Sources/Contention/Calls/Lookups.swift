@@ -4,7 +4,7 @@ import Synchronization
 import UVRunLoop
 
 extension Call {
-    /// What finds an object or asks for its state.
+    /// The calls that find an object or ask for its state.
     static var lookups: [Call] {
         [
             Call("UVRunLoop.main") { _ in Workload { _, _ in use(UVRunLoop.main) } },

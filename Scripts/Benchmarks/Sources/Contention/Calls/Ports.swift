@@ -5,7 +5,7 @@ import UVRunLoop
 import UVRunLoopPorts
 
 extension Call {
-    /// What sends messages.
+    /// The calls that send messages.
     static var ports: [Call] {
         [
             port("Port.send, with room", capacity: 1 << 24),

@@ -3,7 +3,7 @@ import CoreFoundation
 import UVRunLoop
 
 extension Call {
-    /// What asks or changes a timer's date.
+    /// The calls that ask for or change a timer's date.
     static var timers: [Call] {
         [
             Call("nextFireDate, timer in a loop") { _ in
@@ -70,7 +70,7 @@ extension Call {
 
     // MARK: Making, adding, invalidating
 
-    /// What makes timers and does away with them.
+    /// The calls that make timers and do away with them.
     static var timerLifetimes: [Call] {
         [
             Call("make, add and invalidate a timer") { _ in

@@ -11,7 +11,7 @@ struct BusyProcesses {
         usleep(100_000)
     }
 
-    /// What such a process does, until it is killed or its parent is gone.
+    /// The work of such a process, until it is killed or its parent is gone.
     static func spin() -> Never {
         let parent = getppid()
         while getppid() == parent {

@@ -62,8 +62,8 @@ struct BarChart: Chart {
 
     private var area: Rectangle {
         let bars = groups.flatMap(\.bars)
-        let labels = bars.map { TextLook.name.width(of: $0.label) }.max() ?? 0
-        let values = bars.map { TextLook.name.width(of: $0.text) }.max() ?? 0
+        let labels = bars.map { TextStyle.name.width(of: $0.label) }.max() ?? 0
+        let values = bars.map { TextStyle.name.width(of: $0.text) }.max() ?? 0
         let rows = bars.count + (hasGroupTitles ? groups.count : 0)
         let gaps = Self.groupGap * Double(max(0, groups.count - 1))
         return Rectangle(

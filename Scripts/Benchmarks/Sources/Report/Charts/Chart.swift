@@ -16,7 +16,7 @@ extension Chart {
     /// The picture for a file of its own, which says below where its figures come from.
     func standalone(source: String) -> Element {
         let styles = Element("style", [:], .styleSheet(StyleSheet.standalone))
-        let lines = TextLook.tick.lines(of: source, width: width - 16)
+        let lines = TextStyle.tick.lines(of: source, width: width - 16)
         let footer = lines.enumerated().map { index, line in
             let place = Point(x: left, y: height + 16 + 17 * Double(index))
             return Element.text(line, at: place, .tick)
@@ -31,7 +31,7 @@ extension Chart {
     var left: Double { 4 }
 
     private func picture(height: Double, _ styles: [Element], _ footer: [Element]) -> Element {
-        let titleLines = TextLook.title.lines(of: title, width: width - 16)
+        let titleLines = TextStyle.title.lines(of: title, width: width - 16)
         let further = 21 * Double(max(0, titleLines.count - 1))
         let visible = titleLines.enumerated().map { index, line in
             Element.text(line, at: Point(x: left, y: 22 + 21 * Double(index)), .title)

@@ -125,7 +125,7 @@ extension BarChart.Bar {
 }
 
 extension BarChart.Group {
-    /// What the group shows, in words.
+    /// The values of the group, in words.
     var sentence: String {
         "\(title): \(bars.map { "\($0.label) \($0.text)" }.joined(separator: ", "))."
     }

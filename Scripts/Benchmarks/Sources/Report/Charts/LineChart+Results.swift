@@ -85,7 +85,7 @@ extension LineChart {
 }
 
 extension LineChart.Line {
-    /// What of a system's measurements the axes can show.
+    /// Makes the line of a system from those of its measurements that the axes can show.
     init(_ system: System, _ measurements: [Measurement], _ x: Axis, _ y: Axis) {
         let shown = measurements.filter { y.scale.kind != .logarithmic || $0.median > 0 }
         self.init(
@@ -174,7 +174,7 @@ extension Distribution {
 }
 
 extension Growth {
-    /// The curve that the cost has to stay below, in steps fine enough to look smooth.
+    /// The curve that the cost has to stay below, in steps fine enough for a smooth line.
     var limitPoints: [Point] {
         let steps = 24
         return (0...steps).map { step in

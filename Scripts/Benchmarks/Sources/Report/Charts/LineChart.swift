@@ -24,7 +24,7 @@ struct LineChart: Chart {
     let title: String
     let summary: String
     /// Sentences below the title.
-    var remarks: [(words: String, look: TextLook)] = []
+    var remarks: [(words: String, style: TextStyle)] = []
     let x: Axis
     let y: Axis
     /// The last is drawn on top.
@@ -62,12 +62,12 @@ struct LineChart: Chart {
     private var nameWidth: Double {
         let names = lines.filter { $0.values.last?.x == x.scale.highest }.map(\.label)
         let all = names + [reference?.label].compactMap(\.self)
-        return (all.map { TextLook.name.width(of: $0) + LineNames.indent }.max() ?? 6) + 8
+        return (all.map { TextStyle.name.width(of: $0) + LineNames.indent }.max() ?? 6) + 8
     }
 
     private var remarkTexts: [Element] {
         remarks.enumerated().map { index, remark in
-            .text(remark.words, at: Point(x: left, y: 42 + 18 * Double(index)), remark.look)
+            .text(remark.words, at: Point(x: left, y: 42 + 18 * Double(index)), remark.style)
         }
     }
 

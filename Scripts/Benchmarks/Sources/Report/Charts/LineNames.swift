@@ -94,7 +94,7 @@ struct LineNames {
     }
 
     private func candidates(for end: End) -> [Rectangle] {
-        let textWidth = TextLook.name.width(of: end.label) + 4
+        let textWidth = TextStyle.name.width(of: end.label) + 4
         let offsets = [
             (8.0, -Self.lineHeight / 2), (-textWidth / 2, -Self.lineHeight - 7),
             (-textWidth / 2, 7), (4, -Self.lineHeight - 4), (4, 4),
@@ -116,7 +116,7 @@ struct LineNames {
 extension DrawnLine {
     /// Whether the line goes through a place.
     ///
-    /// Looks at the line every few pixels, which is enough to see it in a text.
+    /// Checks the line every few pixels, which is enough to see it in a text.
     fileprivate func crosses(_ place: Rectangle) -> Bool {
         zip(points, points.dropFirst()).contains { from, to in
             let steps = max(1, Int(max(abs(to.x - from.x), abs(to.y - from.y)) / 3))

@@ -2,8 +2,8 @@
 enum Spacing {
     /// Moves places as little as possible, so that each is a given distance after the one before.
     ///
-    /// What comes too near to its neighbour joins it in a cluster that is centred on the wishes of
-    /// its members, which may push it against the next cluster, and so on.
+    /// A place that comes too near to its neighbour joins it in a cluster that is centred on the
+    /// wishes of its members, which may push it against the next cluster, and so on.
     ///
     /// - Parameters:
     ///   - wishes: Where things want to be, in rising order.

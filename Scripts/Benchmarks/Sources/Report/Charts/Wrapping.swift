@@ -1,4 +1,4 @@
-extension TextLook {
+extension TextStyle {
     /// Breaks a text into lines that are not wider than a length, as far as its words allow.
     func lines(of words: String, width: Double) -> [String] {
         words.split(separator: " ").reduce(into: []) { lines, word in

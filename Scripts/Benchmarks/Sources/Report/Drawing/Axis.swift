@@ -1,6 +1,6 @@
 /// A scale with a name, whose ticks have labels.
 struct Axis {
-    /// What is measured along it, and in what.
+    /// The measured quantity along it, and its unit.
     let title: String
     let scale: Scale
     /// Writes a tick.
@@ -30,7 +30,7 @@ struct Plot {
 extension Axis {
     /// The room that the labels of a vertical axis need at its left.
     var labelWidth: Double {
-        (scale.ticks.map { TextLook.tick.width(of: label($0)) }.max() ?? 0) + 10
+        (scale.ticks.map { TextStyle.tick.width(of: label($0)) }.max() ?? 0) + 10
     }
 
     /// The lines of a horizontal axis's values.
@@ -91,7 +91,7 @@ extension Axis {
 
     private func labelRange(_ tick: Double, _ length: Double) -> ClosedRange<Double> {
         let middle = scale.fraction(of: tick) * length
-        let half = TextLook.tick.width(of: label(tick)) / 2 + 3
+        let half = TextStyle.tick.width(of: label(tick)) / 2 + 3
         return middle - half...middle + half
     }
 }

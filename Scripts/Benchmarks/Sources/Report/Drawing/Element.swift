@@ -1,6 +1,6 @@
 /// An element of SVG or HTML, which share the way they are written.
 struct Element {
-    /// What stands between an element's tags.
+    /// The content between an element's tags.
     enum Content {
         /// Nothing, ever: the element closes itself.
         case none

@@ -1,6 +1,6 @@
 import Results
 
-/// How one system looks in every chart.
+/// The style of one system in every chart.
 struct Style {
     /// The class of its colour in the style sheets.
     let colour: String
@@ -34,9 +34,9 @@ struct Palette {
     let muted: String
     /// Lines behind the data.
     let grid: String
-    /// What went well, in words.
+    /// Words about a good result.
     let good: String
-    /// What did not.
+    /// Words about a bad result.
     let bad: String
     /// The systems, in the order of their classes.
     let systems: [String]

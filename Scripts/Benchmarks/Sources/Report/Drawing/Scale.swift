@@ -64,7 +64,7 @@ extension Scale {
         let positive = values.filter { $0.isFinite && $0 > 0 }
         guard let smallest = positive.min(), let largest = positive.max() else { return nil }
         let lowest = roundBelow(smallest)
-        // A scale needs some length, and less than a decade makes trifles look like a trend.
+        // A scale needs some length, and less than a decade makes trifles seem a trend.
         let highest = max(roundAbove(largest), roundAbove(lowest * 10))
         return Scale(
             kind: .logarithmic,

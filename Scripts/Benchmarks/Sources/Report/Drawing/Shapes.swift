@@ -49,7 +49,7 @@ extension Element {
     static func text(
         _ words: String,
         at place: Point,
-        _ look: TextLook,
+        _ style: TextStyle,
         anchor: Anchor = .start
     ) -> Element {
         Element(
@@ -57,7 +57,7 @@ extension Element {
             [
                 "x": Figures.pixels(place.x),
                 "y": Figures.pixels(place.y),
-                "class": look.rawValue,
+                "class": style.rawValue,
                 "text-anchor": anchor.rawValue,
             ],
             text: words
@@ -99,13 +99,13 @@ extension Element {
 }
 
 /// Sizes and weights of text, with the width that a browser's usual fonts need at most.
-enum TextLook: String {
+enum TextStyle: String {
     /// A chart's title.
     case title
-    /// What a chart says, in a sentence.
+    /// The statement of a chart, in a sentence.
     case good
     case bad
-    /// What is measured, and in what.
+    /// The measured quantity, and its unit.
     case note
     /// A name.
     case name

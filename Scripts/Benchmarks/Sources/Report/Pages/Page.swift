@@ -98,7 +98,7 @@ extension Page.Section {
 }
 
 extension Results {
-    /// What the figures depend on.
+    /// The facts that the figures depend on.
     var facts: [(name: String, value: String)] {
         [
             ("Machine", machine.name), ("Processor", "\(machine.processor), \(machine.coreCount)"),

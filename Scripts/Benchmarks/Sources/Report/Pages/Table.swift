@@ -5,7 +5,7 @@ struct Table {
         var figure: String
         var remarks: [Remark] = []
 
-        /// What stands where nothing was measured.
+        /// The cell where nothing was measured.
         static let empty = Cell(figure: "–")
     }
 
@@ -61,13 +61,13 @@ extension Table.Row {
 }
 
 extension Table.Cell {
-    private var look: String { figure == Table.Cell.empty.figure ? "none" : "figure" }
+    private var styleClass: String { figure == Table.Cell.empty.figure ? "none" : "figure" }
 
     fileprivate var element: Element {
         Element(
             "td",
             [:],
-            (figure.isEmpty ? [] : [Element("span", ["class": look], text: figure)])
+            (figure.isEmpty ? [] : [Element("span", ["class": styleClass], text: figure)])
                 + remarks.map(\.element)
         )
     }

@@ -1,6 +1,6 @@
 import Results
 
-/// What a lower value means to a reader.
+/// The meaning of a lower value to a reader.
 enum Merit {
     case faster, sooner, smaller, fewer
     /// Of rates, where the higher value is the better one.
@@ -26,7 +26,7 @@ enum Merit {
         }
     }
 
-    /// What is said beside an axis.
+    /// The words beside an axis.
     var hint: String { self == .higherRate ? "higher is better" : "lower is better" }
 }
 

@@ -2,7 +2,7 @@ import Glibc
 
 /// How a cost grows with a number of things, beside the logarithm of that number.
 struct Growth {
-    /// What the cost may do.
+    /// The limit of the cost's growth.
     enum Limit {
         case flat
         case logarithmic
@@ -49,7 +49,7 @@ struct Growth {
     /// The same ratio of something that costs 1 + log2 n.
     var logarithmicRatio: Double { logarithmicCost(at: largest.size) / smallest.cost }
 
-    /// What the cost at the smallest size becomes at another, growing as 1 + log2 n does.
+    /// The cost at another size if it grew from the smallest size as 1 + log2 n does.
     func logarithmicCost(at size: Double) -> Double {
         smallest.cost * Growth.depth(size) / Growth.depth(smallest.size)
     }

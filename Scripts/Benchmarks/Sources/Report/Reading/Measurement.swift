@@ -1,6 +1,6 @@
 import Results
 
-/// What the rounds of one job, one system and one size come to.
+/// The result of the rounds of one job, one system and one size.
 struct Measurement {
     let job: String
     let title: String
@@ -75,7 +75,7 @@ struct Measurements {
             .flatMap { $0.sorted { $0.system.place < $1.system.place } }
     }
 
-    /// What was measured of a job, at all sizes.
+    /// The measurements of a job, at all sizes.
     func of(_ job: String) -> [Measurement] { all.filter { $0.job == job } }
 }
 

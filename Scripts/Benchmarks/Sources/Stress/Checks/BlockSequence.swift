@@ -7,7 +7,7 @@ struct BlockSequence {
     private var latest: [Int] = [0]
     /// Every number up to this one has arrived.
     private var complete = 0
-    /// What arrived ahead of others.
+    /// The numbers that arrived ahead of earlier ones.
     private var early: Set<Int> = []
 
     /// Takes down that a block runs.

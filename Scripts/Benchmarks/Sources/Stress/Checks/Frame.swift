@@ -1,14 +1,14 @@
 import BenchSupport
 import UVRunLoop
 
-/// What a run on the stack has done so far.
+/// The actions of a run on the stack so far.
 struct Frame {
     /// How far an observed pass has come.
     enum Step {
         case begun, entered, beforeTimers, beforeSources, beforeWaiting, afterWaiting, left
     }
 
-    /// What a pass has handled.
+    /// The items that a pass has handled.
     struct Pass {
         var blocks = 0
         var sources = 0
@@ -40,7 +40,7 @@ struct Frame {
     /// The first of the custom sources; requests are one.
     private var firstSource: SourceKind?
 
-    /// What a source in step 4 is.
+    /// The kind of a source in step 4.
     enum SourceKind { case custom, requests }
 
     init(
@@ -58,7 +58,7 @@ struct Frame {
         passStart = start
     }
 
-    /// What run it is, in words.
+    /// A description of the run, in words.
     var name: String { "a run of \(mode.rawValue) for \(limit.map { "\($0)" } ?? "ever")" }
 
     var limitWasPast: Bool { limit.map { $0 <= .zero } ?? false }
@@ -127,7 +127,7 @@ struct Frame {
         }
     }
 
-    // MARK: What passes handle
+    // MARK: Items that passes handle
 
     mutating func noteBlock() {
         pass.blocks += 1

@@ -1,4 +1,4 @@
-/// What was sent somewhere, and what of it has arrived.
+/// Counts of the items that were sent to one place, and of those that have arrived.
 final class Ledger: Sendable {
     private let sent = Number()
     private let done = Number()
@@ -11,9 +11,9 @@ final class Ledger: Sendable {
 
     func finish(_ count: Int = 1) { done.add(count) }
 
-    /// What is still on its way.
+    /// The number of items that are still on their way.
     ///
-    /// What is done is read first: it may have been sent meanwhile, but not the other way round.
+    /// Finished items are counted first, so that the number is never negative.
     var outstanding: Int {
         let done = done.value
         return sent.value - done

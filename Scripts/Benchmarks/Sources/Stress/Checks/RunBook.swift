@@ -3,7 +3,7 @@ import UVRunLoop
 
 /// Runs a thread's loop, keeps book of what each run on the stack does, and checks how it ends.
 ///
-/// Whatever a handler is called for is noted here first, with the innermost run.
+/// Every call of a handler is noted here first, with the innermost run.
 final class RunBook {
     let loop = UVRunLoop.current
     let tally: Tally
@@ -64,7 +64,7 @@ final class RunBook {
         let frame = frames.removeLast()
         check(result, of: frame)
         checkStack()
-        // What ends all runs ends them from the innermost outwards.
+        // A stop of all runs ends them from the innermost outwards.
         if endsAllRuns { if frames.isEmpty { endsAllRuns = false } else { stop() } }
         return result
     }

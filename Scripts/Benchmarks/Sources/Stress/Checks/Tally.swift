@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What is counted, under its kind of load.
+/// The counted operations, under their kinds of load.
 enum Operation: Int, CaseIterable, Sendable {
     case timersFired, timersRepeated, timersMissed, timersCancelled, timersRedated
     case blocksRun
@@ -16,7 +16,7 @@ enum Operation: Int, CaseIterable, Sendable {
     case childrenEnded
     case passes, waits
 
-    /// What it is called in the summary, after a number.
+    /// The name of the operation in the summary, after a number.
     var title: String {
         switch self {
         case .timersFired: "fired"
@@ -82,7 +82,7 @@ enum Operation: Int, CaseIterable, Sendable {
     }
 }
 
-/// What one thread has done, for others to look at.
+/// The numbers of operations of one thread, for other threads to read.
 final class Tally: Sendable {
     private let numbers = Operation.allCases.map { _ in Number() }
 

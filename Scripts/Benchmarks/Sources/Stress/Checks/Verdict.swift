@@ -19,12 +19,12 @@ func demand(
 
 /// Tells of the first thing that went wrong, and ends the program.
 enum Verdict {
-    /// What is known about the run of the program when something goes wrong.
+    /// The known facts about the run of the program when something goes wrong.
     struct Scene: Sendable {
         var settings: Settings?
         var scenario = 0
         var start = now()
-        /// What has been done so far.
+        /// The account of the work done so far.
         var account: @Sendable () -> String = { "" }
     }
 
@@ -32,8 +32,8 @@ enum Verdict {
 
     /// Says what was expected and what was seen, and what had been done by then.
     ///
-    /// The process ends at once, because nothing after a broken promise can be relied on. Whoever
-    /// comes second waits for the end under the lock.
+    /// The process ends at once, because nothing after a broken promise can be relied on. A thread
+    /// that fails second waits for the end under the lock.
     @inline(never)
     static func fail(expected: String, seen: String) -> Never {
         scene.withLock { scene in

@@ -1,6 +1,6 @@
 import BenchSupport
 
-/// What has been done so far, by all threads.
+/// The work done so far, by all threads.
 struct Account: Sendable {
     private let tallies: [Tally]
     let start: Int64

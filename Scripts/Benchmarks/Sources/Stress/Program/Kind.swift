@@ -6,10 +6,10 @@ enum Kind: Int, CaseIterable, Sendable {
         threads,
         captures, forks
 
-    /// What it is called on the command line and in the summary.
+    /// The name on the command line and in the summary.
     var name: String { "\(self)" }
 
-    /// What it consists of.
+    /// The load of this kind, in words.
     var explanation: String {
         switch self {
         case .timers: "one-shot and repeating timers, re-dated and cancelled"

@@ -16,7 +16,7 @@ final class PostFlood: Sendable {
     private let run = Number()
     private let forks = Number()
 
-    /// What a sender's blocks count up, on the loop's thread.
+    /// The counter of a sender's blocks, on the loop's thread.
     private final class Turn { var number = 0 }
 
     init(count: Int, senders: Int) {

@@ -1,11 +1,11 @@
 import BenchSupport
 import Glibc
 
-/// What the process has and has used, as the system says.
+/// The resources of the process, as the system says.
 struct ProcessFigures {
     let residentBytes: Int
     let peakResidentBytes: Int
-    /// What malloc has handed out and not got back; `nil` where it is not the system's.
+    /// The bytes that malloc has handed out and not got back; `nil` where it is not the system's.
     let allocatedBytes: Int?
     let descriptors: Int
     let voluntarySwitches: Int

@@ -17,7 +17,7 @@ final class ReleaseCount: Sendable {
 
     init(count: Int) { self.count = count }
 
-    /// What became of the captures of one kind.
+    /// The counts of the captures of one kind: made, released at home, and released elsewhere.
     private final class Score: Sendable {
         let made = Number()
         let atHome = Number()

@@ -7,7 +7,7 @@ import UVRunLoop
 /// The kinds and the manner change from scenario to scenario: what a busy mix hides comes out where
 /// little happens.
 final class Scenario: Sendable {
-    /// What happens in a scenario, chosen by the seed.
+    /// The course of a scenario, chosen by the seed.
     struct Plan: Sendable {
         let number: Int
         let seed: UInt64
@@ -111,6 +111,6 @@ extension Scenario.Plan {
 }
 
 extension Kind {
-    /// What can end another thread's run without a limit.
+    /// The kinds of load that can end another thread's run without a limit.
     static let rousing: Set<Kind> = [.blocks, .signals, .ports, .performs]
 }

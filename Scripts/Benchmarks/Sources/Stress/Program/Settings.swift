@@ -1,4 +1,4 @@
-/// What a run of the program was asked for.
+/// The options of a run of the program.
 struct Settings: Sendable {
     /// Where all choices come from.
     let seed: UInt64
@@ -11,6 +11,6 @@ struct Settings: Sendable {
     let kinds: [Kind]
     /// For how long nothing at all may happen, in nanoseconds.
     let patience: Int64
-    /// What is to go wrong on purpose, so that one sees it noticed.
+    /// The fault that is made on purpose, so that one sees it noticed.
     let fault: Fault?
 }

@@ -1,10 +1,10 @@
 import BenchSupport
 import Glibc
 
-/// What a run of the program has done and found, for people.
+/// The work and the findings of a run of the program, for people.
 struct Summary {
-    /// What may be allocated at the end and was not at the start: what the language and the
-    /// library make once and keep.
+    /// The bytes that may be allocated at the end and were not at the start: the memory that the
+    /// language and the library allocate once and keep.
     private static let mostLeft = 1_048_576
 
     let settings: Settings

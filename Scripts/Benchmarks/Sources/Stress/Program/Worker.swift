@@ -14,7 +14,7 @@ final class Worker {
     private let home: WorkerHome
     private let outsiders: [Outsider]
 
-    /// What of the present scenario the thread has.
+    /// The thread's part of the present scenario.
     private(set) var scenario: Scenario?
     private(set) var partners: [Workload] = []
     private var traffic: [any Traffic] = []
@@ -22,7 +22,7 @@ final class Worker {
     private var gate: Scenario.Gate?
     /// Whether the thread may hand over anything.
     private(set) var isSending = false
-    /// What the present run is to complete.
+    /// The place whose work the present run is to complete.
     private var draining: Workload.Place?
     private var mayLeave = false
 
@@ -41,7 +41,7 @@ final class Worker {
         loop = book.loop
     }
 
-    /// What the thread does.
+    /// The body of the thread.
     func main() {
         let keeper = UVRunLoop.Source { _ in }
         for mode in Modes.observed { loop.add(keeper, forMode: mode) }
@@ -55,7 +55,7 @@ final class Worker {
         home.didEnd(loop, lateness)
     }
 
-    // MARK: What the runner says
+    // MARK: Orders of the runner
 
     func begin(_ scenario: Scenario) {
         self.scenario = scenario
@@ -169,7 +169,7 @@ final class Worker {
         if isSending, let scenario, scenario.plan.isPatient { book.stopAll() }
     }
 
-    /// In a patient scenario, whoever was roused rouses somebody, so that the load goes on.
+    /// In a patient scenario, a thread that was roused rouses another, so that the load goes on.
     private func rouseAnother(_ generator: inout Generator) {
         var choices = generator.fork()
         choices.pick(rousing).act(&choices)

@@ -1,8 +1,8 @@
 import UVRunLoop
 
-/// What a worker's thread and the rest of the program know of each other.
+/// The state that a worker's thread and the rest of the program share.
 final class WorkerHome: Sendable {
-    /// What a worker tells when its loop is there.
+    /// The message of a worker when its loop is there.
     struct Address: Sendable {
         let worker: Confined<Worker>
         let loop: UVRunLoop

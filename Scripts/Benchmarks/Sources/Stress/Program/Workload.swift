@@ -29,15 +29,15 @@ final class Workload: Sendable {
         ledgers[kind.rawValue][place.rawValue]
     }
 
-    /// What is still to arrive.
+    /// The number of items that are still to arrive.
     func outstanding(_ place: Place) -> Int {
         ledgers.lazy.map { $0[place.rawValue].outstanding }.reduce(0, +)
     }
 
-    /// What has arrived.
+    /// The number of items that have arrived.
     var arrived: Int { ledgers.joined().map(\.finished).reduce(0, +) }
 
-    /// What is still to arrive, in words.
+    /// The items that are still to arrive, in words.
     var account: String {
         var parts: [String] = []
         for kind in Kind.allCases {
@@ -53,7 +53,7 @@ final class Workload: Sendable {
         return "worker \(index) (\(state)): \(rest)"
     }
 
-    // MARK: What others send to
+    // MARK: Inlets
 
     /// Puts up what others send one kind of load to.
     func putUp(_ inlet: any Sendable, for kind: Kind) { inlets.withLock { $0[kind] = inlet } }
@@ -78,12 +78,12 @@ final class Workload: Sendable {
         loop.perform { [worker] in worker.value.didOpen(gate) }
     }
 
-    /// Has the thread look whether its scenario is over.
+    /// Has the thread check whether its scenario is over.
     func nudge() {
         loop.perform { [worker] in worker.value.wasNudged() }
     }
 
-    /// Has the thread look whether it has everything.
+    /// Has the thread check whether it has everything.
     func remind() {
         loop.perform { [worker] in worker.value.checkArrivals() }
     }

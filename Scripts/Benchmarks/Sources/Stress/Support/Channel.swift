@@ -16,7 +16,7 @@ struct Channel {
         (readEnd, writeEnd) = (ends[0], ends[1])
     }
 
-    /// What came of reading or writing.
+    /// The outcome of reading or writing.
     enum Outcome {
         case bytes(Int)
         /// There is nothing, or no room.
@@ -45,7 +45,7 @@ struct Channel {
     }
 }
 
-/// Bytes that look as if drawn, of which reader and writer know every one.
+/// Bytes that look random, of which reader and writer know every one.
 struct ByteStream {
     private let seed: UInt64
     /// How many have been taken.

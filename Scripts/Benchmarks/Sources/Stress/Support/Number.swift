@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that several threads may count up and look at.
+/// A number that several threads may count up and read.
 final class Number: Sendable {
     private let number: Atomic<Int>
 

@@ -24,7 +24,7 @@ final class BlockTraffic: Traffic {
         var place: Workload.Place { self == .apart ? .apart : .atHand }
     }
 
-    /// What a block says when it runs.
+    /// The data that a block carries to its run.
     private struct Stamp {
         let sender: Int
         let lane: Lane
@@ -35,7 +35,7 @@ final class BlockTraffic: Traffic {
         let date = now()
     }
 
-    /// What blocks find their way by.
+    /// The workload and the traffic of the thread that blocks are sent to.
     struct Inlet: Sendable {
         let workload: Workload
         let traffic: Confined<BlockTraffic>
@@ -147,7 +147,7 @@ final class BlockTraffic: Traffic {
             "the blocks \(name) in the order in which they were posted",
             "number \(stamp.rank) after \(latest[sender][lane.rawValue])"
         )
-        // What is within another block may come before what was taken together with that.
+        // A block within another one may come before blocks that were taken together with that.
         guard depth == 0 else { return }
         for other in Lane.allCases where other.runningModes.contains(mode) {
             latest[sender][other.rawValue] = stamp.rank

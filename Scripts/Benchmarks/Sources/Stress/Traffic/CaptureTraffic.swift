@@ -4,7 +4,7 @@ import UVRunLoop
 /// Items whose handlers are bound to this thread, and which other threads invalidate, take out or
 /// are the last to hold: what a handler has captured is released on this thread, once, and soon.
 final class CaptureTraffic: Traffic {
-    /// What becomes of an item.
+    /// The way in which an item ends.
     enum Fate: CaseIterable {
         /// Another thread invalidates it.
         case invalidated

@@ -2,7 +2,7 @@ import BenchSupport
 import Glibc
 import UVRunLoop
 
-/// What a handler has captured: it knows on which thread it has to be released.
+/// The capture of a handler: it knows on which thread it has to be released.
 final class Capture {
     private let home = pthread_self()
     private let didRelease: @Sendable (_ isAtHome: Bool) -> Void

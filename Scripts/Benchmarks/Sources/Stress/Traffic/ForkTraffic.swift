@@ -44,7 +44,7 @@ extension ForkTraffic {
     #endif
 }
 
-/// What a child does with loops.
+/// The use of loops in a child.
 ///
 /// Nothing in it takes a lock of this program, which may be held by a thread that is not there.
 enum ChildProgram {

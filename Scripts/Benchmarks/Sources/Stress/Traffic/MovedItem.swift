@@ -136,7 +136,7 @@ final class MovedItem {
         case .port(let port): loop.remove(port, forMode: mode)
         }
         check()
-        // What is in no mode may go to another loop.
+        // An item in no mode may go to another loop.
         if modes.isEmpty, !isCommon { self.loop = nil }
     }
 

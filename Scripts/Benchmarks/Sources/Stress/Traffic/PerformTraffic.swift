@@ -8,7 +8,7 @@ final class PerformTraffic: Traffic {
         let traffic: Confined<PerformTraffic>
     }
 
-    /// What a request throws on purpose.
+    /// An error that a request throws on purpose.
     private struct Refusal: Error, Equatable {
         let number: UInt64
     }

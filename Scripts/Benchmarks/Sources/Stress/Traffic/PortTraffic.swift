@@ -3,7 +3,7 @@ import UVRunLoop
 
 /// Messages through ports: in the order of their senders, each one that was not refused.
 final class PortTraffic: Traffic {
-    /// What a message says.
+    /// The content of a message.
     struct Note: Sendable {
         let sender: Int
         let number: Int
@@ -77,7 +77,7 @@ final class PortTraffic: Traffic {
         if Fault.losesMessage.strikes(fault) || inlet.port.send(message, limit: limit) {
             sent[index] = number
         } else {
-            // What is refused was not sent: the next message has its number.
+            // A refused message was not sent: the next message has its number.
             inlet.workload.ledger(.ports).takeBack()
             worker.tally.count(.messagesRefused)
             demand(limit != nil, "a valid port to take a message that may wait", "it refused")

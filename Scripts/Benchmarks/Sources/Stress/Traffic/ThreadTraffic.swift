@@ -41,7 +41,7 @@ private final class Guest {
         deinit { number.add(-1) }
     }
 
-    /// What is kept on purpose.
+    /// The traces that are kept on purpose.
     private static let kept = Locked<[Trace]>([])
 
     private let fault: Fault?

@@ -1,9 +1,9 @@
 /// The part that one thread takes in one kind of load for one scenario.
 protocol Traffic: AnyObject {
-    /// What others are to send to is put up when it is made.
+    /// Puts up the inlets that other threads send to.
     init(_ worker: Worker)
 
-    /// Looks up what others have put up.
+    /// Looks up the inlets that other threads have put up.
     func connect()
 
     /// Does something, by choices of the generator.

@@ -42,7 +42,7 @@ final class BusyThreads: Sendable {
         shared.join()
     }
 
-    /// What the threads do, each its own kind; the number tells rounds apart.
+    /// The work of the threads, each of its own kind; the number tells rounds apart.
     private static func kinds(_ loop: UVRunLoop) -> [@Sendable (Int) -> Void] {
         [
             { number in makeModes(number) },
@@ -58,7 +58,7 @@ final class BusyThreads: Sendable {
     }
 }
 
-/// What the threads wait at.
+/// The gate at which the threads wait.
 private final class Gate: Sendable {
     enum Position: UInt8 { case closed, open, over }
 

@@ -47,8 +47,8 @@ extension Operation {
                     for id in 0..<3 {
                         try remote.send(id: Int32(id), data: [], sendLimit: scene.limit)
                     }
-                    // What is sent one way is not acknowledged: a connection that broke says so
-                    // when it is asked.
+                    // A one-way message is not acknowledged: a connection that broke says so when
+                    // it is asked.
                     try scene.askAgain(remote) { received.value == 3 }
                 } catch {
                     problem.change { $0 = error }

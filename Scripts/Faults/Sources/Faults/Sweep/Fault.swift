@@ -44,7 +44,7 @@ struct Fault: Sendable {
 
     /// Whether the kernel could do that.
     ///
-    /// What it says is ready may be used up by others, a connection may break before it is
+    /// Data that it reports as ready may be used up by others, a connection may break before it is
     /// accepted, and a file that was just made may be removed: but none of that for ever.
     var isPossible: Bool {
         guard lasts else { return true }

@@ -1,6 +1,6 @@
 import Injection
 
-/// What comes of faults that cannot be mended here, and why.
+/// The results of faults that cannot be mended here, and their causes.
 enum Known {
     /// Calls on which libuv itself ends the process, and what the library does to avoid them.
     private static let aborts: [(call: String, reason: String)] = [
@@ -15,8 +15,8 @@ enum Known {
         ),
         (
             "epoll_wait",
-            "an epoll set that is open gives EINTR and no other error but a filter's; whoever "
-                + "filters system calls has to let it pass"
+            "an epoll set that is open gives EINTR and no other error but a filter's; a program "
+                + "that filters system calls has to let it pass"
         ),
         (
             "pipe2",
@@ -35,8 +35,8 @@ enum Known {
         ),
         (
             "read",
-            "an eventfd that is readable can be read; whoever filters system calls has to let it "
-                + "pass"
+            "an eventfd that is readable can be read; a program that filters system calls has to "
+                + "let it pass"
         ),
         (
             "realloc",
@@ -50,8 +50,8 @@ enum Known {
         ),
         (
             "write",
-            "an eventfd that is not full takes a wake-up; whoever filters system calls has to let "
-                + "it pass"
+            "an eventfd that is not full takes a wake-up; a program that filters system calls has "
+                + "to let it pass"
         ),
     ]
 
@@ -80,7 +80,7 @@ enum Known {
         traps.first { $0.call == fault.callName }?.reason
     }
 
-    /// What else is known to go wrong, and what it says then.
+    /// Further known troubles, and the complaints about them.
     private static let troubles: [(call: String, complaint: String, reason: String)] = [
         (
             "epoll_wait", "spins",

@@ -11,7 +11,7 @@ struct Sweep {
     /// as well for a fault to count as failed.
     private static let limits: (Duration, Duration) = (.milliseconds(60), .milliseconds(600))
 
-    /// What an operation takes when nothing fails.
+    /// The resources that an operation takes when nothing fails.
     private struct Baseline {
         let calls: [Int]
         let descriptors: Int
@@ -142,7 +142,7 @@ struct Sweep {
         Known.trouble(fault, what).map { .known($0) } ?? .failed(what)
     }
 
-    /// What there is too much of: descriptors that are left, or calls, as of a loop that spins.
+    /// The excess of a trial: descriptors or threads that are left, or calls of a spinning loop.
     private func excess(of fault: Fault, _ findings: Trial.Findings) -> String? {
         guard let baseline = baselines[fault.operation.name] else { return nil }
         if findings.descriptors != baseline.descriptors {

@@ -1,6 +1,6 @@
 import Injection
 
-/// What came of a fault.
+/// The result of a fault.
 enum Verdict {
     /// The operation did everything all the same.
     case done

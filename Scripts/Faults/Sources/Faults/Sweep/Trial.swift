@@ -7,14 +7,14 @@ import Injection
 /// no thread more than where nothing has failed.
 struct Trial: Sendable {
     let operation: Operation
-    /// What fails; `nil` for a trial that only counts.
+    /// The call that fails; `nil` for a trial that only counts.
     let fault: Fault?
     /// For how long the operation waits for what it has asked for.
     let limit: Duration
     /// How many threads are left where nothing fails: the main one, and those of libuv's pool.
     var threads = 1
 
-    /// What a trial says of itself.
+    /// The results that a trial reports.
     struct Findings: Sendable {
         /// How often each function was called while the fault was on.
         var calls: [Int]
@@ -109,7 +109,7 @@ struct Trial: Sendable {
             child_note_step(text)
         case .missing(let what):
             child_note_number(code, Self.codes.missing)
-            // What never comes cannot be had: but where only one call fails, all has to come.
+            // An event may never come; but where only one call fails, all have to come.
             if fault?.lasts == false { complain("missing: \(what)") }
         case .wrong(let what): complain("wrong: \(what)")
         }

@@ -3,7 +3,7 @@ import UVRunLoop
 
 extension Corner {
     private static let century = Duration.seconds(100 * 365 * 86_400)
-    /// What a number of 64 bits cannot hold as nanoseconds comes with the last of them.
+    /// A distance that 64 bits cannot hold as nanoseconds comes with the last of them.
     private static let distances: [Duration] = [
         century, .nanoseconds(Int64.max), .seconds(Int64.max / 2_000_000_000), .seconds(Int64.max),
     ]

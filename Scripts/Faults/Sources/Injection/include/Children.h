@@ -10,15 +10,15 @@ typedef void (*child_body)(void *context);
 
 enum { child_slots = 16, child_numbers = 96 };
 
-/// What became of a child.
+/// The end of a child.
 struct child_end {
     /// The status with which it exited; -1 when a signal ended it.
     int status;
     /// The signal that ended it, or 0. The watchdog's is SIGALRM.
     int signal;
-    /// What it was doing.
+    /// The step that it was in.
     char step[64];
-    /// What it complained of.
+    /// The problem that it complained of.
     char problem[192];
     /// Numbers that it left for the parent.
     long numbers[child_numbers];

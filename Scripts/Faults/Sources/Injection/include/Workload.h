@@ -1,5 +1,5 @@
-// What the operations need of the system for themselves: calls that never fail on purpose, and are
-// not counted.
+// System calls that the operations need for themselves: they never fail on purpose, and are not
+// counted.
 
 #ifndef WORKLOAD_H
 #define WORKLOAD_H

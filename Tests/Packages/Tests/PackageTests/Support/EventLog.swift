@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, in order, from whatever thread.
+/// The events of any thread, in the order in which they happened.
 final class EventLog: Sendable {
     private let state = Mutex<[String]>([])
 

@@ -25,7 +25,7 @@ final class Count: Sendable {
     func wait(for least: Int = 1) { while value < least { usleep(1_000) } }
 }
 
-/// What threads wait for until it is opened.
+/// A gate at which threads wait until it is opened.
 final class Gate: Sendable {
     private let isOpen = Atomic(false)
 

@@ -4,7 +4,7 @@
 // Linked into a program, it takes the place of malloc and its kin, of clock_gettime, epoll_wait
 // and write, for every library of the program. A part is counted between the begin and the end of
 // one of the four functions below:
-//   - allocations and looks at the clock by itself, for the thread that runs the part;
+//   - allocations and readings of the clock by itself, for the thread that runs the part;
 //   - jobs of the concurrency runtime's pool by itself, for all threads;
 //   - system calls by strace: the part begins and ends with a write of its name to the descriptor
 //     -1, which does nothing but show in a trace;
@@ -48,7 +48,7 @@ long count_bytes_held(void);
 
 /// Makes the monotonic clocks stand still.
 ///
-/// What depends on how much time has passed then depends on it no more, however slow the machine.
+/// No result then depends on how much time has passed, however slow the machine.
 void count_stop_clocks(void);
 /// The same, but that a sleep of a loop's takes as long as it takes.
 ///
