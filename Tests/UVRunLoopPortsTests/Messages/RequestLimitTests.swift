@@ -87,7 +87,7 @@ import Testing
         #expect(peer.readFrame()?.id == 77)
     }
 
-    @Test func aLimitOfZeroIsOneLook() throws {
+    @Test func aLimitOfZeroIsOneCheck() throws {
         let (place, gaveUp) = (Place(), Signal())
         let server = try PortServer(place, answeringBelow: 1, after: gaveUp)
         try onAnotherThread {

@@ -5,7 +5,7 @@ import Testing
 @testable import UVRunLoopSystem
 
 /// The codes of the system's errors.
-@Suite struct SystemErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct SystemErrorTests {
     @Test func whatIsUsedUpDependsOnTheAttempt() {
         let error = UVError(rawValue: -EAGAIN)
         let codes = [.spawn, .offload, .bind, .send].map {

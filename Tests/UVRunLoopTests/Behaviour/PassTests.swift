@@ -121,7 +121,7 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
-    func aHandledSourceIsFollowedByALookForDueTimers(kind: DriverKind) {
+    func aHandledSourceIsFollowedByACheckForDueTimers(kind: DriverKind) {
         withLoop(kind) { loop, log in
             log.observe(loop)
             addTimer(to: loop, after: .milliseconds(1)) { log.note("timer") }

@@ -146,7 +146,7 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
-    func aHandledSourceIsFollowedByALookForAReadyPort(kind: DriverKind) throws {
+    func aHandledSourceIsFollowedByAPollForAReadyPort(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
             try addReader(of: pipe, to: loop) { log.note("port") }

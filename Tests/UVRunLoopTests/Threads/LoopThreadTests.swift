@@ -152,11 +152,16 @@ import Testing
     }
 
     @Test func threadsThatEndLeaveNoDescriptorBehindJoinedOrNot() async {
-        await #expect(processExitsWith: .success) { inQuietProcess { countDescriptors() } }
+        await #expect(processExitsWith: .success) {
+            startAndStop(joining: true)
+            inQuietProcess { countDescriptors() }
+        }
     }
 
     @Test func aForkedChildCannotUseItsParentsThread() async {
         await #expect(processExitsWith: .success) {
+            // The runtime finds the types of threads before the fork.
+            startAndStop(joining: true)
             inQuietProcess { useTheParentsThread() }
         }
     }
