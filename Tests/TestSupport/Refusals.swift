@@ -46,23 +46,31 @@ package func refuse(
 ///
 /// - Parameter descriptor: The only descriptor; `nil` for all.
 package func refuseWatching(_ descriptor: CInt? = nil) {
-    #if arch(x86_64)
-    let number = 233
-    #else
-    let number = 21
-    #endif
     let add: UInt32 = 1
     var arguments = [1: add]
     if let descriptor { arguments[2] = UInt32(descriptor) }
-    refuse(systemCall: number, with: ENOSPC, where: arguments)
+    refuse(systemCall: number(233, 21), with: ENOSPC, where: arguments)
 }
 
 /// Has the kernel refuse to read a descriptor, as if its device were broken.
 package func refuseReading(_ descriptor: CInt) {
+    refuse(systemCall: number(0, 63), with: EIO, where: [0: UInt32(descriptor)])
+}
+
+/// Has the kernel refuse to send, as if it had no buffers.
+package func refuseSending() {
+    refuse(systemCall: number(44, 206), with: ENOBUFS)
+    refuse(systemCall: number(46, 211), with: ENOBUFS)
+}
+
+/// Has the kernel refuse to set timerfds, as if it had no memory.
+package func refuseSettingTimers() { refuse(systemCall: number(286, 86), with: ENOMEM) }
+
+/// The number of a system call on this processor.
+private func number(_ x86: Int, _ arm: Int) -> Int {
     #if arch(x86_64)
-    let number = 0
+    x86
     #else
-    let number = 63
+    arm
     #endif
-    refuse(systemCall: number, with: EIO, where: [0: UInt32(descriptor)])
 }

@@ -93,7 +93,8 @@ struct UVAlarm: ~Copyable {
 
     /// Closes a timerfd that cannot be set: it would be ready forever, or never.
     private mutating func closeFine() {
-        fine.take()?.close()
+        // Not `take()`, after which an unoptimised build finds the timerfd still there.
+        exchange(&fine, with: nil)?.close()
         fineDate = nil
     }
 

@@ -33,7 +33,10 @@ package final class FileStandIn: Sendable {
 
     /// Hangs up if the end of the file was reached.
     package func hangUpAtEnd() {
-        guard canEnd, isAtEnd, other.withLock({ $0.take() })?.close() != nil else { return }
+        guard canEnd, isAtEnd, let other = other.withLock({ $0.take() }) else { return }
+        // A forked child may have copies of both ends.
+        _ = shutdown(other.number, CInt(SHUT_RDWR))
+        other.close()
         var byte: UInt8 = 0
         _ = unsafe read(descriptor, &byte, 1)
     }

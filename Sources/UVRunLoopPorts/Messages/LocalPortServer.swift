@@ -289,6 +289,8 @@ struct LocalPortServer: ~Copyable, Sendable {
 
     private mutating func drop(_ tag: UInt64) {
         guard let connection = connections.remove(tag) else { return }
+        // Tells the peer at once, even if a forked child has a copy of the descriptor.
+        connection.socket.descriptor.shutDown()
         keptByteCount -= connection.reportedByteCount
         parked.remove(tag)
         awaitingReply.remove(tag)
@@ -318,6 +320,12 @@ struct LocalPortServer: ~Copyable, Sendable {
             acceptRetry = date
             arm(date)
         }
+    }
+
+    /// Ends all connections, as closing does, for peers that would wait for a forked child's copies.
+    func shutDown() {
+        listener.shutDown()
+        for tag in connections.tags { connections[tag]?.socket.descriptor.shutDown() }
     }
 
     // MARK: Timeouts

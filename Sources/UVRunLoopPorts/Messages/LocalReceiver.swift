@@ -26,6 +26,8 @@ final class LocalReceiver: TypedPortReceiver {
     private let directory: PortDirectory
     private let claim: NameClaim
     private let state: Guarded<State>
+    /// A forked child inherits the object; the connections stay its parent's.
+    private let owner = OwnerProcess()
     let invalidation = Invalidation<MessagePort.Local>()
 
     init(
@@ -173,6 +175,7 @@ final class LocalReceiver: TypedPortReceiver {
         guard let last = state.withLock({ $0.server.take() }) else { return }
         // The name goes first: a client that finds it should find a listener.
         claim.release()
+        if owner.isCurrent { last.shutDown() }
         _ = consume last
         handler?.release()
         endIntake()

@@ -72,8 +72,12 @@ extension UVRunLoop.MessagePort {
         ///
         /// > Threading: Any thread.
         public var invalidationHandler: (@Sendable (Remote) -> Void)? {
-            get { receiver.invalidation.handler }
-            set { receiver.invalidation.setHandler(newValue, of: self) }
+            get { connection.isOfThisProcess ? receiver.invalidation.handler : nil }
+            set {
+                // A forked child leaves its parent's handler alone.
+                if !connection.isOfThisProcess { newValue?(self); return }
+                receiver.invalidation.setHandler(newValue, of: self)
+            }
         }
 
         /// Closes the connection; senders that wait for a reply get an error.

@@ -5,9 +5,11 @@ struct ConnectionAttempt: Sendable {
     typealias Instant = UVRunLoop.Instant
 
     private static let maximumBackoff = Duration.milliseconds(64)
+    /// How long to retry without a deadline: as long as the kernel tries a TCP connection.
+    private static let maximumWait = Duration.seconds(127)
 
     let address: RawAddress
-    private let deadline: Instant?
+    private var deadline: Instant?
     private var backoff = Duration.milliseconds(1)
     private var retry: Instant?
 
@@ -18,6 +20,7 @@ struct ConnectionAttempt: Sendable {
 
     /// Schedules the next retry: the listener's backlog was full.
     mutating func didFindBacklogFull(at now: Instant) {
+        deadline = deadline ?? now + Self.maximumWait
         retry = now + backoff
         backoff = min(backoff * 2, Self.maximumBackoff)
     }

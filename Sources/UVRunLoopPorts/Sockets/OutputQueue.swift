@@ -4,13 +4,13 @@ package struct OutputQueue: Sendable {
     private static let coalescedSize = 16384
 
     /// Senders should pause while the queue is longer than this.
-    var highMark: Int
+    var highMark: Int { didSet { noteLength() } }
     /// Senders may resume once the queue is this short again.
     var lowMark: Int { didSet { lowMark = max(lowMark, 0) } }
     /// Bytes beyond this are refused.
-    var capacity: Int
+    var capacity: Int { didSet { capacity = max(capacity, 0) } }
 
-    private(set) var count = 0
+    package private(set) var count = 0
     /// Whether the queue was longer than the high mark, and is not yet as short as the low mark.
     var isAboveHighMark: Bool { wasAboveHighMark && count > lowMark }
     /// Whether the queue was longer than the high mark since it was last found as short as the low
@@ -41,6 +41,10 @@ package struct OutputQueue: Sendable {
             pieces.append(bytes)
         }
         count += bytes.count
+        noteLength()
+    }
+
+    private mutating func noteLength() {
         if count > highMark { wasAboveHighMark = true }
     }
 

@@ -108,8 +108,10 @@ struct StreamLifecycle: Sendable {
         }
     }
 
-    /// Whether both directions have ended.
-    var isOver: Bool { sending == .ended && (peerDidEnd || closesWhenDrained) }
+    /// Whether both directions have ended, and the connection was told.
+    var isOver: Bool {
+        phase == .open && sending == .ended && (peerDidEnd || closesWhenDrained)
+    }
 
     /// Whether to serve the connection without an event from the kernel.
     func isReady(_ queue: OutputQueue) -> Bool {

@@ -39,6 +39,8 @@ struct StreamState: ~Copyable, Sendable {
     var permit: ConnectionPermit?
     var lifecycle: StreamLifecycle
     var queue = OutputQueue()
+    /// The process whose bytes are in the queue.
+    private var owner = OwnerProcess()
     /// The events that the socket is watched for.
     private var registeredInterest: Events
     /// The target and deadline, while connecting.
@@ -133,6 +135,7 @@ struct StreamState: ~Copyable, Sendable {
     /// Handles one event.
     mutating func serve(_ events: Events, at now: UVRunLoop.Instant) -> Outcome {
         guard resources.descriptor != nil else { return Outcome() }
+        becomeOwner()
         var outcome = Outcome()
         // epoll reports an unconnected socket as hung up.
         if events.contains(.hangUp), lifecycle.phase != .retrying { lifecycle.isHungUp = true }
@@ -231,6 +234,7 @@ struct StreamState: ~Copyable, Sendable {
 
     /// Sends as much as the socket accepts, and queues the rest.
     mutating func send(_ bytes: ArraySlice<UInt8>) -> FollowUp {
+        becomeOwner()
         guard resources.descriptor != nil, lifecycle.accepts else {
             return FollowUp(wasAccepted: false)
         }
@@ -240,6 +244,8 @@ struct StreamState: ~Copyable, Sendable {
                 sent = try resources.descriptor?.send(bytes) ?? 0
             }
         } catch {
+            // The peer must not take an end for that of all bytes.
+            resources.descriptor?.resetWhenClosed()
             fail(reason(of: error))
             return followUp(wasAccepted: false)
         }
@@ -256,6 +262,7 @@ struct StreamState: ~Copyable, Sendable {
     }
 
     mutating func endSending(closing: Bool) -> FollowUp {
+        becomeOwner()
         guard resources.descriptor != nil else { return FollowUp(wasAccepted: false) }
         lifecycle.end(closing: closing)
         shutDownIfDue()
@@ -304,6 +311,7 @@ struct StreamState: ~Copyable, Sendable {
     private mutating func fail(_ error: SocketError) {
         lifecycle.failure = lifecycle.failure ?? error
         attempt = nil
+        resetIfCutShort()
         queue.removeAll()
     }
 
@@ -330,7 +338,15 @@ struct StreamState: ~Copyable, Sendable {
 
     /// Makes closing reset the connection if queued bytes are dropped.
     private func resetIfCutShort() {
-        if !queue.isEmpty { resources.descriptor?.resetWhenClosed() }
+        if !queue.isEmpty, owner.isCurrent { resources.descriptor?.resetWhenClosed() }
+    }
+
+    /// Makes the connection this process's: a forked child that uses one of its parent's leaves the
+    /// queue, of which it has a copy, to the parent.
+    private mutating func becomeOwner() {
+        guard !owner.isCurrent else { return }
+        owner = OwnerProcess()
+        queue.removeAll()
     }
 
     deinit { resetIfCutShort() }

@@ -15,6 +15,7 @@ extension UVRunLoop.MessagePort {
         private let receiver: LocalReceiver
         private let link: UVRunLoop.PortLink
         private let isAnswered: Atomic<Bool>
+        private let owner = OwnerProcess()
 
         init(
             _ message: Message,
@@ -33,15 +34,21 @@ extension UVRunLoop.MessagePort {
         ///
         /// Only the first reply counts. It has no effect if the sender waits for none, or is gone.
         ///
-        /// > Threading: Any thread.
+        /// > Threading: Any thread. Traps in a forked child of the process that got the request.
         ///
         /// - Parameter data: The reply; `nil` is a reply without data.
         public func reply(_ data: [UInt8]?) {
+            require(
+                owner.isCurrent,
+                "This request was sent to the parent process, which replies to it."
+            )
             guard !isAnswered.exchange(true, ordering: .relaxed) else { return }
             receiver.reply(data, to: ticket, link)
         }
 
-        deinit { reply(nil) }
+        deinit {
+            if owner.isCurrent { reply(nil) }
+        }
     }
 
     /// Where the reply to a request goes.

@@ -162,7 +162,8 @@ extension UVRunLoop {
             return try WallTimer(date, 0) { _, event in
                 if event == .reached { end.settle(.success(())) }
             } didFail: { error in
-                end.settle(.failure(error))
+                // The source keeps this for longer than its handler, whose release ends the wait.
+                wait.settle(.failure(error))
             }
         }
     }

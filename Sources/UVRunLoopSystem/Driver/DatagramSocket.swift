@@ -21,7 +21,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     private var isReceiving = false
     private let hasFailed = Atomic<Bool>(false)
     /// The bytes that wait to be sent, or are on their way to the loop's thread.
-    private let queuedBytes = Guarded(0)
+    private let queued = Guarded(Queued())
     /// Datagrams that wait to be sent; the first may have been passed to libuv.
     private var outgoing: ArraySlice<OutgoingDatagram> = []
     /// Whether libuv waits until the kernel has room for the first.
@@ -212,7 +212,15 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
 
     // MARK: Sending
 
-    var queuedByteCount: Int { queuedBytes.withLock { $0 } }
+    private struct Queued {
+        var byteCount = 0
+        var count = 0
+    }
+
+    /// The most datagrams that wait: many small ones take more memory than their bytes.
+    private static let maximumQueuedCount = 65_536
+
+    var queuedByteCount: Int { queued.withLock(\.byteCount) }
 
     /// Sends a datagram, on any thread.
     func send(
@@ -222,9 +230,12 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     ) throws(SystemError) {
         guard (address == nil) == isConnected else { throw SystemError(.send, .invalidArgument) }
         let target = try Self.rawAddress(address, .send)
-        let hasRoom = queuedBytes.withLock { queued in
-            guard queued <= limit else { return false }
-            queued += bytes.count
+        let hasRoom = queued.withLock { queued in
+            guard queued.byteCount <= limit, queued.count < Self.maximumQueuedCount else {
+                return false
+            }
+            queued.byteCount += bytes.count
+            queued.count += 1
             return true
         }
         guard hasRoom else { throw SystemError(.send, .queueOverflow) }
@@ -298,7 +309,10 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
 
     /// Counts a datagram that does not wait any more, and notes it if it was not sent.
     private func didLeave(_ datagram: OutgoingDatagram, _ status: CInt = 0) {
-        queuedBytes.withLock { $0 -= datagram.bytes.count }
+        queued.withLock { queued in
+            queued.byteCount -= datagram.bytes.count
+            queued.count -= 1
+        }
         guard status < 0 else { return }
         let error = SystemError(.send, UVError(rawValue: status))
         inbox.append(.sendFailed(error, to: datagram.address))

@@ -31,18 +31,27 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     private struct Actions {
         private var actions: [Action?] = []
         private var next = 0
+        /// Whether the loop's thread was asked to perform them.
+        private var isPosted = false
 
-        /// Returns whether it is the only one.
-        mutating func append(_ action: @escaping Action) -> Bool {
-            actions.append(action)
-            return actions.count == next + 1
+        var isEmpty: Bool { next == actions.count }
+
+        mutating func append(_ action: @escaping Action) { actions.append(action) }
+
+        /// Returns whether the caller has to ask the loop's thread.
+        mutating func post() -> Bool { !exchange(&isPosted, with: true) }
+
+        /// Ends one round; returns whether the caller has to ask for another.
+        mutating func endRound() -> Bool {
+            isPosted = !isEmpty
+            return isPosted
         }
 
         mutating func takeFirst() -> Action? {
-            guard next < actions.count else { return nil }
+            guard !isEmpty else { return nil }
             let action = actions[next].take()
             next += 1
-            if next == actions.count {
+            if isEmpty {
                 actions.removeAll(keepingCapacity: true)
                 next = 0
             }
@@ -82,7 +91,8 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
     /// Closes the handle from any thread; a forked child leaves its parent's handles alone.
     final func closeFromAnyThread() {
-        if loop.isOfThisProcess { onThread { $0.close() } }
+        guard loop.isOfThisProcess else { return }
+        if loop.isOnOwnThread { close() } else { onThread { $0.close() } }
     }
 
     /// Resumes production from any thread.
@@ -92,21 +102,38 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         }
     }
 
-    /// Has the loop's thread do something: at once if that is the calling thread, but after all that
-    /// was asked for before.
+    /// How many actions the loop's thread performs at a time, for the sake of everything else that
+    /// it has to do.
+    private static let actionsInARound = 64
+
+    /// Has the loop's thread do something, after all that was asked for before: at once if that is
+    /// the calling thread and nothing waits.
     ///
     /// Traps in a forked child.
     final func onThread(_ action: @escaping Action) {
         loop.checkProcess()
-        let isFirst = actions.withLock { $0.append(action) }
-        if loop.isOnOwnThread { return performActions() }
-        guard isFirst, !loop.onThread({ self.performActions() }) else { return }
+        let isOnThread = loop.isOnOwnThread
+        let (isNow, mustPost) = actions.withLock { actions in
+            if isOnThread, actions.isEmpty { return (true, false) }
+            actions.append(action)
+            return (false, actions.post())
+        }
+        if isNow { return action(self) }
+        if mustPost { post() }
+    }
+
+    private func post() {
+        guard !loop.onThread({ self.performActions() }) else { return }
         // The thread has ended.
         while actions.withLock({ $0.takeFirst() }) != nil {}
     }
 
     private func performActions() {
-        while let action = actions.withLock({ $0.takeFirst() }) { action(self) }
+        for _ in 0..<Self.actionsInARound {
+            guard let action = actions.withLock({ $0.takeFirst() }) else { break }
+            action(self)
+        }
+        if actions.withLock({ $0.endRound() }) { post() }
     }
 
     final func loopWillEnd() {

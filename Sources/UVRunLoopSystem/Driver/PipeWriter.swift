@@ -14,14 +14,18 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
         case failed(UVRunLoop.SystemError)
     }
 
+    /// The most bytes that are written before the loop goes on with everything else.
+    private static let mostAtATime = 1 << 20
     private let didWrite: @Sendable (Progress) -> Void
-    private var queue = OutputQueue()
     private var endsWhenDrained = false
+    /// Whether libuv is to tell when there is room.
+    private var isWaiting = false
 
-    /// The queue's state for other threads.
     private struct Account {
-        var queuedBytes = 0
+        var queue = OutputQueue()
         var isEnded = false
+        /// Whether the loop's thread was asked to write.
+        var isPosted = false
     }
 
     private let account = Guarded(Account())
@@ -37,18 +41,20 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
 
     // MARK: Any thread
 
-    var queuedBytes: Int { account.withLock(\.queuedBytes) }
+    var queuedBytes: Int { account.withLock(\.queue.count) }
 
     /// Queues bytes.
     func write(_ bytes: [UInt8], limit: Int) throws(UVRunLoop.SystemError) {
-        try account.withLock { account throws(UVRunLoop.SystemError) in
+        let mustPost = try account.withLock { account throws(UVRunLoop.SystemError) in
             guard !account.isEnded else { throw UVRunLoop.SystemError(.write, .invalidated) }
-            guard account.queuedBytes <= limit else {
+            guard account.queue.count <= limit else {
                 throw UVRunLoop.SystemError(.write, .queueOverflow)
             }
-            account.queuedBytes += bytes.count
+            guard !bytes.isEmpty else { return false }
+            account.queue.append(bytes[...])
+            return !exchange(&account.isPosted, with: true)
         }
-        onThread { handle in (handle as? PipeWriter)?.enqueue(bytes) }
+        if mustPost { onThread { handle in (handle as? PipeWriter)?.writePosted() } }
     }
 
     /// Closes the pipe when everything was written.
@@ -59,32 +65,36 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
 
     // MARK: The loop's thread
 
-    private func enqueue(_ bytes: [UInt8]) {
-        guard !isClosed, !bytes.isEmpty else { return }
-        let isFirst = queue.isEmpty
-        queue.append(bytes[...])
-        if isFirst, flush() { announce() }
+    private func writePosted() {
+        account.withLock { $0.isPosted = false }
+        if !isClosed, !isWaiting, flush() { announce() }
     }
 
     private func closeWhenDrained() {
         endsWhenDrained = true
-        if queue.isEmpty { close() }
+        if account.withLock(\.queue.isEmpty) { close() }
     }
 
     override func isReady() {
         if flush() { note() }
     }
 
-    /// Writes what there is room for.
+    /// Writes what there is room for, up to a limit: another thread may write as fast as the child
+    /// reads.
     ///
     /// - Returns: Whether that is an event.
     private func flush() -> Bool {
-        while let first = queue.first(1).first {
+        var rest = Self.mostAtATime
+        while rest > 0, let first = account.withLock({ $0.queue.first(1).first }) {
             let length = write(first)
-            guard length >= 0 else { return mayGoOn(after: length) ? false : fail(length) }
-            account.withLock { $0.queuedBytes -= length }
-            queue.didSend(length)
+            guard length >= 0 else {
+                return length == -Int(EAGAIN) ? awaitRoom() : fail(UVError(rawValue: CInt(length)))
+            }
+            _ = account.withLock { $0.queue.didSend(length) }
+            rest -= length
         }
+        guard account.withLock(\.queue.isEmpty) else { return awaitRoom() }
+        isWaiting = false
         try? watch(0)
         didWrite(.drained)
         if endsWhenDrained { close() }
@@ -98,28 +108,28 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
         }
     }
 
-    /// Whether there will be room later, and libuv tells when.
-    private func mayGoOn(after status: Int) -> Bool {
-        guard status == -Int(EAGAIN) else { return false }
+    /// Has libuv tell when there is room.
+    ///
+    /// - Returns: Whether that is an event: it fails.
+    private func awaitRoom() -> Bool {
         do {
             try watch(CInt(UV_WRITABLE.rawValue))
-            return true
-        } catch {
+            isWaiting = true
             return false
+        } catch {
+            return fail(error)
         }
     }
 
-    private func fail(_ status: Int) -> Bool {
-        let error = UVRunLoop.SystemError(.write, UVError(rawValue: CInt(status)))
+    private func fail(_ error: UVError) -> Bool {
         close()
-        didWrite(.failed(error))
+        didWrite(.failed(UVRunLoop.SystemError(.write, error)))
         return true
     }
 
     override func end() {
-        queue = OutputQueue()
         account.withLock { account in
-            account.queuedBytes = 0
+            account.queue = OutputQueue()
             account.isEnded = true
         }
         super.end()

@@ -163,10 +163,11 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         ///
         /// - Parameter signal: The number of the signal, such as `SIGTERM`.
-        /// - Throws: ``SystemError`` if the child has ended, if the number is no signal, or if it is
-        ///   not permitted.
+        /// - Throws: ``SystemError`` if the child has ended, if the source was invalidated, if the
+        ///   number is no signal, or if it is not permitted.
         public func send(signal: CInt) throws(SystemError) {
             receiver.checkProcess()
+            guard isValid || remaining.knowsExit else { throw SystemError(.kill, .invalidated) }
             try attempt(.kill) { () throws(UVError) in try child.send(signal) }
         }
 

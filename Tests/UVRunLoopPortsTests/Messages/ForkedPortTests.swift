@@ -22,6 +22,18 @@ import Testing
         await #expect(processExitsWith: .success) { try serveConnectionInChild() }
     }
 
+    @Test func aConnectionThatTheChildReleasesLosesNothing() async {
+        await #expect(processExitsWith: .success) { try releaseConnectionInChild() }
+    }
+
+    @Test func aRequestIsNotAnsweredByTheChild() async {
+        await #expect(processExitsWith: .success) { try releaseRequestInChild() }
+    }
+
+    @Test func theEndOfALocalPortIsNoticedWhileAChildLives() async {
+        await #expect(processExitsWith: .success) { try endLocalPortBesideChild() }
+    }
+
     @Test func aThreadOfAChildWaitsForOneThatTakesSecondsToMakeAPort() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
@@ -99,6 +111,9 @@ private func useRemotePortInChild() throws {
             guard sendFails(remote, replyMode: .default) else { return 3 }
             // More than the socket has room for, so that a part would be sent.
             guard sendFails(remote, count: 4 << 20, replyMode: nil) else { return 4 }
+            let calls = SharedBox(0)
+            remote.invalidationHandler = { _ in calls.value += 1 }
+            guard calls.value == 1, remote.invalidationHandler == nil else { return 5 }
             remote.invalidate()
             return 0
         }
@@ -182,6 +197,101 @@ private func serveConnectionInChild() throws {
         }
         precondition(status == 0 && peer.readToTheEnd() == [5])
         listener.invalidate()
+    }
+}
+
+private func releaseConnectionInChild() throws {
+    try onAnotherThread {
+        let loop = UVRunLoop.current
+        let accepted = Box<SocketPort?>(nil)
+        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, event in
+            guard case .accepted(let port) = event else { return }
+            port.setHandler { _, _ in }
+            accepted.value = port
+        }
+        loop.add(listener, forMode: .default)
+        guard let address = listener.localAddress else { preconditionFailure("No address.") }
+        let peer = try Peer(connectingTo: address)
+        loop.run(untilTrue: { accepted.value != nil })
+        let count = 8 << 20
+        accepted.value?.send([UInt8](repeating: 7, count: count))
+        let status = inChild {
+            guard let port = accepted.value, port.queuedBytes > 0 else { return 1 }
+            port.invalidate()
+            accepted.value = nil
+            return 0
+        }
+        precondition(status == 0)
+        let received = SharedBox(0)
+        let copy = dup(peer.number)
+        let reader = startThread { received.value = Peer(owning: copy).readToTheEnd().count }
+        if let port = accepted.value {
+            loop.add(port, forMode: .default)
+            port.invalidateWhenDrained()
+        }
+        listener.invalidate()
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        accepted.value = nil
+        reader.join()
+        precondition(received.value == count, "\(received.value) arrived.")
+    }
+}
+
+private func releaseRequestInChild() throws {
+    let place = Place()
+    let request = SharedBox<MessagePort.Request?>(nil)
+    let ready = Signal()
+    let end = Signal()
+    let server = startThread {
+        guard let port = try? place.local("port", { _, _ in nil }) else { return }
+        let requests = port.requests
+        let loop = UVRunLoop.current
+        loop.add(port, forMode: .default)
+        Task {
+            for await taken in requests {
+                request.value = taken
+                ready.send()
+            }
+        }
+        end.send()
+        loop.run(mode: .default, for: .seconds(60))
+    }
+    end.wait()
+    let remote = try place.remote()
+    let reply = SharedBox<[UInt8]?>(nil)
+    let client = startThread { reply.value = try? remote.request([1]) }
+    ready.wait()
+    let status = inChild {
+        request.value = nil
+        return 0
+    }
+    precondition(status == 0)
+    precondition(endsByTrap { request.value?.reply([66]) })
+    request.value?.reply([2])
+    client.join()
+    precondition(reply.value == [2], "\(reply.value ?? [])")
+    request.value = nil
+    remote.invalidate()
+    try? UVRunLoop.MessagePort.remote(named: "none").invalidate()
+    withExtendedLifetime(server) {}
+}
+
+private func endLocalPortBesideChild() throws {
+    let place = Place()
+    try onAnotherThread {
+        let local = try place.local("port") { _, _ in nil }
+        let loop = UVRunLoop.current
+        loop.add(local, forMode: .default)
+        let remote = try place.remote()
+        try remote.sendOneWay([1])
+        // The port has accepted the connection.
+        loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+        let child = startChild { while true { pause() } }
+        local.invalidate()
+        loop.add(remote, forMode: .default)
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        precondition(!remote.isValid && kill(child, 0) == 0)
+        kill(child, SIGKILL)
     }
 }
 

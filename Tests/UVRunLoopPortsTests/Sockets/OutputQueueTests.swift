@@ -52,6 +52,22 @@ import Testing
         #expect(!queue.isAboveHighMark)
     }
 
+    @Test func aHighMarkThatIsLoweredBelowTheQueueHoldsAtOnce() {
+        var queue = OutputQueue(highMark: 100, lowMark: 4)
+        queue.append(sampleBytes(20)[...])
+        #expect(!queue.isAboveHighMark)
+        queue.highMark = 10
+        #expect(queue.isAboveHighMark)
+        #expect([queue.didSend(1), queue.didSend(15)] == [false, true])
+    }
+
+    @Test func aCapacityBelowZeroRefusesAllBytes() {
+        var queue = OutputQueue()
+        queue.append(sampleBytes(20)[...])
+        queue.capacity = .min
+        #expect(queue.overflows(with: 1))
+    }
+
     @Test func theLowMarkIsToldOnceAfterTheHighOneWasPassed() {
         var queue = OutputQueue(highMark: 10, lowMark: 4)
         var told: [Bool] = []

@@ -58,7 +58,7 @@ import Testing
             .send: Story("C", isValid: true, peer: "hello! end"),
             .endSending: Story("CE", peer: "hello end"),
             .invalidate: Story("", peer: "hello end"),
-            .invalidateWhenDrained: Story("", peer: "hello end"),
+            .invalidateWhenDrained: Story("C", peer: "hello end"),
             .reset: Story("CR"),
             .threadEnd: Story("", peer: "hello end"),
         ],
@@ -124,6 +124,50 @@ import Testing
         .reset: Story("C"),
         .threadEnd: Story("C", peer: "hello end"),
     ]
+
+    /// As over TCP, where connecting takes longer.
+    @Test func aConnectionThatIsClosedWhileConnectingTellsThatItWasConnected() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            let listener = try PlainListener(at: .unix(folder.path + "/socket"))
+            let log = EventLog()
+            let port = try SocketPort(connectingTo: listener.address) { log.note($1) }
+            port.invalidateWhenDrained()
+            #expect(port.isValid)
+            loop.add(port, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.entries == ["connected"] && !port.isValid)
+        }
+    }
+
+    /// A peer must not take the end of some bytes for the end of all.
+    @Test func aConnectionWhoseBytesTheSystemDoesNotSendIsReset() async {
+        await #expect(processExitsWith: .success) {
+            try onAnotherThread {
+                let loop = UVRunLoop.current
+                let server = try Server(loop)
+                let peer = try Peer(connectingTo: server.address)
+                loop.run(untilTrue: { !server.connections.isEmpty })
+                let port = server.connection
+                port.send([UInt8](repeating: 7, count: 8 << 20))
+                precondition(port.queuedBytes > 0)
+                refuseSending()
+                let wasReset = SharedBox(false)
+                let copy = dup(peer.number)
+                let reader = startThread {
+                    let peer = Peer(owning: copy)
+                    var bytes: [UInt8]?
+                    repeat { bytes = peer.read() } while bytes?.isEmpty == false
+                    wasReset.value = bytes == nil
+                }
+                loop.run(untilTrue: { !port.isValid })
+                precondition(server.log.entries == ["failed: the system refused"])
+                reader.join()
+                precondition(wasReset.value)
+                server.close()
+            }
+        }
+    }
 
     @Test func aConnectionThatTheKernelDoesNotWatchTellsItsError() async {
         await #expect(processExitsWith: .success) {

@@ -175,6 +175,15 @@ private typealias WallDate = UVRunLoop.WallDate
         }
     }
 
+    @Test func aSleepEndsWithTheThreadOfItsLoop() async throws {
+        let thread = try startLoopThread()
+        let sleep = Task { try await thread.runLoop.sleep(until: .now + .seconds(3_600)) }
+        // Long enough for the timer to be in the loop, most of the time.
+        try await Task.sleep(for: .milliseconds(20))
+        thread.stop(afterQueuedWork: false)
+        await #expect(throws: UVRunLoop.PerformError.threadEnded) { try await sleep.value }
+    }
+
     @Test func aCancelledSleepEnds() async throws {
         try await UVRunLoop.withThread { loop in
             let task = Task { try await loop.sleep(until: WallDate.now + .seconds(1_000)) }
@@ -197,3 +206,5 @@ private typealias WallDate = UVRunLoop.WallDate
         }
     }
 }
+
+private func startLoopThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }

@@ -41,6 +41,28 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    /// The child has copies of all descriptors.
+    @Test func aFileEndsWhileAForkedChildLives() async {
+        await #expect(processExitsWith: .success) {
+            let folder = TemporaryFolder()
+            folder.write("text", to: "file")
+            replaceInput(by: "\(folder.path)/file")
+            try withLoop { loop in
+                var child: pid_t = 0
+                var bytes: [UInt8] = []
+                let input = try StandardInput { _, event in
+                    if case .bytes(let some) = event { bytes += some }
+                }
+                loop.add(input, forMode: .default)
+                child = startChild { while true { pause() } }
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                precondition(bytes == Array("text".utf8))
+                precondition(kill(child, 0) == 0)
+                kill(child, SIGKILL)
+            }
+        }
+    }
+
     @Test func theNullDeviceEndsAtOnce() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {

@@ -198,6 +198,18 @@ import Testing
         }
     }
 
+    @Test func withATimerfdThatCannotBeSetDatesAreStillMet() async {
+        await #expect(processExitsWith: .success) {
+            onAnotherThread {
+                refuseSettingTimers()
+                let loop = UVRunLoop.current
+                let timer = UVRunLoop.Timer(after: .microseconds(300)) { _ in }
+                loop.add(timer, forMode: .default)
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            }
+        }
+    }
+
     @Test func withoutADescriptorForTheTimerfdDatesAreStillMet() async {
         await #expect(processExitsWith: .success) { inQuietProcess(meetDatesWithoutADescriptor) }
     }
