@@ -376,32 +376,6 @@ private typealias Address = UVRunLoop.SocketAddress
         }
     }
 
-    @Test func aThreadThatSendsWithoutAPauseDoesNotHoldUpTheLoop() throws {
-        try withLoop { loop in
-            let port = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, _ in }
-            let target = port.localAddress
-            let isOver = SharedBox(false)
-            let hasGivenUp = SharedBox(false)
-            let sender = startThread {
-                for _ in 0..<2_000_000 where !isOver.value {
-                    try? port.send([1], to: target)
-                }
-                hasGivenUp.value = !isOver.value
-            }
-            loop.add(port, forMode: .default)
-            var fires = 0
-            let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { _ in fires += 1
-            }
-            loop.add(timer, forMode: .default)
-            for _ in 0..<20 { loop.run(mode: .default, for: .milliseconds(5)) }
-            isOver.value = true
-            sender.join()
-            #expect(fires > 1 && !hasGivenUp.value)
-            port.invalidate()
-            timer.invalidate()
-        }
-    }
-
     @Test func aTaskTakesTheEvents() async throws {
         try await UVRunLoop.withThread { loop in
             let port = try await loop.datagramPort(boundTo: .ipv4Loopback(port: 0))

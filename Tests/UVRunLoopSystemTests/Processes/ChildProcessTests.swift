@@ -6,47 +6,6 @@ import UVRunLoopSystem
 
 /// Programs in child processes, as sources of a loop.
 @Suite(.timeLimit(.minutes(15))) struct ChildProcessTests {
-    @Test func aThreadThatWritesWithoutAPauseDoesNotHoldUpTheLoop() throws {
-        try withLoop { loop in
-            let child = try ChildProcess(
-                .init("cat", input: .pipe, output: .null),
-                handler: { _, _ in }
-            )
-            let isOver = SharedBox(false)
-            let hasGivenUp = SharedBox(false)
-            let writer = startThread {
-                for _ in 0..<2_000_000 where !isOver.value { try? child.write([1, 2, 3]) }
-                hasGivenUp.value = !isOver.value
-            }
-            loop.add(child, forMode: .default)
-            var fires = 0
-            let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { _ in fires += 1
-            }
-            loop.add(timer, forMode: .default)
-            for _ in 0..<20 { loop.run(mode: .default, for: .milliseconds(5)) }
-            isOver.value = true
-            writer.join()
-            #expect(fires > 1 && !hasGivenUp.value)
-            timer.invalidate()
-            try child.send(signal: SIGKILL)
-            loop.run(mode: .default, for: .seconds(60))
-        }
-    }
-
-    @Test func aSignalToAnInvalidSourceSaysSo() throws {
-        try withLoop { _ in
-            let child = try ChildProcess(.init("sleep", ["600"])) { _, _ in }
-            kill(child.process, SIGKILL)
-            child.invalidate()
-            #expect(
-                code { () throws(UVRunLoop.SystemError) in
-                    try child.send(signal: SIGTERM)
-                } == .invalidated
-            )
-            #expect(awaitEnd(of: child.process) == -SIGKILL)
-        }
-    }
-
     @Test func outputAndExitAreTold() throws {
         try withLoop { loop in
             let story = ChildStory()

@@ -1,0 +1,53 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopPorts
+import UVRunLoopSystem
+
+/// Threads that give sources more and more to do.
+@Suite(.timeLimit(.minutes(15))) struct BusySenderTests {
+    @Test func aThreadThatSendsWithoutAPauseDoesNotHoldUpTheLoop() throws {
+        try withLoop { loop in
+            let port = try UVRunLoop.DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, _ in }
+            let target = port.localAddress
+            loop.add(port, forMode: .default)
+            expectRunsToEnd(loop) { try? port.send([1], to: target) }
+            port.invalidate()
+        }
+    }
+
+    @Test func aThreadThatWritesWithoutAPauseDoesNotHoldUpTheLoop() throws {
+        try withLoop { loop in
+            let child = try UVRunLoop.ChildProcess(
+                .init("cat", input: .pipe, output: .null),
+                handler: { _, _ in }
+            )
+            loop.add(child, forMode: .default)
+            expectRunsToEnd(loop) { try? child.write([1, 2, 3]) }
+            try child.send(signal: SIGKILL)
+            loop.run(mode: .default, for: .seconds(60))
+        }
+    }
+}
+
+/// Runs a loop with limits and a timer while another thread does something all the time.
+private func expectRunsToEnd(_ loop: UVRunLoop, _ work: @escaping @Sendable () -> Void) {
+    let isOver = SharedBox(false)
+    let hasGivenUp = SharedBox(false)
+    let end = UVRunLoop.Instant.now + .seconds(60)
+    let worker = startThread {
+        while !isOver.value, !hasGivenUp.value {
+            for _ in 0..<1_000 { work() }
+            hasGivenUp.value = .now > end
+        }
+    }
+    var fires = 0
+    let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { _ in fires += 1 }
+    loop.add(timer, forMode: .default)
+    for _ in 0..<20 { loop.run(mode: .default, for: .milliseconds(5)) }
+    isOver.value = true
+    worker.join()
+    #expect(fires > 1 && !hasGivenUp.value)
+    timer.invalidate()
+}

@@ -1,0 +1,36 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopSystem
+
+/// Signals to child processes whose sources are gone.
+@Suite(.timeLimit(.minutes(15))) struct ChildSignalTests {
+    @Test func aSignalToAnInvalidSourceSaysSo() throws {
+        try withLoop { _ in
+            let child = try UVRunLoop.ChildProcess(.init("sleep", ["600"])) { _, _ in }
+            kill(child.process, SIGKILL)
+            child.invalidate()
+            #expect(
+                code(of: { () throws(UVRunLoop.SystemError) in
+                    try child.send(signal: SIGTERM)
+                }) == .invalidated
+            )
+            #expect(awaitEnd(of: child.process) == -SIGKILL)
+        }
+    }
+
+    /// The source is invalid by then, too.
+    @Test func aSignalToAChildThatHasEndedSaysSo() throws {
+        try withLoop { loop in
+            let child = try UVRunLoop.ChildProcess(.init("true")) { _, _ in }
+            loop.add(child, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(
+                code(of: { () throws(UVRunLoop.SystemError) in
+                    try child.send(signal: SIGTERM)
+                }) == .processEnded
+            )
+        }
+    }
+}
