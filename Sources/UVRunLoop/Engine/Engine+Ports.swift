@@ -155,7 +155,7 @@ extension GenericEngine {
         mayHoldReady = true
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
-                guard !record.interest(in: mode).isEmpty else { return false }
+                guard record.canBeRefused(in: mode) else { return false }
                 record.queue(error, poll: poll, in: &modes, mode)
                 return true
             }

@@ -25,8 +25,12 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
     var isOff = false
-    /// The kernel's refusal to watch the descriptor, which is asked once only.
-    private(set) var refusal: Refusal?
+    /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
+    private var watchable: CInt?
+    /// The kernel's refusal.
+    private var refusal: UVError?
+    /// Whether the call that tells the refusal is pending.
+    private(set) var hasRefusal = false
     /// Whether it does not keep its modes from being empty.
     var isIdle: Bool
 
@@ -35,6 +39,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         order = UInt32(bitPattern: Int32(clamping: port.order)) ^ (1 << 31)
         servedAt = serial
         descriptor = port.descriptor
+        watchable = port.descriptor
         isPolled = port.isPolled
         events = port.events
         isIdle = !port.keepsModes
@@ -55,15 +60,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         mode.ready.members.remove(place)
     }
 
-    /// An error of the kernel, which the port is told in a call.
-    struct Refusal {
-        let error: UVError
-        var isTold = false
-    }
-
-    /// Whether the call that tells a refusal is pending.
-    var hasRefusal: Bool { refusal?.isTold == false }
-
     /// The events that the kernel must report for a port.
     struct Wish {
         /// `nil` if no reported event can be served now.
@@ -71,7 +67,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         var events: Events
     }
 
-    var wish: Wish { Wish(descriptor: isWatchable ? descriptor : nil, events: wanted) }
+    var wish: Wish { Wish(descriptor: isServable ? watchable : nil, events: wanted) }
 
     private var wanted: Events { events.union(.hangUp) }
 
@@ -90,12 +86,12 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Whether a run in one of its modes can serve it.
     var isServable: Bool { !isBeingCalled && !isOff }
 
-    /// Whether its descriptor may be watched for it.
-    private var isWatchable: Bool { isServable && refusal == nil }
+    /// Whether a refusal is one for this port in a mode.
+    func canBeRefused(in mode: Int) -> Bool { watchable != nil && !interest(in: mode).isEmpty }
 
-    /// Returns the reported events that a run in a mode can serve.
+    /// Returns the events that a run in a mode can serve.
     func interest(in mode: Int) -> Events {
-        isWatchable && attachment.place(in: mode) != nil ? wanted : []
+        isServable && attachment.place(in: mode) != nil ? wanted : []
     }
 
     /// Returns the events of a report that are for this source.
@@ -132,7 +128,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         in modes: inout ModeTable<Items>,
         _ mode: Int
     ) {
-        refusal = Refusal(error: error)
+        refusal = error
+        watchable = nil
+        hasRefusal = true
         queue(.hangUp, poll: poll, in: &modes, mode)
     }
 
@@ -159,6 +157,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     /// Removes it from the queues to be served.
+    @inline(__always)
     mutating func beginCall(
         _ events: Events,
         _ ticket: Ticket,
@@ -166,12 +165,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) -> GenericEngine<Items>.Delivery {
         turn = nil
         servedAt = serial
-        let refusal = hasRefusal ? self.refusal?.error : nil
-        if refusal != nil {
-            self.refusal?.isTold = true
-        } else if events.contains(.hangUp) {
-            isOff = true
-        }
+        let refusal = events.contains(.hangUp) ? takeRefusal() : nil
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(
             ticket: ticket,
@@ -179,6 +173,17 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
             events: events,
             refusal: refusal
         )
+    }
+
+    /// Takes the refusal that a hang-up stands for; without one, the source is off after the hang-up.
+    @inline(never)
+    private mutating func takeRefusal() -> UVError? {
+        guard hasRefusal else {
+            isOff = true
+            return nil
+        }
+        hasRefusal = false
+        return refusal
     }
 
     /// Removes it from the queues, and discards its pending events; it keeps its turn.
