@@ -90,6 +90,12 @@ struct StreamLifecycle: Sendable {
 
     mutating func didShutDown() { sending = .ended }
 
+    /// Whether the end of sending waits for the queue.
+    var isEnding: Bool { sending == .ending }
+
+    /// Sends no more, without an end: the parent process does, whose bytes wait.
+    mutating func leaveSendingToParent() { sending = .ended }
+
     /// Whether queued bytes are still to be sent, or the sending side still to be shut down, or an
     /// error still to be told that does not wait for anybody to read.
     var isFinishing: Bool { sending == .ending && !(failure != nil && postponesFailure) }

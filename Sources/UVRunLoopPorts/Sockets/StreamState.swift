@@ -342,10 +342,11 @@ struct StreamState: ~Copyable, Sendable {
     }
 
     /// Makes the connection this process's: a forked child that uses one of its parent's leaves the
-    /// queue, of which it has a copy, to the parent.
+    /// queue, of which it has a copy, and the end after it to the parent.
     private mutating func becomeOwner() {
         guard !owner.isCurrent else { return }
         owner = OwnerProcess()
+        if !queue.isEmpty || lifecycle.isEnding { lifecycle.leaveSendingToParent() }
         queue.removeAll()
     }
 

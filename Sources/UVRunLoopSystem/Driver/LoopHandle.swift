@@ -31,10 +31,15 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     private struct Actions {
         private var actions: [Action?] = []
         private var next = 0
+        /// How many were taken and are no longer in the array.
+        private var removedCount = 0
         /// Whether the loop's thread was asked to perform them.
         private var isPosted = false
 
-        var isEmpty: Bool { next == actions.count }
+        private var isEmpty: Bool { next == actions.count }
+
+        /// The number of the last action, counted from the first of all.
+        var end: Int { removedCount + actions.count }
 
         mutating func append(_ action: @escaping Action) { actions.append(action) }
 
@@ -47,11 +52,12 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
             return isPosted
         }
 
-        mutating func takeFirst() -> Action? {
-            guard !isEmpty else { return nil }
+        mutating func takeFirst(before end: Int = .max) -> Action? {
+            guard !isEmpty, removedCount + next < end else { return nil }
             let action = actions[next].take()
             next += 1
             if isEmpty {
+                removedCount += next
                 actions.removeAll(keepingCapacity: true)
                 next = 0
             }
@@ -92,7 +98,9 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     /// Closes the handle from any thread; a forked child leaves its parent's handles alone.
     final func closeFromAnyThread() {
         guard loop.isOfThisProcess else { return }
-        if loop.isOnOwnThread { close() } else { onThread { $0.close() } }
+        // What waits is of no use any more, and finds that.
+        if loop.isOnOwnThread { close() }
+        onThread { $0.close() }
     }
 
     /// Resumes production from any thread.
@@ -107,19 +115,22 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     private static let actionsInARound = 64
 
     /// Has the loop's thread do something, after all that was asked for before: at once if that is
-    /// the calling thread and nothing waits.
+    /// the calling thread.
     ///
     /// Traps in a forked child.
     final func onThread(_ action: @escaping Action) {
         loop.checkProcess()
         let isOnThread = loop.isOnOwnThread
-        let (isNow, mustPost) = actions.withLock { actions in
-            if isOnThread, actions.isEmpty { return (true, false) }
+        let (end, mustPost) = actions.withLock { actions in
             actions.append(action)
-            return (false, actions.post())
+            return (actions.end, !isOnThread && actions.post())
         }
-        if isNow { return action(self) }
-        if mustPost { post() }
+        if isOnThread {
+            // Not what others ask for meanwhile.
+            while let action = actions.withLock({ $0.takeFirst(before: end) }) { action(self) }
+        } else if mustPost {
+            post()
+        }
     }
 
     private func post() {

@@ -15,7 +15,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     }
 
     /// The most bytes that are written before the loop goes on with everything else.
-    private static let mostAtATime = 1 << 20
+    private static let mostAtATime = 1 << 18
     private let didWrite: @Sendable (Progress) -> Void
     private var endsWhenDrained = false
     /// Whether libuv is to tell when there is room.
@@ -45,6 +45,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
 
     /// Queues bytes.
     func write(_ bytes: [UInt8], limit: Int) throws(UVRunLoop.SystemError) {
+        loop.checkProcess()
         let mustPost = try account.withLock { account throws(UVRunLoop.SystemError) in
             guard !account.isEnded else { throw UVRunLoop.SystemError(.write, .invalidated) }
             guard account.queue.count <= limit else {
@@ -66,8 +67,11 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     // MARK: The loop's thread
 
     private func writePosted() {
-        account.withLock { $0.isPosted = false }
-        if !isClosed, !isWaiting, flush() { announce() }
+        let isEmpty = account.withLock { account in
+            account.isPosted = false
+            return account.queue.isEmpty
+        }
+        if !isClosed, !isWaiting, !isEmpty, flush() { announce() }
     }
 
     private func closeWhenDrained() {

@@ -26,6 +26,11 @@ import Testing
         await #expect(processExitsWith: .success) { try releaseConnectionInChild() }
     }
 
+    /// The parent has bytes to send, and the end after them.
+    @Test func aConnectionThatTheChildReadsIsEndedByTheParent() async {
+        await #expect(processExitsWith: .success) { try readConnectionInChild() }
+    }
+
     @Test func aRequestIsNotAnsweredByTheChild() async {
         await #expect(processExitsWith: .success) { try releaseRequestInChild() }
     }
@@ -229,6 +234,49 @@ private func releaseConnectionInChild() throws {
             loop.add(port, forMode: .default)
             port.invalidateWhenDrained()
         }
+        listener.invalidate()
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        accepted.value = nil
+        reader.join()
+        precondition(received.value == count, "\(received.value) arrived.")
+    }
+}
+
+private func readConnectionInChild() throws {
+    try onAnotherThread {
+        let loop = UVRunLoop.current
+        let accepted = Box<SocketPort?>(nil)
+        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, event in
+            if case .accepted(let port) = event { accepted.value = port }
+        }
+        loop.add(listener, forMode: .default)
+        guard let address = listener.localAddress else { preconditionFailure("No address.") }
+        let peer = try Peer(connectingTo: address)
+        loop.run(untilTrue: { accepted.value != nil })
+        guard let port = accepted.value else { preconditionFailure("No connection.") }
+        port.setSendableHandler { _, _ in }
+        let count = 8 << 20
+        port.send([UInt8](repeating: 7, count: count))
+        port.endSending()
+        peer.write("x")
+        let status = inChild {
+            guard !port.send([1]) else { return 1 }
+            port.endSending()
+            UVRunLoop.current.add(port, forMode: .default)
+            _ = UVRunLoop.current.run(
+                mode: .default,
+                for: .seconds(60),
+                returnAfterSourceHandled: true
+            )
+            port.invalidate()
+            return 0
+        }
+        precondition(status == 0)
+        let copy = dup(peer.number)
+        let received = SharedBox(0)
+        let reader = startThread { received.value = Peer(owning: copy).readToTheEnd().count }
+        loop.add(port, forMode: .default)
+        port.invalidateWhenDrained()
         listener.invalidate()
         precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
         accepted.value = nil

@@ -17,6 +17,20 @@ import UVRunLoopSystem
         }
     }
 
+    @Test func aDatagramOfTheLoopsThreadIsSentAtOnceThoughOthersWait() throws {
+        try withLoop { _ in
+            let port = try UVRunLoop.DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, _ in }
+            let target = port.localAddress
+            startThread { try? port.send([1], to: target) }.join()
+            #expect(port.queuedBytes == 1)
+            try port.send([2], to: target)
+            #expect(port.queuedBytes == 0)
+            startThread { try? port.send([3], to: target) }.join()
+            port.invalidate()
+            #expect(port.queuedBytes == 0)
+        }
+    }
+
     @Test func aThreadThatWritesWithoutAPauseDoesNotHoldUpTheLoop() throws {
         try withLoop { loop in
             let child = try UVRunLoop.ChildProcess(

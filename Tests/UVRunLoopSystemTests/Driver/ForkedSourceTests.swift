@@ -32,6 +32,38 @@ private typealias FileWatch = UVRunLoop.FileWatch
         await #expect(processExitsWith: .success) { try withLoop { try releaseInChild($0) } }
     }
 
+    @Test func aWriteTrapsInTheChildThoughOneWaits() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { _ in
+                let child = try UVRunLoop.ChildProcess(.init("cat", input: .pipe)) { _, _ in }
+                startThread { try? child.write([1]) }.join()
+                precondition(inChild { use { try? child.write([2]) } } < 0)
+                precondition(child.queuedBytes == 1)
+                child.invalidate()
+            }
+        }
+    }
+
+    @Test func aSourceForAFileOfTheParentTrapsInTheChild() async {
+        await #expect(processExitsWith: .success) {
+            let folder = TemporaryFolder()
+            folder.write("text", to: "file")
+            dup2(open("\(folder.path)/file", O_RDONLY | O_CLOEXEC), 0)
+            let source = try UVRunLoop.DescriptorSource(
+                0,
+                events: .readable,
+                sendableHandler: { _, _ in }
+            )
+            precondition(inChild { use { UVRunLoop.current.add(source, forMode: .default) } } < 0)
+            // Releasing it does nothing.
+            precondition(
+                inChild {
+                    source.invalidate(); return 0
+                } == 0
+            )
+        }
+    }
+
     @Test func aChildHasSourcesOfItsOwn() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
