@@ -56,9 +56,10 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
             guard !isEmpty, removedCount + next < end else { return nil }
             let action = actions[next].take()
             next += 1
-            if isEmpty {
+            // There may always be some that wait, so the array is shortened before it is empty, too.
+            if isEmpty || (next >= 64 && next * 2 >= actions.count) {
                 removedCount += next
-                actions.removeAll(keepingCapacity: true)
+                actions.removeFirst(next)
                 next = 0
             }
             return action
