@@ -133,6 +133,7 @@ void work_end(pid_t process) {
 // MARK: The directory
 
 bool work_make_file(const char *path) {
+    REAL(unlink)(path);
     int file = REAL(open)(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     if (file < 0) return false;
     REAL(close)(file);

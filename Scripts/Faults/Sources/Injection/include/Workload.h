@@ -38,7 +38,7 @@ void work_reap(pid_t process);
 /// Ends a process, and takes its end.
 void work_end(pid_t process);
 
-/// Makes an empty file; returns whether it is there.
+/// Makes an empty file, in place of one that is there; returns whether it could be made.
 bool work_make_file(const char *path);
 
 /// Makes a directory of this process's own for named ports, and has the library use it.
