@@ -35,6 +35,19 @@ package func inChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -> C
     awaitEnd(of: startChild(endingAfter: seconds, body))
 }
 
+/// Whether what a body does in a forked child traps.
+package func trapsInChild(_ body: () -> Void) -> Bool {
+    let status = inChild(endingAfter: 60) {
+        // The child's message about the trap would be in the parent's output, and nobody needs a
+        // backtrace.
+        close(STDERR_FILENO)
+        for signal in [SIGILL, SIGTRAP, SIGABRT] { _ = Glibc.signal(signal, SIG_DFL) }
+        body()
+        return 0
+    }
+    return status < 0 && status != -SIGALRM
+}
+
 /// Runs a body in a process of its own, in which no other thread opens or closes descriptors.
 ///
 /// An exit test's process has such threads: those of the test library.

@@ -1,15 +1,35 @@
 import Glibc
 
+/// A system call that the kernel can be made to refuse.
+package struct SystemCall: Sendable {
+    fileprivate let number: Int
+
+    private init(x86: Int, arm: Int) {
+        #if arch(x86_64)
+        number = x86
+        #else
+        number = arm
+        #endif
+    }
+
+    package static let compareProcesses = SystemCall(x86: 312, arm: 272)
+    package static let epollControl = SystemCall(x86: 233, arm: 21)
+    package static let read = SystemCall(x86: 0, arm: 63)
+    package static let sendmsg = SystemCall(x86: 46, arm: 211)
+    package static let sendto = SystemCall(x86: 44, arm: 206)
+    package static let setTimer = SystemCall(x86: 286, arm: 86)
+}
+
 /// Has the kernel refuse a system call to the calling thread and its children.
 ///
 /// The thread can never undo it, so this is for processes of their own.
 ///
 /// - Parameters:
-///   - number: The number of the system call.
+///   - call: The system call.
 ///   - error: What the call fails with.
 ///   - arguments: The values that the call's arguments must have, by their positions.
 package func refuse(
-    systemCall number: Int,
+    _ call: SystemCall,
     with error: CInt = EPERM,
     where arguments: [Int: UInt32] = [:]
 ) {
@@ -19,7 +39,7 @@ package func refuse(
     let (load, jumpIfEqual, end) = (UInt64(0x20), UInt64(0x15), UInt64(0x06))
     let (refused, allowed) = (UInt64(0x0005_0000) | UInt64(error), UInt64(0x7FFF_0000))
     // The number is at the start of what is examined, and the arguments follow the address.
-    var conditions = [(offset: 0, value: UInt32(number))]
+    var conditions = [(offset: 0, value: UInt32(call.number))]
     conditions += arguments.map { (16 + 8 * $0, $1) }
     // An instruction is a code, how far to jump if it is so and if not, and an operand.
     var program: [UInt64] = []
@@ -49,28 +69,19 @@ package func refuseWatching(_ descriptor: CInt? = nil) {
     let add: UInt32 = 1
     var arguments = [1: add]
     if let descriptor { arguments[2] = UInt32(descriptor) }
-    refuse(systemCall: number(233, 21), with: ENOSPC, where: arguments)
+    refuse(.epollControl, with: ENOSPC, where: arguments)
 }
 
 /// Has the kernel refuse to read a descriptor, as if its device were broken.
 package func refuseReading(_ descriptor: CInt) {
-    refuse(systemCall: number(0, 63), with: EIO, where: [0: UInt32(descriptor)])
+    refuse(.read, with: EIO, where: [0: UInt32(descriptor)])
 }
 
 /// Has the kernel refuse to send, as if it had no buffers.
 package func refuseSending() {
-    refuse(systemCall: number(44, 206), with: ENOBUFS)
-    refuse(systemCall: number(46, 211), with: ENOBUFS)
+    refuse(.sendto, with: ENOBUFS)
+    refuse(.sendmsg, with: ENOBUFS)
 }
 
 /// Has the kernel refuse to set timerfds, as if it had no memory.
-package func refuseSettingTimers() { refuse(systemCall: number(286, 86), with: ENOMEM) }
-
-/// The number of a system call on this processor.
-private func number(_ x86: Int, _ arm: Int) -> Int {
-    #if arch(x86_64)
-    x86
-    #else
-    arm
-    #endif
-}
+package func refuseSettingTimers() { refuse(.setTimer, with: ENOMEM) }

@@ -27,10 +27,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var isOff = false
     /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
     private var watchable: CInt?
-    /// The kernel's refusal.
+    /// The kernel's refusal, until it is told.
     private var refusal: UVError?
-    /// Whether the call that tells the refusal is pending.
-    private(set) var hasRefusal = false
+    var hasRefusal: Bool { refusal != nil }
     /// Whether it does not keep its modes from being empty.
     var isIdle: Bool
 
@@ -130,7 +129,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) {
         refusal = error
         watchable = nil
-        hasRefusal = true
         queue(.hangUp, poll: poll, in: &modes, mode)
     }
 
@@ -178,12 +176,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Takes the refusal that a hang-up stands for; without one, the source is off after the hang-up.
     @inline(never)
     private mutating func takeRefusal() -> UVError? {
-        guard hasRefusal else {
-            isOff = true
-            return nil
-        }
-        hasRefusal = false
-        return refusal
+        if !hasRefusal { isOff = true }
+        return refusal.take()
     }
 
     /// Removes it from the queues, and discards its pending events; it keeps its turn.

@@ -178,12 +178,9 @@ private final class DescriptorReceiver: TypedPortReceiver {
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
         handler.checkHome(is: thread, caller)
-        guard let standIn, !standIn.isOfThisProcess else { return }
-        let caller = caller()
-        fail(
-            "\(caller.subject) reads a file for the parent process. Create a new one in this one.",
-            file: caller.file,
-            line: caller.line
+        standIn?.owner.require(
+            caller,
+            "reads a file for the parent process. Create a new one in this one."
         )
     }
 

@@ -11,10 +11,8 @@ package final class FileStandIn: Sendable {
     private let file: CInt
     /// Whether the source ends with the file; a source that writes does not.
     private let canEnd: Bool
-    private let owner = OwnerProcess()
-
-    /// Whether this process has made it; a forked child would hang up for its parent, too.
-    package var isOfThisProcess: Bool { owner.isCurrent }
+    /// A forked child would hang up for its parent, too.
+    let owner = OwnerProcess()
 
     /// The descriptor to watch.
     package var descriptor: CInt { watched.number }

@@ -12,4 +12,15 @@ package struct OwnerProcess: Sendable {
 
     /// Whether it is this process, and not one that forked it.
     package var isCurrent: Bool { forkCount == ForkCount.current }
+
+    /// Traps in a forked child, where the object may not be used.
+    ///
+    /// - Parameters:
+    ///   - caller: Returns what the message of the trap names.
+    ///   - reason: The rest of the sentence whose subject is the object.
+    package func require(_ caller: () -> Caller, _ reason: StaticString) {
+        guard !isCurrent else { return }
+        let caller = caller()
+        fail("\(caller.subject) \(reason)", file: caller.file, line: caller.line)
+    }
 }

@@ -8,7 +8,7 @@ import Synchronization
 @safe
 package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Holder: Sendable {
-        let forkCount = ForkCount.current
+        let owner = OwnerProcess()
         let object: Object
 
         init(_ object: Object) { self.object = object }
@@ -26,18 +26,17 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         let found = unsafe place.load(ordering: .acquiring)
         if let found = unsafe found {
             let holder = unsafe found._withUnsafeGuaranteedRef { $0 }
-            if holder.forkCount == ForkCount.current { return holder.object }
+            if holder.owner.isCurrent { return holder.object }
         }
         return makeCurrent()
     }
 
     @inline(never)
     private func makeCurrent() -> Object {
-        ForkCount.watch()
         while true {
             let found = unsafe place.load(ordering: .acquiring)
             let holder = unsafe found?.takeUnretainedValue()
-            if let holder, holder.forkCount == ForkCount.current { return holder.object }
+            if let holder, holder.owner.isCurrent { return holder.object }
             let made = unsafe Unmanaged.passRetained(Holder(make()))
             let (isPlaced, _) = unsafe place.compareExchange(
                 expected: found,

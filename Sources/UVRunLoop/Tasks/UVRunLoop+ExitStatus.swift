@@ -11,9 +11,8 @@ extension UVRunLoop {
     ///   - isolation: The caller's actor.
     /// - Returns: How the child has ended.
     /// - Throws: ``RunLoopError`` if there is no such child, if no descriptors are left, or if the
-    ///   kernel has no room to watch it;
-    ///   `CancellationError` if the task is cancelled; ``PerformError/threadEnded`` if the loop's
-    ///   thread ends first or has ended.
+    ///   kernel has no room to watch it; `CancellationError` if the task is cancelled;
+    ///   ``PerformError/threadEnded`` if the loop's thread ends first or has ended.
     public func exitStatus(
         of process: CInt,
         isolation: isolated (any Actor)? = #isolation

@@ -92,6 +92,7 @@ extension UVRunLoop.MessagePort {
 /// Serves a remote port that was added to a loop, to report that it became invalid.
 final class RemoteReceiver: TypedPortReceiver {
     let invalidation = Invalidation<MessagePort.Remote>()
+    private let owner = OwnerProcess()
     private let port = Guarded<Weak<MessagePort.Remote>?>(nil)
 
     func attach(_ port: MessagePort.Remote) {
@@ -100,13 +101,7 @@ final class RemoteReceiver: TypedPortReceiver {
     }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        guard port.withLock({ $0?.object })?.connection.isOfThisProcess == false else { return }
-        let caller = caller()
-        fail(
-            "\(caller.subject) belongs to the parent process. Look up its name in this one.",
-            file: caller.file,
-            line: caller.line
-        )
+        owner.require(caller, "belongs to the parent process. Look up its name in this one.")
     }
 
     func receive(

@@ -244,15 +244,12 @@ struct StreamState: ~Copyable, Sendable {
                 sent = try resources.descriptor?.send(bytes) ?? 0
             }
         } catch {
-            // The peer must not take an end for that of all bytes.
-            resources.descriptor?.resetWhenClosed()
-            fail(reason(of: error))
+            fail(reason(of: error), droppingBytes: true)
             return followUp(wasAccepted: false)
         }
         guard sent < bytes.count else { return FollowUp() }
         if queue.overflows(with: bytes.count - sent) {
-            resources.descriptor?.resetWhenClosed()
-            fail(SocketError(.queueOverflow))
+            fail(SocketError(.queueOverflow), droppingBytes: true)
             // The peer may go on sending: the connection must not wait for its end.
             lifecycle.peerDidEnd = true
             return followUp(wasAccepted: false)
@@ -308,10 +305,14 @@ struct StreamState: ~Copyable, Sendable {
     // MARK: Failing
 
     /// Makes the connection fail; bytes that were received before are still read.
-    private mutating func fail(_ error: SocketError) {
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - isDropping: Whether bytes are dropped that were not queued.
+    private mutating func fail(_ error: SocketError, droppingBytes isDropping: Bool = false) {
         lifecycle.failure = lifecycle.failure ?? error
         attempt = nil
-        resetIfCutShort()
+        resetIfCutShort(isDropping)
         queue.removeAll()
     }
 
@@ -336,9 +337,10 @@ struct StreamState: ~Copyable, Sendable {
         return resources.descriptor.take()
     }
 
-    /// Makes closing reset the connection if queued bytes are dropped.
-    private func resetIfCutShort() {
-        if !queue.isEmpty, owner.isCurrent { resources.descriptor?.resetWhenClosed() }
+    /// Makes closing reset the connection if queued bytes are dropped, or others: the peer must not
+    /// take an end for that of all bytes.
+    private func resetIfCutShort(_ isDropping: Bool = false) {
+        if isDropping || !queue.isEmpty, owner.isCurrent { resources.descriptor?.resetWhenClosed() }
     }
 
     /// Makes the connection this process's: a forked child that uses one of its parent's leaves the

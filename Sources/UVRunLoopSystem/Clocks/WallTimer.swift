@@ -151,8 +151,8 @@ extension UVRunLoop {
     ///   - date: When to wake.
     ///   - isolation: The caller's actor.
     /// - Throws: `CancellationError` if the task is cancelled before the date; ``SystemError`` if no
-    ///   descriptors are left, or no room to watch one; ``PerformError/threadEnded`` if the loop's thread ends first or has
-    ///   ended.
+    ///   descriptors are left, or no room to watch one; ``PerformError/threadEnded`` if the loop's
+    ///   thread ends first or has ended.
     public func sleep(
         until date: WallDate,
         isolation: isolated (any Actor)? = #isolation

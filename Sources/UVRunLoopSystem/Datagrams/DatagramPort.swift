@@ -134,7 +134,8 @@ extension UVRunLoop {
         ///   - bytes: The contents.
         ///   - address: The receiver's address; `nil` for the peer of a connected port.
         /// - Throws: ``SystemError`` if the port is invalid, if more than ``maximumQueuedBytes`` or
-        ///   65,536 datagrams wait, or if the address is a path, missing, or given to a connected port.
+        ///   65,536 datagrams wait, or if the address is a path, missing, or given to a connected
+        ///   port.
         public func send(
             _ bytes: [UInt8],
             to address: SocketAddress? = nil

@@ -17,12 +17,10 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     /// The most bytes that are written before the loop goes on with everything else.
     private static let mostAtATime = 1 << 18
     private let didWrite: @Sendable (Progress) -> Void
-    private var endsWhenDrained = false
-    /// Whether libuv is to tell when there is room.
-    private var isWaiting = false
 
     private struct Account {
         var queue = OutputQueue()
+        /// Whether the pipe is closed when everything was written.
         var isEnded = false
         /// Whether the loop's thread was asked to write.
         var isPosted = false
@@ -61,7 +59,7 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     /// Closes the pipe when everything was written.
     func finish() {
         account.withLock { $0.isEnded = true }
-        onThread { handle in (handle as? PipeWriter)?.closeWhenDrained() }
+        onThread { handle in (handle as? PipeWriter)?.closeIfDrained() }
     }
 
     // MARK: The loop's thread
@@ -71,12 +69,11 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
             account.isPosted = false
             return account.queue.isEmpty
         }
-        if !isClosed, !isWaiting, !isEmpty, flush() { announce() }
+        if !isClosed, !isWatching, !isEmpty, flush() { announce() }
     }
 
-    private func closeWhenDrained() {
-        endsWhenDrained = true
-        if account.withLock(\.queue.isEmpty) { close() }
+    private func closeIfDrained() {
+        if account.withLock({ $0.isEnded && $0.queue.isEmpty }) { close() }
     }
 
     override func isReady() {
@@ -98,10 +95,9 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
             rest -= length
         }
         guard account.withLock(\.queue.isEmpty) else { return awaitRoom() }
-        isWaiting = false
         try? watch(0)
         didWrite(.drained)
-        if endsWhenDrained { close() }
+        closeIfDrained()
         return true
     }
 
@@ -118,7 +114,6 @@ final class PipeWriter: PolledDescriptor, @unchecked Sendable {
     private func awaitRoom() -> Bool {
         do {
             try watch(CInt(UV_WRITABLE.rawValue))
-            isWaiting = true
             return false
         } catch {
             return fail(error)

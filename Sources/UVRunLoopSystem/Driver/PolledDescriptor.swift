@@ -27,6 +27,8 @@ class PolledDescriptor: LoopHandle, @unchecked Sendable {
         host.insert(self)
     }
 
+    final var isWatching: Bool { watched != 0 }
+
     /// Watches for some of `UV_READABLE` and `UV_WRITABLE`, or for nothing.
     final func watch(_ events: CInt) throws(UVError) {
         guard !isClosed, events != watched else { return }

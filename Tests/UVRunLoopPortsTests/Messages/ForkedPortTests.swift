@@ -14,23 +14,6 @@ import Testing
         await #expect(processExitsWith: .success) { try useRemotePortInChild() }
     }
 
-    @Test func aChangeOfAParentsSocketPortTrapsInTheChild() async {
-        await #expect(processExitsWith: .success) { try useSocketPortInChildren() }
-    }
-
-    @Test func aConnectionInNoLoopCanBeServedByTheChild() async {
-        await #expect(processExitsWith: .success) { try serveConnectionInChild() }
-    }
-
-    @Test func aConnectionThatTheChildReleasesLosesNothing() async {
-        await #expect(processExitsWith: .success) { try releaseConnectionInChild() }
-    }
-
-    /// The parent has bytes to send, and the end after them.
-    @Test func aConnectionThatTheChildReadsIsEndedByTheParent() async {
-        await #expect(processExitsWith: .success) { try readConnectionInChild() }
-    }
-
     @Test func aRequestIsNotAnsweredByTheChild() async {
         await #expect(processExitsWith: .success) { try releaseRequestInChild() }
     }
@@ -123,11 +106,11 @@ private func useRemotePortInChild() throws {
             return 0
         }
         precondition(status == 0, "The child ended with \(status).")
-        precondition(endsByTrap { UVRunLoop.current.add(remote, forMode: .default) })
+        precondition(trapsInChild { UVRunLoop.current.add(remote, forMode: .default) })
         let reply = try remote.request([2])
         precondition(remote.isValid && reply == [2])
         UVRunLoop.current.add(remote, forMode: .default)
-        precondition(endsByTrap { UVRunLoop.current.add(remote, forMode: .modalPanel) })
+        precondition(trapsInChild { UVRunLoop.current.add(remote, forMode: .modalPanel) })
     }
     server.stop()
 }
@@ -146,165 +129,21 @@ private func sendFails(_ remote: Remote, count: Int = 1, replyMode: UVRunLoop.Mo
     }
 }
 
-/// Whether what a body does in a forked child traps.
-private func endsByTrap(_ body: () -> Void) -> Bool {
-    let status = inChild {
-        // The child's message about the trap would be in the parent's output.
-        close(STDERR_FILENO)
-        body()
-        return 0
-    }
-    return status < 0
-}
-
-private func useSocketPortInChildren() throws {
-    try onAnotherThread {
-        let loop = UVRunLoop.current
-        let server = try Server(loop)
-        let peer = try Peer(connectingTo: server.address)
-        loop.run(untilTrue: { !server.connections.isEmpty })
-        let port = server.connection
-        let changes: [(String, () -> Void)] = [
-            ("send", { port.send([1]) }),
-            ("endSending", { port.endSending() }),
-            ("invalidateWhenDrained", { port.invalidateWhenDrained() }),
-            ("pauseReading", { port.pauseReading() }),
-            ("lowMark", { port.lowMark = 1 }),
-            ("invalidate", { port.invalidate() }),
-        ]
-        for (name, change) in changes {
-            precondition(endsByTrap(change), "\(name) did not trap.")
-        }
-        precondition(port.send([2]) && peer.read() == [2])
-        peer.write("x")
-        loop.run(untilTrue: { server.log.entries == ["received x"] })
-        precondition(port.isValid)
-        server.close()
-    }
-}
-
-/// As a server does that forks a process for each connection.
-private func serveConnectionInChild() throws {
-    try onAnotherThread {
-        let loop = UVRunLoop.current
-        let accepted = Box<SocketPort?>(nil)
-        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, event in
-            if case .accepted(let port) = event { accepted.value = port }
-        }
-        loop.add(listener, forMode: .default)
-        guard let address = listener.localAddress else { preconditionFailure("No address.") }
-        let peer = try Peer(connectingTo: address)
-        loop.run(untilTrue: { accepted.value != nil })
-        let status = inChild {
-            guard let port = accepted.value, port.send([5]) else { return 1 }
-            port.endSending()
-            return 0
-        }
-        precondition(status == 0 && peer.readToTheEnd() == [5])
-        listener.invalidate()
-    }
-}
-
-private func releaseConnectionInChild() throws {
-    try onAnotherThread {
-        let loop = UVRunLoop.current
-        let accepted = Box<SocketPort?>(nil)
-        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, event in
-            guard case .accepted(let port) = event else { return }
-            port.setHandler { _, _ in }
-            accepted.value = port
-        }
-        loop.add(listener, forMode: .default)
-        guard let address = listener.localAddress else { preconditionFailure("No address.") }
-        let peer = try Peer(connectingTo: address)
-        loop.run(untilTrue: { accepted.value != nil })
-        let count = 8 << 20
-        accepted.value?.send([UInt8](repeating: 7, count: count))
-        let status = inChild {
-            guard let port = accepted.value, port.queuedBytes > 0 else { return 1 }
-            port.invalidate()
-            accepted.value = nil
-            return 0
-        }
-        precondition(status == 0)
-        let received = SharedBox(0)
-        let copy = dup(peer.number)
-        let reader = startThread { received.value = Peer(owning: copy).readToTheEnd().count }
-        if let port = accepted.value {
-            loop.add(port, forMode: .default)
-            port.invalidateWhenDrained()
-        }
-        listener.invalidate()
-        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
-        accepted.value = nil
-        reader.join()
-        precondition(received.value == count, "\(received.value) arrived.")
-    }
-}
-
-private func readConnectionInChild() throws {
-    try onAnotherThread {
-        let loop = UVRunLoop.current
-        let accepted = Box<SocketPort?>(nil)
-        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, event in
-            if case .accepted(let port) = event { accepted.value = port }
-        }
-        loop.add(listener, forMode: .default)
-        guard let address = listener.localAddress else { preconditionFailure("No address.") }
-        let peer = try Peer(connectingTo: address)
-        loop.run(untilTrue: { accepted.value != nil })
-        guard let port = accepted.value else { preconditionFailure("No connection.") }
-        port.setSendableHandler { _, _ in }
-        let count = 8 << 20
-        port.send([UInt8](repeating: 7, count: count))
-        port.endSending()
-        peer.write("x")
-        let status = inChild {
-            guard !port.send([1]) else { return 1 }
-            port.endSending()
-            UVRunLoop.current.add(port, forMode: .default)
-            _ = UVRunLoop.current.run(
-                mode: .default,
-                for: .seconds(60),
-                returnAfterSourceHandled: true
-            )
-            port.invalidate()
-            return 0
-        }
-        precondition(status == 0)
-        let copy = dup(peer.number)
-        let received = SharedBox(0)
-        let reader = startThread { received.value = Peer(owning: copy).readToTheEnd().count }
-        loop.add(port, forMode: .default)
-        port.invalidateWhenDrained()
-        listener.invalidate()
-        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
-        accepted.value = nil
-        reader.join()
-        precondition(received.value == count, "\(received.value) arrived.")
-    }
-}
-
 private func releaseRequestInChild() throws {
     let place = Place()
     let request = SharedBox<MessagePort.Request?>(nil)
     let ready = Signal()
-    let end = Signal()
-    let server = startThread {
-        guard let port = try? place.local("port", { _, _ in nil }) else { return }
+    let server = try PortServer {
+        let port = try place.local("port", { _, _ in nil })
         let requests = port.requests
-        let loop = UVRunLoop.current
-        loop.add(port, forMode: .default)
         Task {
             for await taken in requests {
                 request.value = taken
                 ready.send()
             }
         }
-        end.send()
-        loop.run(mode: .default, for: .seconds(60))
+        return port
     }
-    end.wait()
     let remote = try place.remote()
     let reply = SharedBox<[UInt8]?>(nil)
     let client = startThread { reply.value = try? remote.request([1]) }
@@ -314,14 +153,13 @@ private func releaseRequestInChild() throws {
         return 0
     }
     precondition(status == 0)
-    precondition(endsByTrap { request.value?.reply([66]) })
+    precondition(trapsInChild { request.value?.reply([66]) })
     request.value?.reply([2])
     client.join()
     precondition(reply.value == [2], "\(reply.value ?? [])")
     request.value = nil
     remote.invalidate()
-    try? UVRunLoop.MessagePort.remote(named: "none").invalidate()
-    withExtendedLifetime(server) {}
+    server.stop()
 }
 
 private func endLocalPortBesideChild() throws {

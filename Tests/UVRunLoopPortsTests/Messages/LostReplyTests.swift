@@ -11,7 +11,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let place = Place()
             let server = try PortServer(place) { _, message in
-                refuse(systemCall: sendtoNumber)
+                refuse(.sendto)
                 return message.data
             }
             let remote = try place.remote()
@@ -26,13 +26,4 @@ import Testing
             server.stop()
         }
     }
-}
-
-/// The number of sendto(2).
-private var sendtoNumber: Int {
-    #if arch(x86_64)
-    44
-    #else
-    206
-    #endif
 }

@@ -15,8 +15,8 @@ private typealias FileWatch = UVRunLoop.FileWatch
                 let folder = TemporaryFolder()
                 let watch = try FileWatch(folder.path) { watch, _ in watch.invalidate() }
                 loop.add(watch, forMode: .default)
-                precondition(inChild { use { watch.invalidate() } } < 0)
-                precondition(inChild { use { loop.add(watch, forMode: .modalPanel) } } < 0)
+                precondition(trapsInChild { watch.invalidate() })
+                precondition(trapsInChild { loop.add(watch, forMode: .modalPanel) })
                 // The parent notices nothing.
                 mkdir("\(folder.path)/new", 0o700)
                 precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
@@ -37,7 +37,7 @@ private typealias FileWatch = UVRunLoop.FileWatch
             try withLoop { _ in
                 let child = try UVRunLoop.ChildProcess(.init("cat", input: .pipe)) { _, _ in }
                 startThread { try? child.write([1]) }.join()
-                precondition(inChild { use { try? child.write([2]) } } < 0)
+                precondition(trapsInChild { try? child.write([2]) })
                 precondition(child.queuedBytes == 1)
                 child.invalidate()
             }
@@ -54,13 +54,13 @@ private typealias FileWatch = UVRunLoop.FileWatch
                 events: .readable,
                 sendableHandler: { _, _ in }
             )
-            precondition(inChild { use { UVRunLoop.current.add(source, forMode: .default) } } < 0)
+            precondition(trapsInChild { UVRunLoop.current.add(source, forMode: .default) })
             // Releasing it does nothing.
-            precondition(
-                inChild {
-                    source.invalidate(); return 0
-                } == 0
-            )
+            let status = inChild {
+                source.invalidate()
+                return 0
+            }
+            precondition(status == 0)
         }
     }
 
@@ -152,7 +152,7 @@ private func changeInChildren(_ loop: UVRunLoop) throws {
     ]
     func expectTraps() {
         for (name, change) in uses {
-            precondition(inChild { use(change) } < 0, "\(name) did not trap.")
+            precondition(trapsInChild(change), "\(name) did not trap.")
         }
     }
     expectTraps()
@@ -170,13 +170,6 @@ private func releaseInChild(_ loop: UVRunLoop) throws {
     precondition(status == 0)
     sources?.add(to: loop)
     try sources?.expectService(by: loop)
-}
-
-private func use(_ body: () -> Void) -> CInt {
-    // The child's message about the trap would be in the parent's output.
-    close(STDERR_FILENO)
-    body()
-    return 0
 }
 
 /// Exchanges a datagram on the loop of a forked child.

@@ -121,7 +121,7 @@ private func useTheTimersNumberFirst() {
 
 /// Both ends of a pipe have one number in the file system; the kernel does not compare files.
 private func restoreWithoutComparison() {
-    refuse(systemCall: kcmpNumber)
+    refuse(.compareProcesses)
     let pipe = Pipe()
     _ = fcntl(pipe.writeEnd, F_SETFL, fcntl(pipe.writeEnd, F_GETFL) | O_NONBLOCK)
     let twin = dup(pipe.readEnd)
@@ -146,13 +146,4 @@ private func restoreWithoutComparison() {
     sources[1].invalidate()
     let after = [pipe.readEnd, pipe.writeEnd].map { fcntl($0, F_GETFL) }
     precondition(after == before, "The flags were \(before), and are \(after).")
-}
-
-/// The number of kcmp(2).
-private var kcmpNumber: Int {
-    #if arch(x86_64)
-    312
-    #else
-    272
-    #endif
 }
