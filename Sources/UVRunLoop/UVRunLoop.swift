@@ -67,14 +67,18 @@ public final class UVRunLoop: Sendable {
     var summary: EngineSummary { contents.summary }
 
     /// Wakes a sleeping loop after a change to its contents, so that it recomputes its sleep.
+    @inline(__always)
     func contentsDidChange() {
         checkProcess()
         // A change by the loop's own thread needs no second mark: the thread itself clears the
         // first one later, and checks the contents after that. This saves an atomic operation for
         // all but the first of the changes that a handler makes.
         if word.isMarkedAsChanged, ThreadRecord.isCurrentLoop(self) { return }
-        waker.contentsDidChange()
+        markContentsAsChanged()
     }
+
+    @inline(never)
+    private func markContentsAsChanged() { waker.contentsDidChange() }
 
     // MARK: The rules
 

@@ -25,23 +25,24 @@ extension Duration {
         let (high, low) = (
             UInt64(truncatingIfNeeded: attoseconds >> 64), UInt64(truncatingIfNeeded: attoseconds)
         )
-        // A nanosecond is 2^9 times 5^9 attoseconds. Divided by that power of five in two digits of
-        // 32 bits, which is two multiplications, a duration takes 12 ns; by the library's division
-        // of an Int128 it took 15.
-        guard high < 500_000_000 else {
-            return self < .zero ? negativeNanosecondsRoundedUp : .max
-        }
-        let fives: UInt64 = 1_953_125
-        let (upper, lower) = (high << 23 | low >> 41, low >> 9 & 0xFFFF_FFFF)
-        let (first, rest) = upper.quotientAndRemainder(dividingBy: fives)
-        let (second, last) = (rest << 32 | lower).quotientAndRemainder(dividingBy: fives)
-        let isWhole = last == 0 && low & 0x1FF == 0
-        return Int64(clamping: (first << 32) + second + (isWhole ? 0 : 1))
+        guard high < 500_000_000 else { return unusualNanosecondsRoundedUp }
+        // The division is a multiplication by the reciprocal of a billion, 2^93 / 10^9 rounded down.
+        // Neither that nor the omission of the lowest 29 bits makes the quotient too large, and each
+        // makes it too small by less than one: the rest is less than three billions.
+        let billion: UInt64 = 1_000_000_000
+        let quotient = (high << 35 | low >> 29).multipliedFullWidth(by: 9_903_520_314_283_042_199)
+            .high
+        let rest = low &- quotient &* billion
+        return Int64(clamping: quotient &+ (rest &+ billion &- 1) / billion)
     }
 
-    private var negativeNanosecondsRoundedUp: Int64 {
-        // The limit is 292 years.
-        guard self > .zero - .nanoseconds(Int64.max) else { return .min }
-        return Int64(attoseconds / 1_000_000_000)
+    /// The same for negative durations, and for those of 292 years and more.
+    private var unusualNanosecondsRoundedUp: Int64 {
+        @inline(never)
+        get {
+            guard self < .zero else { return .max }
+            guard self > .zero - .nanoseconds(Int64.max) else { return .min }
+            return Int64(attoseconds / 1_000_000_000)
+        }
     }
 }

@@ -78,7 +78,7 @@ extension GenericEngine {
         ports.modify(ticket, in: &modes) { record, modes in
             record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
         }
-        mayHoldUnwatched = true
+        summary.mayHoldUnwatched = true
     }
 
     /// Sets whether a port keeps its modes from being empty, which ports do at first.
@@ -97,10 +97,10 @@ extension GenericEngine {
 
     /// Returns what the kernel must watch before a run in the mode polls or sleeps.
     mutating func takeWatchOrders(for mode: Int) -> [WatchOrder] {
-        guard mayHoldUnwatched else { return [] }
+        guard summary.mayHoldUnwatched else { return [] }
         defer {
             modes[mode].unwatched.removeAll(keepingCapacity: true)
-            mayHoldUnwatched = modes.anyOfFew { !$0.unwatched.isEmpty }
+            summary.mayHoldUnwatched = modes.anyOfFew { !$0.unwatched.isEmpty }
         }
         return modes[mode].unwatched.compactMap { descriptor in
             guard let group = descriptors[descriptor] else { return nil }
@@ -152,7 +152,7 @@ extension GenericEngine {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
         let poll = latestPoll
-        mayHoldReady = true
+        summary.mayHoldReady = true
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
                 guard record.canBeRefused(in: mode) else { return false }
@@ -187,7 +187,7 @@ extension GenericEngine {
                 )
             )
         }
-        mayHoldReady = true
+        summary.mayHoldReady = true
         var isForRun = false
         for index in 0..<descriptors.sourceCount(of: descriptor) {
             let ticket = descriptors.source(index, of: descriptor)
@@ -273,7 +273,7 @@ extension GenericEngine {
     /// A port whose handler is running is queued when the call ends.
     mutating func announce(_ ticket: Ticket) {
         let serial = nextSerial()
-        mayHoldReady = true
+        summary.mayHoldReady = true
         ports.modify(ticket, in: &modes) { record, modes in
             record.hasAnnouncement = true
             if !record.isBeingCalled { record.queueAnnouncement(at: serial, in: &modes) }
@@ -321,7 +321,7 @@ extension GenericEngine {
     }
 
     private mutating func updateMayHoldReady() {
-        mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
+        summary.mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
     }
 
     /// Ends the call of a port, which may then be served again, even if another loop began it.

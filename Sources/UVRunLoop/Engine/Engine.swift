@@ -13,7 +13,9 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var descriptors = DescriptorTable()
     var firing = CallStack<Items.Timer>()
     /// The number of signalled sources in all modes.
-    var signalledCount = 0
+    var signalledCount = 0 {
+        didSet { summary.mayHoldSignals = signalledCount > 0 }
+    }
     /// The latest poll for a mode with ports.
     private(set) var latestPoll = PollStamp()
     /// The number of the latest poll.
@@ -21,14 +23,13 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         get { latestPoll.number }
         set { latestPoll.begin(newValue, at: nextSerial()) }
     }
-    /// Whether a port may be ready in any mode.
-    var mayHoldReady = false
-    /// Whether the kernel may have to watch more for any mode.
-    var mayHoldUnwatched = false
+    /// The part of the state that any thread may read without the lock.
+    ///
+    /// Kept as the word that is published: to compose it of four properties after each change took
+    /// 15 instructions each time the lock was released.
+    var summary = EngineSummary()
     /// Whether the loop's thread has ended; nothing is accepted any more.
     private(set) var isClosed = false
-    /// Increases with every change to what a run's view of its mode shows.
-    private(set) var version: UInt64 = 0
     private var serial: UInt64 = 0
 
     /// Returns a number larger than every one before.
@@ -39,17 +40,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     mutating func recordSkippedPoll() { latestPoll.lastSkipped = nextSerial() }
 
-    mutating func renewVersion() { version += 1 }
-
-    /// The part of the state that any thread may read without the lock.
-    var summary: EngineSummary {
-        EngineSummary(
-            version: version,
-            mayHoldSignals: signalledCount > 0,
-            mayHoldReady: mayHoldReady,
-            mayHoldUnwatched: mayHoldUnwatched
-        )
-    }
+    mutating func renewVersion() { summary.renewVersion() }
 
     // MARK: Modes
 
@@ -79,7 +70,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     /// Updates a run's view of a mode.
     @inline(__always)
     func show(_ mode: Int, in view: inout View) {
-        view.version = version
+        view.version = summary.version
         view.contents = modes[mode].traits
         view.observers = modes[mode].observers
     }
@@ -102,10 +93,10 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     mutating func sleepView(of mode: Int, since poll: Int64) -> SleepView {
         let hasTimers = modes[mode].timerCount > 0
         return SleepView(
-            version: version,
+            version: summary.version,
             hasWork: !modes[mode].signalled.isEmpty
-                || (mayHoldReady && hasReadyPort(in: mode, since: poll)),
-            hasUnwatched: mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
+                || (summary.mayHoldReady && hasReadyPort(in: mode, since: poll)),
+            hasUnwatched: summary.mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
             soonest: hasTimers ? soonestQueued(in: mode) : nil,
             deadline: hasTimers ? deadline(in: mode) : nil
         )
@@ -120,7 +111,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         _ = observers.addCommonItems(to: index, in: &modes)
         addCommonTimers(to: index)
         for ticket in ports.addCommonItems(to: index, in: &modes) { watchAgain(ticket) }
-        mayHoldReady = true
+        summary.mayHoldReady = true
         return sources.addCommonItems(to: index, in: &modes).compactMap { sources[$0]?.source }
     }
 
@@ -168,28 +159,38 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
 /// The engine's state in one word: the version, and whether there may be something to do.
 struct EngineSummary: Equatable {
-    let bits: UInt64
+    private(set) var bits: UInt64
 
-    init(bits: UInt64) { self.bits = bits }
-
-    init(version: UInt64, mayHoldSignals: Bool, mayHoldReady: Bool, mayHoldUnwatched: Bool) {
-        bits =
-            version << 3 | (mayHoldSignals ? 1 : 0) | (mayHoldReady ? 2 : 0)
-            | (mayHoldUnwatched ? 4 : 0)
-    }
+    init(bits: UInt64 = 0) { self.bits = bits }
 
     /// The summary of an engine with nothing to serve and nothing to watch.
-    static func nothingToDo(version: UInt64) -> EngineSummary {
-        EngineSummary(
-            version: version,
-            mayHoldSignals: false,
-            mayHoldReady: false,
-            mayHoldUnwatched: false
-        )
+    static func nothingToDo(version: UInt64) -> EngineSummary { EngineSummary(bits: version << 3) }
+
+    /// Increases with every change to what a run's view of its mode shows.
+    var version: UInt64 { bits >> 3 }
+
+    mutating func renewVersion() { bits += 1 << 3 }
+
+    /// Whether a custom source is signalled in any mode.
+    var mayHoldSignals: Bool {
+        get { self[0] }
+        set { self[0] = newValue }
     }
 
-    var version: UInt64 { bits >> 3 }
-    var mayHoldSignals: Bool { bits & 1 != 0 }
-    var mayHoldReady: Bool { bits & 2 != 0 }
-    var mayHoldUnwatched: Bool { bits & 4 != 0 }
+    /// Whether a port may be ready in any mode.
+    var mayHoldReady: Bool {
+        get { self[1] }
+        set { self[1] = newValue }
+    }
+
+    /// Whether the kernel may have to watch more for any mode.
+    var mayHoldUnwatched: Bool {
+        get { self[2] }
+        set { self[2] = newValue }
+    }
+
+    private subscript(bit: UInt64) -> Bool {
+        @inline(__always) get { bits & 1 << bit != 0 }
+        @inline(__always) set { bits = newValue ? bits | 1 << bit : bits & ~(1 << bit) }
+    }
 }

@@ -39,13 +39,13 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
         _ = engine.takeWatchOrders(for: 0)
-        let isLeft = engine.mayHoldUnwatched
+        let isLeft = engine.summary.mayHoldUnwatched
         #expect(!isLeft)
         let rest = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
         #expect(rest.isEmpty)
         // The number may be that of another file by now.
         engine.markUnwatched(pipe.readEnd)
-        let isLeftAgain = engine.mayHoldUnwatched
+        let isLeftAgain = engine.summary.mayHoldUnwatched
         #expect(isLeftAgain)
         let anew = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
         #expect(anew.map(\.events) == [[.readable, .hangUp]])

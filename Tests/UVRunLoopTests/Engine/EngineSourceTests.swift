@@ -129,15 +129,15 @@ import Testing
 
     @Test func everyChangeOfTheContentsMakesANewVersion() {
         var engine = Engine()
-        let before = engine.version
+        let before = engine.summary.version
         let source = engine.addSource()
-        let added = engine.version
+        let added = engine.summary.version
         #expect(added > before)
         engine.signal(source.ticket)
-        let signalled = engine.version
+        let signalled = engine.summary.version
         #expect(signalled == added)
         _ = engine.addCommonMode(other)
-        let common = engine.version
+        let common = engine.summary.version
         #expect(common > added)
     }
 }

@@ -11,7 +11,7 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         let delivery = engine.take(pipe.readEnd)
         #expect(delivery?.ticket == ticket && delivery?.events == .readable)
-        let mayHoldReady = engine.mayHoldReady
+        let mayHoldReady = engine.summary.mayHoldReady
         #expect(!mayHoldReady)
         // It is being called, and nobody else's turn until that ends.
         let during = engine.take(pipe.readEnd)

@@ -148,12 +148,9 @@ struct EngineContent: Equatable {
     var bytes: [UInt8] { [1, version, signals, items, isClosed ? 1 : 0] }
 
     var summary: EngineSummary {
-        EngineSummary(
-            version: UInt64(version),
-            mayHoldSignals: signals != 0,
-            mayHoldReady: false,
-            mayHoldUnwatched: false
-        )
+        var summary = EngineSummary.nothingToDo(version: UInt64(version))
+        summary.mayHoldSignals = signals != 0
+        return summary
     }
 }
 
