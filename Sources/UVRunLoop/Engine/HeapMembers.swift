@@ -2,22 +2,16 @@
 /// has left.
 typealias HeapSlot = Int32
 
-/// Knows in which order slots with the same rank have their turns.
-protocol SlotOrder: ~Copyable {
-    func isBefore(_ one: HeapSlot, _ other: HeapSlot) -> Bool
-}
-
 /// The members of a queue by their slots, one record for each.
 ///
 /// The vacant slots are a list within the records, the slot that was vacated last first. Without
 /// members there is no list: slots are given out in ascending order again, and what belongs to
 /// members that join one after the other is adjacent.
-struct HeapMembers<Owner>: ~Copyable, SlotOrder {
+struct HeapMembers<Owner>: ~Copyable {
     private struct Record {
         /// `nil` while the slot is vacant.
         var owner: Owner?
-        /// Settles the order among equal ranks; of a vacant slot, the next vacant one plus one, or
-        /// zero.
+        /// The owner's serial number; of a vacant slot, the next vacant one plus one, or zero.
         var number: UInt64
     }
 
@@ -52,6 +46,7 @@ struct HeapMembers<Owner>: ~Copyable, SlotOrder {
     ///
     /// - Returns: Its owner, for the caller to release.
     @discardableResult
+    @inline(__always)
     mutating func remove(_ slot: HeapSlot) -> Owner? {
         let owner = records[Int(slot)].owner.take()
         records[Int(slot)].number = firstVacant
@@ -68,10 +63,6 @@ struct HeapMembers<Owner>: ~Copyable, SlotOrder {
 
     mutating func setSerial(_ serial: UInt64, of slot: HeapSlot) {
         records[Int(slot)].number = serial
-    }
-
-    func isBefore(_ one: HeapSlot, _ other: HeapSlot) -> Bool {
-        serial(of: one) < serial(of: other)
     }
 }
 

@@ -1,16 +1,16 @@
-/// A queue of slots in ascending order of their ranks, from which any slot can be removed in
-/// O(log n).
+/// A queue of slots in the order of their turns, from which any slot can be removed in O(log n).
 ///
-/// The heap is 4-ary, and an entry takes 16 bytes: the four children of an entry are adjacent and
-/// take 64. The position of each slot is stored beside it, so that removal needs no
-/// search. The owner of the heap gives the slots out (see ``HeapMembers``), and knows which of two
-/// with the same rank comes first.
+/// The heap is 4-ary, and the four children of an entry are adjacent. The position of each slot is
+/// stored beside it, so that removal needs no search. The owner of the heap gives the slots out (see
+/// ``HeapMembers``).
 struct OrderedHeap: ~Copyable {
     struct Entry {
-        var rank: Int64
+        var turn: Turn
         var slot: HeapSlot
         /// A number for the owner of the heap.
         var mark: UInt32
+
+        var rank: Int64 { turn.rank }
     }
 
     private var entries = OwnedArray<Entry>()
@@ -39,135 +39,91 @@ struct OrderedHeap: ~Copyable {
 
     /// - Precondition: The slot is not in the queue.
     @inline(__always)
-    mutating func insert(
-        _ slot: HeapSlot,
-        rank: Int64,
-        mark: UInt32 = 0,
-        _ turns: borrowing some SlotOrder & ~Copyable
-    ) {
+    mutating func insert(_ slot: HeapSlot, _ turn: Turn, mark: UInt32 = 0) {
         assert(!contains(slot), "Bug in UVRunLoop: a slot was queued twice.")
         while positions.count <= Int(slot) { positions.append(Self.absent) }
-        let entry = Entry(rank: rank, slot: slot, mark: mark)
+        let entry = Entry(turn: turn, slot: slot, mark: mark)
         entries.append(entry)
         // A sole entry, as of one signalled source, has no parent.
         guard entries.count > 1 else {
             positions[Int(slot)] = 0
             return
         }
-        rise(entry, from: entries.count - 1, turns)
+        rise(entry, from: entries.count - 1)
     }
 
     /// Removes a slot, if it is in the queue.
     @inline(__always)
-    mutating func remove(_ slot: HeapSlot, _ turns: borrowing some SlotOrder & ~Copyable) {
+    mutating func remove(_ slot: HeapSlot) {
         guard contains(slot) else { return }
         let hole = Int(positions[Int(slot)])
         positions[Int(slot)] = Self.absent
         let last = entries.removeLast()
         guard hole < entries.count else { return }
         // The last entry belongs near the bottom, or above the hole in another branch.
-        rise(last, from: sink(hole, turns), turns)
+        rise(last, from: sink(hole))
     }
 
     // Most of the time of timers is spent in the two loops below.
 
     /// Moves ancestors down into the hole until the entry may go there.
     @inline(__always)
-    private mutating func rise(
-        _ entry: Entry,
-        from hole: Int,
-        _ turns: borrowing some SlotOrder & ~Copyable
-    ) {
+    private mutating func rise(_ entry: Entry, from hole: Int) {
         var hole = hole
         while hole > 0 {
-            let parent = (hole - 1) / Self.arity
-            let above = entries[parent]
-            guard Self.isBefore(entry, above, turns) else { break }
-            entries[hole] = above
-            positions[Int(above.slot)] = Int32(truncatingIfNeeded: hole)
+            let parent = (hole &- 1) / Self.arity
+            guard entry.turn < entries[parent].turn else { break }
+            move(parent, to: hole)
             hole = parent
         }
         entries[hole] = entry
         positions[Int(entry.slot)] = Int32(truncatingIfNeeded: hole)
     }
 
+    /// Moves an entry into a hole, and leaves one.
+    @inline(__always)
+    private mutating func move(_ index: Int, to hole: Int) {
+        let entry = entries[index]
+        entries[hole] = entry
+        positions[Int(entry.slot)] = Int32(truncatingIfNeeded: hole)
+    }
+
     /// Moves the first descendants up into a hole until the hole is at the bottom.
+    ///
+    /// Which of four children is the first is computed without a branch, because no processor could
+    /// predict one.
     ///
     /// - Returns: Where the hole is then.
     @inline(__always)
-    private mutating func sink(
-        _ hole: Int,
-        _ turns: borrowing some SlotOrder & ~Copyable
-    ) -> Int {
+    private mutating func sink(_ hole: Int) -> Int {
         let count = entries.count
         var hole = hole
         while true {
             let start = hole &* Self.arity &+ 1
-            guard start < count else { return hole }
-            let child = firstChild(from: start, of: count, turns)
-            let below = entries[child]
-            entries[hole] = below
-            positions[Int(below.slot)] = Int32(truncatingIfNeeded: hole)
+            guard start &+ 3 < count else { return sinkToLast(hole, from: start) }
+            let left = start &+ precedes(start &+ 1, start)
+            let right = start &+ 2 &+ precedes(start &+ 3, start &+ 2)
+            let child = left &+ (right &- left) & (0 &- precedes(right, left))
+            move(child, to: hole)
             hole = child
         }
     }
 
-    /// Returns the position of the first of the children that begin at a position.
-    ///
-    /// Four children of different ranks are compared without a branch, which no processor could
-    /// predict: this saved a tenth of the time to fire one of 10,000 timers.
+    /// The last step, to one of fewer than four children.
     @inline(__always)
-    private func firstChild(
-        from start: Int,
-        of count: Int,
-        _ turns: borrowing some SlotOrder & ~Copyable
-    ) -> Int {
-        guard start &+ 3 < count else { return firstOfAny(from: start, of: count, turns) }
-        let first = entries[start].rank
-        let second = entries[start &+ 1].rank
-        let third = entries[start &+ 2].rank
-        let fourth = entries[start &+ 3].rank
-        let (left, right) = (min(first, second), min(third, fourth))
-        guard first != second, third != fourth, left != right else {
-            return firstOfAny(from: start, of: count, turns)
-        }
-        let leftChild = second < first ? 1 : 0
-        let rightChild = 2 | (fourth < third ? 1 : 0)
-        let choice = right < left ? -1 : 0
-        return start &+ (leftChild ^ ((leftChild ^ rightChild) & choice))
-    }
-
-    /// The same for fewer than four children, and for equal ranks.
-    @inline(never)
-    private func firstOfAny(
-        from start: Int,
-        of count: Int,
-        _ turns: borrowing some SlotOrder & ~Copyable
-    ) -> Int {
+    private mutating func sinkToLast(_ hole: Int, from start: Int) -> Int {
+        guard start < entries.count else { return hole }
         var child = start
-        for index in start &+ 1..<min(start &+ Self.arity, count)
-        where Self.isBefore(entries[index], entries[child], turns) {
+        for index in start &+ 1..<entries.count where entries[index].turn < entries[child].turn {
             child = index
         }
+        move(child, to: hole)
         return child
     }
 
+    /// 1 if one entry's turn comes before another's, otherwise 0.
     @inline(__always)
-    private static func isBefore(
-        _ one: Entry,
-        _ other: Entry,
-        _ turns: borrowing some SlotOrder & ~Copyable
-    ) -> Bool {
-        one.rank == other.rank
-            ? isTurnBefore(one.slot, other.slot, turns) : one.rank < other.rank
-    }
-
-    @inline(never)
-    private static func isTurnBefore(
-        _ one: HeapSlot,
-        _ other: HeapSlot,
-        _ turns: borrowing some SlotOrder & ~Copyable
-    ) -> Bool {
-        turns.isBefore(one, other)
+    private func precedes(_ one: Int, _ other: Int) -> Int {
+        entries[one].turn < entries[other].turn ? 1 : 0
     }
 }

@@ -1,13 +1,3 @@
-/// A position in an order: lower ranks first, and among equal ranks lower serial numbers.
-struct Turn: Comparable {
-    var rank: Int64
-    var serial: UInt64
-
-    static func < (left: Turn, right: Turn) -> Bool {
-        left.rank != right.rank ? left.rank < right.rank : left.serial < right.serial
-    }
-}
-
 /// The members of one mode that are ready, in the order of their turns.
 ///
 /// One queue holds a mode's signalled custom sources, another its ready ports.
@@ -19,11 +9,10 @@ struct ReadyQueue: ~Copyable {
     var count: Int { heap.count }
 
     mutating func insert(_ slot: HeapSlot, _ turn: Turn) {
-        members.setSerial(turn.serial, of: slot)
-        heap.insert(slot, rank: turn.rank, members)
+        heap.insert(slot, turn)
     }
 
-    mutating func remove(_ slot: HeapSlot) { heap.remove(slot, members) }
+    mutating func remove(_ slot: HeapSlot) { heap.remove(slot) }
 
     func contains(_ slot: HeapSlot) -> Bool { heap.contains(slot) }
 
@@ -34,7 +23,7 @@ struct ReadyQueue: ~Copyable {
     func forEach(_ body: (UInt32, Turn) -> Void) {
         for entry in heap.unordered {
             guard let item = members[entry.slot] else { continue }
-            body(item, Turn(rank: entry.rank, serial: members.serial(of: entry.slot)))
+            body(item, entry.turn)
         }
     }
 }

@@ -10,8 +10,7 @@ struct Deadline: Equatable {
 /// which tells which timers are due, and by the end of their windows, which tells how long the loop
 /// may sleep.
 struct TimerQueue<Member: AnyObject>: ~Copyable {
-    /// The timers, each with the serial of its latest scheduling in this mode, which orders equal
-    /// dates.
+    /// The timers, each with the serial number of its latest scheduling, which orders equal dates.
     var members = HeapMembers<Member>()
     private var strict = OrderedHeap()
     private var tolerant = OrderedHeap()
@@ -40,13 +39,17 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     @inline(__always)
     mutating func schedule(_ slot: HeapSlot, date: Int64, latest: Int64) {
         if latest > date { return scheduleWithTolerance(slot, date: date, latest: latest) }
-        strict.insert(slot, rank: date, mark: batchCount, members)
+        strict.insert(slot, turn(of: slot, at: date), mark: batchCount)
     }
 
     @inline(never)
     private mutating func scheduleWithTolerance(_ slot: HeapSlot, date: Int64, latest: Int64) {
-        tolerant.insert(slot, rank: date, mark: batchCount, members)
-        windows.insert(slot, rank: latest, mark: batchCount, members)
+        tolerant.insert(slot, turn(of: slot, at: date), mark: batchCount)
+        windows.insert(slot, turn(of: slot, at: latest), mark: batchCount)
+    }
+
+    private func turn(of slot: HeapSlot, at date: Int64) -> Turn {
+        Turn(rank: date, serial: members.serial(of: slot))
     }
 
     /// Removes a timer from the queue, if it is there.
@@ -54,12 +57,12 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     /// Not inlined, because the heaps' removals are inlined into it.
     @inline(never)
     mutating func unschedule(_ slot: HeapSlot) {
-        strict.remove(slot, members)
+        strict.remove(slot)
         if !windows.isEmpty {
-            tolerant.remove(slot, members)
-            windows.remove(slot, members)
+            tolerant.remove(slot)
+            windows.remove(slot)
         }
-        if !latecomers.isEmpty { latecomers.remove(slot, members) }
+        if !latecomers.isEmpty { latecomers.remove(slot) }
     }
 
     /// The soonest date of a queued timer.
@@ -151,11 +154,11 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 
     private mutating func admitLatecomers() {
         while let entry = latecomers.first {
-            latecomers.remove(entry.slot, members)
+            latecomers.remove(entry.slot)
             if windows.contains(entry.slot) {
-                tolerant.insert(entry.slot, rank: entry.rank, mark: entry.mark, members)
+                tolerant.insert(entry.slot, entry.turn, mark: entry.mark)
             } else {
-                strict.insert(entry.slot, rank: entry.rank, mark: entry.mark, members)
+                strict.insert(entry.slot, entry.turn, mark: entry.mark)
             }
         }
     }
@@ -207,25 +210,27 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 
     /// The first queued timer of the batch; sets aside timers before it that are too late for the
     /// batch.
+    @inline(__always)
     private mutating func nextQueued() -> OrderedHeap.Entry? {
         while let entry = firstByDate, entry.rank <= batchNow {
             if entry.mark < batchNumber { return entry }
-            strict.remove(entry.slot, members)
-            tolerant.remove(entry.slot, members)
-            latecomers.insert(entry.slot, rank: entry.rank, mark: entry.mark, members)
+            setAside(entry)
         }
         return nil
+    }
+
+    @inline(never)
+    private mutating func setAside(_ entry: OrderedHeap.Entry) {
+        strict.remove(entry.slot)
+        tolerant.remove(entry.slot)
+        latecomers.insert(entry.slot, entry.turn, mark: entry.mark)
     }
 
     private func nextDisplaced(before entry: OrderedHeap.Entry?) -> Displaced? {
         guard hasDisplaced, let batch = batches.last else { return nil }
         let displaced = batch.displaced[batch.nextDisplaced]
         guard let entry else { return displaced }
-        return displaced.turn < turn(of: entry) ? displaced : nil
-    }
-
-    private func turn(of entry: OrderedHeap.Entry) -> Turn {
-        Turn(rank: entry.rank, serial: members.serial(of: entry.slot))
+        return displaced.turn < entry.turn ? displaced : nil
     }
 
     @inline(__always)
@@ -246,9 +251,8 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 
     private mutating func keepTurn(of slot: HeapSlot, inBatchesBefore end: Int) {
         guard let entry = queued(slot), let member = members[slot] else { return }
-        let turn = turn(of: entry)
         for batch in 0..<end where batches[batch].holds(entry) {
-            batches[batch].insert(Displaced(member: member, turn: turn))
+            batches[batch].insert(Displaced(member: member, turn: entry.turn))
         }
         innermostBatchDidChange()
     }
@@ -259,10 +263,12 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     }
 
     private var firstByDate: OrderedHeap.Entry? {
-        guard let strict = strict.first else { return tolerant.first }
-        guard let tolerant = tolerant.first else { return strict }
-        if strict.rank != tolerant.rank { return strict.rank < tolerant.rank ? strict : tolerant }
-        return members.isBefore(tolerant.slot, strict.slot) ? tolerant : strict
+        @inline(__always)
+        get {
+            guard let strict = strict.first else { return tolerant.first }
+            guard let tolerant = tolerant.first else { return strict }
+            return tolerant.turn < strict.turn ? tolerant : strict
+        }
     }
 }
 

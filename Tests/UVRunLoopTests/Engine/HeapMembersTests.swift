@@ -47,11 +47,11 @@ import Testing
         let second = members.insert(2, serial: 9)
         members.remove(first)
         let third = members.insert(3, serial: 10)
-        let isBehind = members.isBefore(second, third)
-        #expect(third == first && isBehind)
+        let given = (members.serial(of: second), members.serial(of: third))
+        #expect(third == first && given == (9, 10))
         members.setSerial(11, of: second)
-        let isFirst = members.isBefore(third, second)
-        #expect(isFirst)
+        let changed = (members.serial(of: second), members.serial(of: third))
+        #expect(changed == (11, 10))
     }
 
     @Test func aMemberIsReleasedWhenItsSlotIsVacatedOrTheQueueGoes() {

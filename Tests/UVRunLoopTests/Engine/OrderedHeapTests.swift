@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
     func theHeapAnswersAsASortedArrayWould(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var heap = ModelHeap()
+        var heap = OrderedHeap()
         var model: [HeapSlot: Turn] = [:]
         for serial in 1...3000 {
             let slot = HeapSlot.random(in: 0..<150, using: &generator)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func equalRanksComeOutInTheOrderOfTheirSerialNumbers() {
         var generator = SeededGenerator(seed: 7)
-        var heap = ModelHeap()
+        var heap = OrderedHeap()
         for slot in (0..<40 as Range<HeapSlot>).shuffled(using: &generator) {
             heap.insert(slot, Turn(rank: 1, serial: UInt64(slot)))
         }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func extremeRanksAreOrderedLikeAnyOther() {
-        var heap = ModelHeap()
+        var heap = OrderedHeap()
         let ranks: [Int64] = [.max, 0, .min, .max - 1, -1, .min + 1]
         for (slot, rank) in ranks.enumerated() {
             heap.insert(HeapSlot(slot), Turn(rank: rank, serial: UInt64(slot)))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func removingAPlaceThatIsNotInDoesNothing() {
-        var heap = ModelHeap()
+        var heap = OrderedHeap()
         heap.remove(12)
         heap.insert(3, Turn(rank: 1, serial: 1))
         heap.remove(2)
@@ -66,7 +66,7 @@ import Testing
     @Test func anyPlaceCanBeTakenOutAndTheRestStaysInOrder() {
         for victim in 0..<30 as Range<HeapSlot> {
             var generator = SeededGenerator(seed: UInt64(victim))
-            var heap = ModelHeap()
+            var heap = OrderedHeap()
             var model: [HeapSlot: Turn] = [:]
             for slot in 0..<30 as Range<HeapSlot> {
                 let rank = Int64.random(in: 0..<1000, using: &generator)
@@ -81,14 +81,14 @@ import Testing
 }
 
 private func expectAgreement(
-    _ heap: borrowing ModelHeap,
+    _ heap: borrowing OrderedHeap,
     _ model: [HeapSlot: Turn],
     at slot: HeapSlot
 ) {
     let first = model.min { $0.value < $1.value }
     #expect(heap.count == model.count)
     #expect(heap.first?.slot == first?.key)
-    #expect(heap.firstTurn == first?.value)
+    #expect(heap.first?.turn == first?.value)
     #expect(heap.contains(slot) == (model[slot] != nil))
     #expect(heap.unordered.first?.slot == first?.key)
 }
@@ -97,42 +97,11 @@ private func inOrder(_ model: [HeapSlot: Turn]) -> [HeapSlot] {
     model.sorted { $0.value < $1.value }.map(\.key)
 }
 
-private func drained(_ heap: inout ModelHeap) -> [HeapSlot] {
+private func drained(_ heap: inout OrderedHeap) -> [HeapSlot] {
     var slots: [HeapSlot] = []
     while let first = heap.first {
         slots.append(first.slot)
         heap.remove(first.slot)
     }
     return slots
-}
-
-/// A heap and who knows the turns of its slots.
-private struct ModelHeap: ~Copyable {
-    private var heap = OrderedHeap()
-    private var serials = ModelTurns()
-
-    var isEmpty: Bool { heap.isEmpty }
-    var count: Int { heap.count }
-    var first: OrderedHeap.Entry? { heap.first }
-    var unordered: [OrderedHeap.Entry] { heap.unordered }
-    var firstTurn: Turn? {
-        heap.first.map { Turn(rank: $0.rank, serial: serials.numbers[$0.slot] ?? 0) }
-    }
-
-    func contains(_ slot: HeapSlot) -> Bool { heap.contains(slot) }
-
-    mutating func insert(_ slot: HeapSlot, _ turn: Turn) {
-        serials.numbers[slot] = turn.serial
-        heap.insert(slot, rank: turn.rank, serials)
-    }
-
-    mutating func remove(_ slot: HeapSlot) { heap.remove(slot, serials) }
-}
-
-private struct ModelTurns: SlotOrder {
-    var numbers: [HeapSlot: UInt64] = [:]
-
-    func isBefore(_ one: HeapSlot, _ other: HeapSlot) -> Bool {
-        (numbers[one] ?? 0) < (numbers[other] ?? 0)
-    }
 }
