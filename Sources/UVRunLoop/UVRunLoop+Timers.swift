@@ -70,8 +70,13 @@ extension UVRunLoop.Timer {
     @inline(__always)
     func becomeInvalid(releasing: Bool) -> TimerCall? {
         owner.invalidate()
-        return releasing ? call.take() : nil
+        return releasing ? takeCall() : nil
     }
+
+    /// Takes the handler of an invalid timer, under its lock; while it is being called, the end of
+    /// the last call takes it.
+    @inline(__always)
+    func takeCall() -> TimerCall? { core.isBeingCalled ? nil : call.take() }
 
     /// Posts the release of an invalid timer's handler to its home thread.
     func releaseCallAtHome() {
@@ -79,7 +84,8 @@ extension UVRunLoop.Timer {
     }
 
     private func releaseCall() {
-        let last = owner.withLock { call.take() }
-        withExtendedLifetime(last) {}
+        var last: TimerCall?
+        owner.withLock { last = takeCall() }
+        _ = consume last
     }
 }

@@ -10,7 +10,6 @@ extension GenericEngine {
     /// A timer that was removed from its queues to be fired.
     struct Firing: ~Copyable {
         let timer: Items.Timer
-        let call: Items.Timer.Call?
         /// How many more dates than its own this fire accounts for.
         let missed: Int
         let isRepeating: Bool
@@ -213,7 +212,6 @@ extension GenericEngine {
         let missed = timer.core.series.fire(at: now)
         return Firing(
             timer: timer,
-            call: timer.call,
             missed: missed,
             isRepeating: timer.core.series.interval != nil
         )
@@ -247,6 +245,7 @@ extension GenericEngine {
     ///   - timer: The timer.
     ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
     /// - Returns: Whether the timer repeats; a one-shot timer is removed from the loop.
+    @inline(__always)
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
         noteEnd(of: timer)
         timer.core.callDidEnd()
@@ -254,9 +253,14 @@ extension GenericEngine {
             remove(timer, isQueued: false)
             return false
         }
+        goOn(timer, after: now)
+        return true
+    }
+
+    @inline(never)
+    private mutating func goOn(_ timer: Items.Timer, after now: Int64?) {
         if let now, timer.core.advance(past: now) { renewSerials(of: timer) }
         schedule(timer)
-        return true
     }
 
     /// Records the end of a call that began in this loop, wherever the timer is now.

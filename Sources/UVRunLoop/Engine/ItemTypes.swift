@@ -10,11 +10,7 @@ protocol ItemTypes {
 
 /// A timer, which contains its changing state.
 protocol TimerReference: AnyObject, Sendable {
-    associatedtype Call: Sendable
-
     var core: TimerCore { get set }
-    /// The handler; `nil` once it was released.
-    var call: Call? { get }
 }
 
 /// An observer.

@@ -105,7 +105,7 @@ extension HomeBound where Value: AnyObject {
 
 extension Home {
     /// Releases a value that nobody else can reach, here or on its home thread.
-    func release<Value>(_ value: inout Value?) {
+    func release<Value: ~Copyable>(_ value: inout Value?) {
         guard value != nil, !isHere else { return value = nil }
         let cell = Transferred(Cell(moving: &value))
         if !post({ cell.value.release() }) { cell.value.release() }
@@ -113,7 +113,7 @@ extension Home {
 
     /// Carries a value to its home thread without a copy that would be released elsewhere.
     @safe
-    private struct Cell<Value> {
+    private struct Cell<Value: ~Copyable> {
         private let memory: UnsafeMutablePointer<Value?>
 
         init(moving value: inout Value?) {

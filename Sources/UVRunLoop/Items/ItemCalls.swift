@@ -2,10 +2,11 @@
 // generic type is wrapped in another closure, and there may be a million timers, and observers are
 // called several times per pass.
 
-/// A timer's handler.
+/// A timer's handler, which is lent to a call and not copied.
 ///
-/// Unchecked for the same reason as ``HomeBound``: the timer checks the thread.
-struct TimerCall: @unchecked Sendable {
+/// A handler that is to be released during its call is released by the end of the call. Unchecked
+/// for the same reason as ``HomeBound``: the timer checks the thread.
+struct TimerCall: ~Copyable, @unchecked Sendable {
     let body: (UVRunLoop.Timer) -> Void
 }
 

@@ -183,7 +183,10 @@ extension UVRunLoop {
 
         deinit {
             // A timer that was invalidated has none any more.
-            if call != nil { home.release(&call) }
+            switch state.call {
+            case .none: break
+            case .some: home.release(&state.call)
+            }
         }
 
         /// Nanoseconds between fires.
@@ -195,7 +198,7 @@ extension UVRunLoop {
 
         // MARK: What changes, under the lock
 
-        private struct State {
+        private struct State: ~Copyable {
             var core: TimerCore
             var call: TimerCall?
         }

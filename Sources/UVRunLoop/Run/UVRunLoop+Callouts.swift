@@ -98,7 +98,7 @@ extension UVRunLoop {
         var next = Optional(first)
         while let firing = next.take() {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
-            if LoopWatch.isOn { callWatched(firing) } else { firing.timer.callOut(firing.call) }
+            if LoopWatch.isOn { callWatched(firing) } else { firing.timer.callOut() }
             run.timeHasPassed()
             next = endFire(firing, &run)
         }
@@ -154,19 +154,19 @@ extension UVRunLoop {
         timer.home.check(is: .current) {
             Caller(file, line, "timer", label: timer.label)
         }
-        let (loop, call) = timer.owner.withLock { loop, engine -> (UVRunLoop?, TimerCall?) in
+        let loop = timer.owner.withLock { loop, engine -> UVRunLoop? in
             loop.checkThread(file: file, line: line)
             engine.beginCall(timer)
-            return (loop, timer.call)
+            return loop
         } nowhere: {
             timer.core.callWillBegin(forDate: false)
-            return (nil, timer.call)
+            return nil
         }
         guard let loop else {
-            timer.callOut(call)
+            timer.callOut()
             return timer.endCallElsewhere(now: nil)
         }
-        loop.callingWithinAHandler(.timer, timer) { timer.callOut(call) }
+        loop.callingWithinAHandler(.timer, timer) { timer.callOut() }
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
     }
 
@@ -240,7 +240,7 @@ extension UVRunLoop {
 }
 
 /// The outcome of a timer's call.
-private enum TimerCallEnd {
+private enum TimerCallEnd: ~Copyable {
     case goesOn
     /// A one-shot timer is finished; its handler is to be released.
     case isDone(TimerCall?)
@@ -265,11 +265,16 @@ private enum TimerCallEnd {
 }
 
 extension UVRunLoop.Timer {
-    /// Calls the handler.
+    /// Calls the handler, unless it was released.
     ///
     /// Never inlined, so that backtraces and profiles show the callout.
     @inline(never)
-    func callOut(_ call: TimerCall?) { call?.body(self) }
+    func callOut() {
+        switch call {
+        case .some(let call): call.body(self)
+        case .none: break
+        }
+    }
 
     /// Ends a call during which the timer left its loop.
     ///
@@ -280,15 +285,18 @@ extension UVRunLoop.Timer {
     ///   date as it is.
     fileprivate func endCallElsewhere(now: Int64?) {
         // While its call goes on, no loop fires it.
-        guard core.series.interval != nil else { return invalidate() }
+        guard core.series.interval != nil else { return UVRunLoop.finish(self) }
+        var last: TimerCall?
         owner.withLock { _, engine in
             callDidEnd(now: now)
             engine.schedule(self)
         } nowhere: {
             callDidEnd(now: now)
+            if !isValid { last = takeCall() }
         } afterwards: { loop in
             loop.contentsDidChange()
         }
+        _ = consume last
     }
 
     /// Ends the call of a repeating timer, under the timer's lock.

@@ -58,7 +58,7 @@ extension UVRunLoop {
 
     @inline(never)
     func callWatched(_ firing: borrowing Engine.Firing) {
-        watchedCall(.timer, firing.timer, 0) { firing.timer.callOut(firing.call) }
+        watchedCall(.timer, firing.timer, 0) { firing.timer.callOut() }
     }
 
     @inline(never)

@@ -177,6 +177,24 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func anObserverThatAnotherThreadInvalidatesMeanwhileIsNotTold(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            let second = UVRunLoop.Observer(activities: .entry, order: 2) { _, _ in
+                log.note("second")
+            }
+            let first = UVRunLoop.Observer(activities: .entry, order: 1) { _, _ in
+                startThread { second.invalidate() }.join()
+                log.note("first")
+            }
+            loop.add(first, forMode: .default)
+            loop.add(second, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["first"])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func anObserverMerelyRemovedMeanwhileIsStillTold(kind: DriverKind) {
         withLoop(kind) { loop, log in
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
