@@ -219,11 +219,14 @@ extension GenericEngine {
         }
         let ticket = descriptors.source(0, of: report.descriptor)
         let serial = nextSerial()
-        return ports.modify(ticket) { record in
-            guard !record.isWaiting, !record.interest(in: mode).isEmpty else { return nil }
-            let events = record.events(of: report)
-            return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
-        } ?? nil
+        let delivery: Delivery? =
+            ports.modify(ticket) { record in
+                guard !record.isWaiting, !record.interest(in: mode).isEmpty else { return nil }
+                let events = record.events(of: report)
+                return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
+            } ?? nil
+        if delivery != nil { useLatestPoll() }
+        return delivery
     }
 
     /// Marks a descriptor as not watched, so that runs that can serve its sources watch it again.
@@ -286,6 +289,15 @@ extension GenericEngine {
         !modes[mode].ready.isEmpty && firstReadyPort(in: mode, since: poll) != nil
     }
 
+    /// Whether a port of the mode is ready, and no poll that was skipped would have found another one
+    /// that comes before it.
+    mutating func hasPortToServe(in mode: Int, since poll: Int64) -> Bool {
+        guard hasReadyPort(in: mode, since: poll), let turn = modes[mode].ready.firstTurn else {
+            return false
+        }
+        return latestPoll.isBeforeSkipped(turn)
+    }
+
     /// Skips ports that only an earlier poll found ready: their data was read meanwhile.
     private mutating func firstReadyPort(in mode: Int, since poll: Int64) -> Ticket? {
         while let slot = modes[mode].ready.first {
@@ -310,12 +322,15 @@ extension GenericEngine {
             return nil
         }
         let serial = nextSerial()
+        var isPolled = false
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
+            isPolled = record.isPolled
             let isFresh = record.poll >= poll || record.hasRefusal
             let events = isFresh ? record.pendingEvents : []
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }
+        if isPolled { useLatestPoll() }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }

@@ -164,11 +164,21 @@ extension GenericEngine {
         timerModes.forEach(of: timer) { modes[$0.mode].timers.unschedule($0.place) }
     }
 
-    /// The soonest date of a valid timer of the mode, timers that are being fired included.
+    /// The soonest date of a valid timer of the mode, timers that are being called included.
     func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
         guard let index = modes.index(of: mode) else { return nil }
-        let fired = firing.timers.filter { timerModes.place(of: $0, in: index) != nil }.map(\.date)
-        return (fired + [soonestQueued(in: index)].compactMap(\.self)).min()
+        let called = timersBeingCalled(in: index).map(\.date)
+        return (called + [soonestQueued(in: index)].compactMap(\.self)).min()
+    }
+
+    /// The timers of a mode that are being called, which are in no queue.
+    private func timersBeingCalled(in mode: Int) -> [Items.Timer] {
+        let count = modes[mode].timerCount - modes[mode].timers.queuedCount
+        guard count > 0 else { return [] }
+        let called = firing.timers.filter { timerModes.place(of: $0, in: mode) != nil }
+        if Set(called.map(ObjectIdentifier.init)).count == count { return called }
+        // The call of a timer that has joined since began in another loop, or in none.
+        return modes[mode].timers.members.owners.filter(\.core.isBeingCalled)
     }
 
     /// The deadline that the mode's timers set for a sleep.

@@ -38,7 +38,10 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         return serial
     }
 
-    mutating func recordSkippedPoll() { latestPoll.lastSkipped = nextSerial() }
+    mutating func recordSkippedPoll() { latestPoll.skip(at: nextSerial()) }
+
+    /// Records that a port was served that only a poll can find ready again.
+    mutating func useLatestPoll() { latestPoll.isUsed = true }
 
     mutating func renewVersion() { summary.renewVersion() }
 

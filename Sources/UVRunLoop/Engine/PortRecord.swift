@@ -5,7 +5,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     let port: Items.Port
     /// The watched descriptor; `nil` if the port has none.
     let descriptor: CInt?
-    private let isPolled: Bool
+    /// Whether polls find it ready.
+    let isPolled: Bool
     /// The port's order, as an unsigned number that sorts the same way.
     private let order: UInt32
     /// The events that the source waits for.
@@ -200,12 +201,29 @@ struct PollStamp {
     private(set) var serial: UInt64 = 0
     /// The serial number of the previous poll.
     private var previous: UInt64 = 0
+    /// Whether a port was served since that only a poll can find ready again.
+    var isUsed = false
+    /// The serial number of the first poll that was skipped after it was used; zero if none was.
+    private var firstSkipped: UInt64 = 0
     /// The serial number of the last skipped poll.
-    var lastSkipped: UInt64 = 0
+    private var lastSkipped: UInt64 = 0
 
     mutating func begin(_ number: Int64, at serial: UInt64) {
         self.number = number
         (previous, self.serial) = (self.serial, serial)
+        (isUsed, firstSkipped) = (false, 0)
+    }
+
+    /// Records that a poll was skipped.
+    mutating func skip(at serial: UInt64) {
+        lastSkipped = serial
+        if isUsed, firstSkipped == 0 { firstSkipped = serial }
+    }
+
+    /// Whether a port with a turn comes before those that a skipped poll would have found ready
+    /// again.
+    func isBeforeSkipped(_ turn: Turn) -> Bool {
+        firstSkipped == 0 || turn.rank < Int64(firstSkipped)
     }
 
     /// Whether a skipped poll would have found a served port ready again.

@@ -19,6 +19,8 @@ struct ReadyQueue: ~Copyable {
     /// The slot of the first member.
     var first: UInt32? { heap.first.flatMap { members[$0.slot] } }
 
+    var firstTurn: Turn? { heap.first?.turn }
+
     /// Calls a body with the slot and the turn of every member, in no particular order.
     func forEach(_ body: (UInt32, Turn) -> Void) {
         for entry in heap.unordered {

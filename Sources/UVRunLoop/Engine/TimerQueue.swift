@@ -88,6 +88,9 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         }
     }
 
+    /// The number of queued timers: all but those that are being called.
+    var queuedCount: Int { strict.count + tolerant.count + latecomers.count }
+
     private var isEmpty: Bool {
         @inline(__always)
         get { strict.isEmpty && tolerant.isEmpty && latecomers.isEmpty }

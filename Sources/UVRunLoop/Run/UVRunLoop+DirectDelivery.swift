@@ -26,7 +26,9 @@ extension UVRunLoop {
         else { return nil }
         let announcementCount = waker.announcementCount
         let (mode, number) = (run.modeIndex, run.pollNumber)
-        guard !withEngine({ $0.hasReadyPort(in: mode, since: number) }) else { return nil }
+        // A descriptor that was served may be ready again.
+        guard !withEngine({ $0.hasReadyPort(in: mode, since: number) || $0.latestPoll.isUsed })
+        else { return nil }
         return DirectDelivery(
             poll: poll,
             end: min(run.terms.limit ?? .max, poll.end),

@@ -17,17 +17,18 @@ extension UVRunLoop {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
         let hasPolled = run.latestPoll != nil
-        if hasPolled, knowsReadyPort(run), canReuseLastPoll(&run) { return true }
+        if hasPolled, knowsPortToServe(run), canReuseLastPoll(&run) { return true }
         guard run.view.isSleepObserved else { return false }
         pollKernel(&run)
         // The last observer of the sleep may have gone meanwhile, and a sole port been taken.
-        return run.delivery != nil || knowsReadyPort(run)
+        return run.delivery != nil || knowsPortToServe(run)
     }
 
-    private func knowsReadyPort(_ run: borrowing Run) -> Bool {
+    /// Whether a port is ready that a poll would find no other one before.
+    private func knowsPortToServe(_ run: borrowing Run) -> Bool {
         guard summary.mayHoldReady else { return false }
         let (mode, poll) = (run.modeIndex, run.pollNumber)
-        return withEngine { $0.hasReadyPort(in: mode, since: poll) }
+        return withEngine { $0.hasPortToServe(in: mode, since: poll) }
     }
 
     /// Polls without waiting, unless the latest poll can be reused.
@@ -38,7 +39,7 @@ extension UVRunLoop {
     func poll(_ run: inout Run) {
         let mayWait =
             !run.isInFirstPass
-            && (!run.view.holdsDescriptors || knowsReadyPort(run))
+            && (!run.view.holdsDescriptors || knowsPortToServe(run))
         if !mayWait || !canReuseLastPoll(&run) { pollKernel(&run) }
     }
 
@@ -74,7 +75,9 @@ extension UVRunLoop {
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { watchedSleepEnded(since: began) }
                 run.timeHasPassed()
-                if recordReadyPorts(&run) || word.isWoken || isOver(sleep, &run) { return }
+                if recordReadyPorts(&run) || word.isWoken { return }
+                // After a change by another thread, the dates are those of earlier contents.
+                if !word.isMarkedAsChanged, isOver(sleep, &run) { return }
                 hasPolled = true
             }
         }

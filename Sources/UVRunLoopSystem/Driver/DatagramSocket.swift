@@ -52,7 +52,13 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
         isConnected = peer != nil
         super.init(site)
         let flags = CUnsignedInt(localAddress.family) | UV_UDP_RECVMMSG.rawValue
-        let status = host.open { unsafe uv_udp_init_ex(host.uvLoop, raw, flags) }
+        let status = host.open {
+            let status = unsafe uv_udp_init_ex(host.uvLoop, raw, flags)
+            // Before version 1.45, libuv tries several datagrams at once with a socket that it
+            // closes again; it would do so with the first datagram of the process otherwise.
+            if status >= 0 { _ = unsafe uv_udp_using_recvmmsg(raw) }
+            return status
+        }
         guard status >= 0 else {
             unsafe raw.deallocate()
             throw SystemError(.bind, UVError(rawValue: status))

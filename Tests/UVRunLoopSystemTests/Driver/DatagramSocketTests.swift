@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import UVRunLoop
@@ -32,6 +33,27 @@ import UVRunLoopPorts
             for await event in port.events { told.append(event) }
             #expect(told == [.failed(UVRunLoop.SystemError(.receive, .invalidArgument))])
             #expect(!port.isValid)
+        }
+    }
+
+    /// With the first datagram of a process, libuv 1.44 opens a socket and closes it again.
+    @Test func aDatagramNeedsNoStandardDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                withLoop { loop in
+                    for descriptor in CInt(0)...2 { close(descriptor) }
+                    let received = Box<[UInt8]>([])
+                    let port = try? DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+                        if case .received(let all) = event { received.value = all.flatMap(\.bytes) }
+                        loop.stop()
+                    }
+                    guard let port else { preconditionFailure("The port cannot be opened.") }
+                    loop.add(port, forMode: .default)
+                    try? port.send([7], to: port.localAddress)
+                    loop.run(mode: .default, for: .seconds(60))
+                    precondition(received.value == [7])
+                }
+            }
         }
     }
 }

@@ -66,6 +66,29 @@ import UVRunLoop
         }
     }
 
+    /// Within one run, which polls less often than it serves.
+    @Test(arguments: DriverKind.allCases, [1, 3])
+    func descriptorsAndAnInProcessPortThatAreAlwaysReadyTakeTurns(
+        kind: DriverKind,
+        descriptors: Int
+    ) throws {
+        try withLoop(kind) { loop, log in
+            let names = ["A", "B", "C"].prefix(descriptors)
+            for name in names { loop.add(try hotPort(Pipe(), log, as: name), forMode: .default) }
+            let port = UVRunLoop.Port { port, _ in
+                log.note("port")
+                _ = port.send(.init(id: 1))
+                if log.entries.count > 100 { loop.stop() }
+            }
+            loop.add(port, forMode: .default)
+            _ = port.send(.init(id: 1))
+            loop.run(mode: .default, for: .seconds(60))
+            let counts = (names + ["port"]).map { name in log.entries.count { $0 == name } }
+            let (least, most) = (counts.min() ?? 0, counts.max() ?? 0)
+            #expect(most - least <= 1, "\(counts)")
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aPortThatIsAlwaysReadyDoesNotStarveALateOne(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

@@ -179,6 +179,40 @@ import UVRunLoop
         }
     }
 
+    // Its date has passed then, but the loop may sleep until its window ends.
+    @Test(arguments: DriverKind.allCases)
+    func aTimerRemovedByAnotherThreadWithinItsWindowEndsNoSleep(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            log.observe(loop)
+            let date = loop.now + .milliseconds(1)
+            let removed = UVRunLoop.Timer(at: date, tolerance: .seconds(50)) { _ in
+                log.note("removed")
+            }
+            loop.add(removed, forMode: .default)
+            let kept = stoppingTimer(at: loop.now + .milliseconds(60), loop, log)
+            duringSleep(of: loop) {
+                removed.invalidate()
+                loop.add(kept, forMode: .default)
+            }
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
+        }
+    }
+
+    @Test func aTimerPutOffAtItsVeryDateIsWaitedForWithoutAnotherPass() throws {
+        try withLoop(.manual) { loop, log in
+            log.observe(loop)
+            let (date, later) = (loop.now + .milliseconds(10), loop.now + .milliseconds(20))
+            let timer = stoppingTimer(at: date, loop, log)
+            loop.add(timer, forMode: .default)
+            try #require(virtualClock(of: loop)).at(date) { timer.nextFireDate = later }
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(log.entries == ["entry"] + sleepingPass + ["timer", "exit"])
+            #expect(loop.now == later)
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func removingATimerFromAnotherThreadSendsNothing(kind: DriverKind) {
         withLoop(kind) { loop, log in

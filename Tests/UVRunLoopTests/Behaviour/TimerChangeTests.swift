@@ -226,6 +226,21 @@ import UVRunLoop
     }
 
     @Test(arguments: DriverKind.allCases)
+    func aTimerThatJoinsDuringItsCallCountsWithItsDate(kind: DriverKind) {
+        withLoop(kind) { loop, _ in
+            let date = loop.now + .seconds(10)
+            var dates: [UVRunLoop.Instant?] = []
+            let timer = UVRunLoop.Timer(at: date, interval: .seconds(10)) { timer in
+                loop.add(timer, forMode: .default)
+                dates.append(loop.nextFireDate(forMode: .default))
+            }
+            timer.fire()
+            dates.append(loop.nextFireDate(forMode: .default))
+            #expect(dates == [date, date])
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func nextFireDateOfAModeIsItsSoonestTimers(kind: DriverKind) {
         withLoop(kind) { loop, _ in
             let other = UVRunLoop.Mode(rawValue: "other")
