@@ -83,6 +83,7 @@ extension UVRunLoop {
         _ action: @escaping () -> Void
     ) {
         checkThreadOfMessages()
+        guard !modes.isEmpty else { return }
         let number = WaitingMessages.nextNumber()
         let forget: Source.ModeHandler = { loop, _ in WaitingMessages.forget(number, in: loop) }
         let source = Source(order: order, cancel: forget) { source in

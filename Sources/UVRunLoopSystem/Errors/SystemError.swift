@@ -46,6 +46,8 @@ extension UVRunLoop {
             public static let queueOverflow = Code(text: "too much waits to be sent")
             /// The descriptor is not that of a terminal.
             public static let notATerminal = Code(text: "this is not a terminal")
+            /// The child's standard input is not a pipe of the source.
+            public static let notAPipe = Code(text: "the standard input is not a pipe")
             /// The process has ended (`ESRCH`).
             public static let processEnded = Code(text: "the process has ended")
             /// The source was invalidated, or its input was ended.

@@ -142,7 +142,7 @@ extension UVRunLoop {
         /// - Throws: ``SystemError`` if the input is no pipe or was ended, or more than
         ///   ``maximumQueuedBytes`` wait.
         public func write(_ bytes: [UInt8]) throws(SystemError) {
-            guard let input else { throw SystemError(.write, .invalidated) }
+            guard let input else { throw SystemError(.write, .notAPipe) }
             try input.write(bytes, limit: Self.maximumQueuedBytes)
         }
 

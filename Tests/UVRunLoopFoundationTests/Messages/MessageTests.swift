@@ -130,6 +130,15 @@ import UVRunLoopFoundation
         #expect(log.entries == ["B gone", "A gone"])
     }
 
+    /// Nor is anybody warned, as of a source that was forgotten.
+    @Test func aMessageForNoModeIsNotSent() async {
+        let result = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) { sendInNoMode() }
+        #expect(result?.standardErrorContent == [])
+    }
+
     @Test func askingOnAnotherThreadTraps() async {
         let result = await #expect(
             processExitsWith: .failure,
@@ -144,4 +153,13 @@ private final class Idle: Sendable {}
 private func cancelElsewhere() {
     let loop = UVRunLoop.current
     onAnotherThread { loop.cancelPerformSelectors(withTarget: Idle()) }
+}
+
+private final class Receiver: Sendable {
+    func receive() {}
+}
+
+private func sendInNoMode() {
+    UVRunLoop.current.perform(Receiver.receive, target: Receiver(), order: 0, modes: [])
+    UVRunLoop.current.run(mode: .default, for: .zero)
 }

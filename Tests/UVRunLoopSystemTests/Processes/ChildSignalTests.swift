@@ -4,7 +4,7 @@ import Testing
 import UVRunLoop
 import UVRunLoopSystem
 
-/// Signals to child processes whose sources are gone.
+/// Signals and input to child processes that cannot take them.
 @Suite(.timeLimit(.minutes(15))) struct ChildSignalTests {
     @Test func aSignalToAnInvalidSourceSaysSo() throws {
         try withLoop { _ in
@@ -31,6 +31,20 @@ import UVRunLoopSystem
                     try child.send(signal: SIGTERM)
                 }) == .processEnded
             )
+        }
+    }
+
+    @Test func inputForAChildWithoutAPipeSaysSo() throws {
+        try withLoop { loop in
+            let child = try UVRunLoop.ChildProcess(.init("true", input: .null)) { _, _ in }
+            loop.add(child, forMode: .default)
+            #expect(
+                code(of: { () throws(UVRunLoop.SystemError) in
+                    try child.write([1])
+                }) == .notAPipe
+            )
+            #expect(child.isValid)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
         }
     }
 }
