@@ -267,6 +267,7 @@ extension GenericEngine {
         return true
     }
 
+    /// Queues a repeating timer for its next date after a call.
     @inline(never)
     private mutating func goOn(_ timer: Items.Timer, after now: Int64?) {
         if let now, timer.core.advance(past: now) { renewSerials(of: timer) }
