@@ -23,6 +23,9 @@ struct Connection: Sendable {
         let growth: Int
     }
 
+    /// The shortest extension of a frame's time, in nanoseconds, lest a timer fires over and over.
+    private static let shortestExtension: Int64 = 1_000_000_000
+
     let socket: SharedSocket
     let peer: PeerCredentials
     private let timeLimit: Int64
@@ -34,6 +37,11 @@ struct Connection: Sendable {
     private var peerStoppedReading = false
     /// When the incoming frame has to be complete.
     private var frameDeadline: Int64?
+    /// The bytes that had arrived, unread, when the incoming frame's time was over; `nil` before.
+    ///
+    /// They still count, because this side may have been too busy to read them. The frame has to
+    /// be complete when they are read, so a peer gains nothing by sending more.
+    private var unreadAtLimit: Int?
     /// When the peer has to have read some of the pending reply.
     private var sendDeadline: Int64?
     private let idleLimit: Int64?
@@ -96,17 +104,16 @@ struct Connection: Sendable {
         let socket = socket
         do throws(UVError) {
             let ready = try socket.descriptor.read { bytes in
-                parse { parser, unparsed throws(FrameError) in
+                let input = parse { parser, unparsed throws(FrameError) in
                     var position = 0
                     let frame = try parser.next(in: bytes, from: &position)
                     unparsed = bytes.copy(position..<bytes.byteCount)[...]
                     return frame
                 }
+                return mayGoOn(after: bytes.byteCount) ? input : .ended
             }
             switch ready {
-            case .bytes(let received):
-                restartIdleTimer()
-                return received
+            case .bytes(let received): return received
             case .wouldBlock: return .incomplete
             case .end: return .ended
             }
@@ -118,9 +125,11 @@ struct Connection: Sendable {
     private mutating func parse(
         _ next: (inout FrameParser, inout ArraySlice<UInt8>) throws(FrameError) -> Frame?
     ) -> Input {
+        restartIdleTimer()
         do throws(FrameError) {
             if let frame = try next(&parser, &unparsed) {
                 frameDeadline = nil
+                unreadAtLimit = nil
                 return .frame(frame)
             }
         } catch {
@@ -187,18 +196,37 @@ struct Connection: Sendable {
 
     /// Whether the connection has timed out.
     ///
-    /// It has not if the missing bytes have arrived, and this side has not read them yet.
-    mutating func isOverdue(at now: Int64) -> Bool {
+    /// Bytes that have arrived by now count as received in time, although this side has not read
+    /// them yet.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - mayRead: Whether this side may read them; if not, it is not the peer that is slow.
+    /// - Returns: Whether it has.
+    mutating func isOverdue(at now: Int64, mayRead: Bool = true) -> Bool {
         if let sendDeadline, sendDeadline <= now { return true }
         guard let deadline, deadline <= now else { return false }
-        guard hasUnparsed || socket.descriptor.unreadByteCount > 0 else { return true }
-        let nextDeadline = now.addingSaturating(1_000_000_000)
-        if frameDeadline != nil {
-            frameDeadline = nextDeadline
+        let unread = socket.descriptor.unreadByteCount
+        guard hasUnparsed || unread > 0 else { return true }
+        if frameDeadline == nil {
+            // Until the next frame is parsed.
+            idleDeadline = .max
+        } else if mayRead {
+            frameDeadline = .max
+            unreadAtLimit = unread
         } else {
-            idleDeadline = nextDeadline
+            frameDeadline = now.addingSaturating(max(timeLimit, Self.shortestExtension))
         }
         return false
+    }
+
+    /// Accounts for bytes that were read.
+    ///
+    /// - Returns: Whether the incoming frame, if it is incomplete, may still become complete.
+    private mutating func mayGoOn(after count: Int) -> Bool {
+        guard let left = unreadAtLimit else { return true }
+        unreadAtLimit = left - count
+        return count < left
     }
 }
 

@@ -347,8 +347,10 @@ struct LocalPortServer: ~Copyable, Sendable {
         timer.set(to: nil)
         let tags = connections.tags
         for tag in awaitingReply { _ = connections.modify(tag) { $0.restartIdleTimer() } }
-        for tag in tags where connections.modify(tag, { $0.isOverdue(at: now) }) ?? false {
-            drop(tag)
+        for tag in tags {
+            let mayRead = mayRead(tag)
+            let isOverdue = connections.modify(tag) { $0.isOverdue(at: now, mayRead: mayRead) }
+            if isOverdue ?? false { drop(tag) }
         }
         if let acceptRetry, acceptRetry <= now { resumeAccepting() }
         let dates = tags.compactMap { connections[$0]?.deadline } + [acceptRetry].compactMap(\.self)
