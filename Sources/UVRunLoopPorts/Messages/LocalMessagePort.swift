@@ -21,7 +21,6 @@ extension UVRunLoop.MessagePort {
         public let link: UVRunLoop.PortLink
         /// The name; an unguessable one for a port made without a name.
         public let name: String
-        private let key: PortFiles.Key
         let receiver: LocalReceiver
 
         /// How many connections may wait to be accepted; the system may allow fewer.
@@ -86,7 +85,6 @@ extension UVRunLoop.MessagePort {
             let descriptor = server.descriptor
             self.name = name.text
             self.order = order
-            key = files.key
             receiver = LocalReceiver(
                 server,
                 claim: claim,
@@ -105,7 +103,7 @@ extension UVRunLoop.MessagePort {
 
         deinit {
             receiver.releaseHandler()
-            PortRegistry.current.forget(key, of: ObjectIdentifier(self))
+            PortRegistry.current.forget(receiver.claim)
         }
 
         /// Its turn among sources that become ready at the same time; lower ones are served first.
@@ -131,7 +129,8 @@ extension UVRunLoop.MessagePort {
         /// Removes the port from its loop and releases its name.
         ///
         /// Senders that wait for a reply get an error; pending messages are dropped. After this
-        /// returns on the loop's thread, the handler is not called again.
+        /// returns on the loop's thread, the handler is not called again. After it returns on any
+        /// thread, the name is free, even if another thread invalidates the port at the same time.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

@@ -24,7 +24,7 @@ final class LocalReceiver: TypedPortReceiver {
     private let handler: HomeBound<Body>?
     private let policy: MessagePort.PeerPolicy?
     private let directory: PortDirectory
-    private let claim: NameClaim
+    let claim: NameClaim
     private let state: Guarded<State>
     /// A forked child inherits the object; the connections stay its parent's.
     private let owner = OwnerProcess()
@@ -172,9 +172,10 @@ final class LocalReceiver: TypedPortReceiver {
     // MARK: Closing
 
     func releaseHandler() {
-        guard let last = state.withLock({ $0.server.take() }) else { return }
-        // The name goes first: a client that finds it should find a listener.
+        // The name goes first: a client that finds it should find a listener. Every caller waits
+        // until it is released.
         claim.release()
+        guard let last = state.withLock({ $0.server.take() }) else { return }
         if owner.isCurrent { last.shutDown() }
         _ = consume last
         handler?.release()

@@ -1,3 +1,4 @@
+import Synchronization
 import UVRunLoop
 
 /// A name that this process owns.
@@ -15,14 +16,18 @@ final class NameClaim: Sendable {
     let files: PortFiles
     /// A forked child inherits the object but not the name.
     private let owner = Process.id
-    private let held: Guarded<Held?>
+    /// `nil` once the name is released.
+    ///
+    /// Locked during the whole release, so that a second caller of ``release()`` waits for the
+    /// first. File operations may take long, so it is not a `Lock`, for which see ``PortRegistry``.
+    private let held: Mutex<Held?>
 
     /// Claims a name that has no owner, or whose owner is dead.
     init(_ files: PortFiles) throws(MessagePortError) {
         self.files = files
         guard PortRegistry.current.claim(files.key) else { throw .nameTaken }
         do {
-            held = Guarded(Held(lock: try Self.lock(files)))
+            held = Mutex(Held(lock: try Self.lock(files)))
         } catch {
             PortRegistry.current.release(files.key)
             throw error
@@ -98,16 +103,21 @@ final class NameClaim: Sendable {
         }
     }
 
-    /// Releases the name.
+    /// Releases the name, or waits until another thread has released it.
+    ///
+    /// The wait is short: a release consists of file operations, and calls no user code. In a forked
+    /// child this does nothing, because the thread that it would wait for may be its parent's.
     func release() {
         guard owner == Process.id else { return }
-        guard let held = held.withLock({ $0.take() }) else { return }
-        // The socket is removed before the lock file, while the lock is held: until then no other
-        // process changes either.
-        let socket = try? FileStatus(ofPath: files.socket)
-        if let socket, socket.identity == held.socket { try? Files.remove(files.socket) }
-        try? Files.remove(files.lock)
-        _ = consume held
-        PortRegistry.current.release(files.key)
+        held.withLock { held in
+            guard let last = held.take() else { return }
+            // The socket is removed before the lock file, while the lock is held: until then no
+            // other process changes either.
+            let socket = try? FileStatus(ofPath: files.socket)
+            if let socket, socket.identity == last.socket { try? Files.remove(files.socket) }
+            try? Files.remove(files.lock)
+            _ = consume last
+            PortRegistry.current.release(files.key)
+        }
     }
 }

@@ -3,10 +3,26 @@ import UVRunLoop
 
 /// The names that this process owns, and their ports, so that a name means one object.
 ///
+/// A port is invalid, or its last reference is gone, a little before its name is released. The
+/// registry bridges that time:
+/// - Names are claimed one at a time: by a thread that holds `making`.
+/// - A port's entry has its claim, and stays until that claim is released. So if the entry's port is
+///   invalid or freed, the next thread that wants the name calls the claim's `release()`, which
+///   releases it or waits until another thread has.
+/// - Hence under `making` a name without a valid port is another process's or nobody's.
+///
+/// A releasing thread does not need `making`, and calls no user code before the name is released.
+///
 /// It is sharded, so that threads that use different names seldom contend. A forked child starts
 /// with an empty registry: the inherited names are its parent's.
 final class PortRegistry: Sendable {
     typealias Local = MessagePort.Local
+
+    /// The latest port with a name.
+    private struct Entry: Sendable {
+        let port: Weak<Local>
+        let claim: NameClaim
+    }
 
     /// One shard of the names.
     private final class Shard: Sendable {
@@ -16,7 +32,7 @@ final class PortRegistry: Sendable {
         /// parent that forked.
         let making = Mutex(())
         let claims = Guarded<Set<PortFiles.Key>>([])
-        let ports = Guarded<[PortFiles.Key: Weak<Local>]>([:])
+        let ports = Guarded<[PortFiles.Key: Entry]>([:])
     }
 
     private static let ofProcess = PerProcess { PortRegistry() }
@@ -33,6 +49,14 @@ final class PortRegistry: Sendable {
 
     // The lock on a name's file excludes other processes; this excludes threads.
 
+    /// Runs a body that claims a name of no port, while no other thread makes a port with it.
+    func whileNobodyMakes<Result>(
+        _ key: PortFiles.Key,
+        _ body: () throws(MessagePortError) -> Result
+    ) throws(MessagePortError) -> Result {
+        try shard(of: key).making.withLock { _ throws(MessagePortError) in try body() }
+    }
+
     /// Claims a name; returns `false` if this process has claimed it already.
     func claim(_ key: PortFiles.Key) -> Bool {
         shard(of: key).claims.withLock { $0.insert(key).inserted }
@@ -44,8 +68,8 @@ final class PortRegistry: Sendable {
 
     // MARK: Ports
 
-    // A reference that was loaded under the lock may be the last one, so it is returned and
-    // released outside the lock.
+    // A reference that was loaded under a lock may be the last one, so it is kept until the locks are
+    // released.
 
     /// The valid port with a name, made if there is none.
     func port(
@@ -53,27 +77,24 @@ final class PortRegistry: Sendable {
         make: () throws(MessagePortError) -> Local
     ) throws(MessagePortError) -> Local {
         let shard = shard(of: key)
-        let (port, replaced) = try shard.making.withLock {
-            _ throws(MessagePortError) -> (Local, Local?) in
-            let known = shard.ports.withLock { $0[key]?.object }
-            if let known, known.isValid { return (known, nil) }
-            // The name of a port that was just invalidated on another thread may still be claimed.
-            let port = try make()
-            shard.ports.withLock { $0[key] = Weak(port) }
-            return (port, known)
+        var (known, port): (Entry?, Local?)
+        defer { withExtendedLifetime((known, port)) {} }
+        return try shard.making.withLock { _ throws(MessagePortError) in
+            (known, port) = shard.ports.withLock { ($0[key], $0[key]?.port.object) }
+            if let port, port.isValid { return port }
+            known?.claim.release()
+            let made = try make()
+            shard.ports.withLock { $0[key] = Entry(port: Weak(made), claim: made.receiver.claim) }
+            return made
         }
-        withExtendedLifetime(replaced) {}
-        return port
     }
 
-    /// Removes the entry of a port that was freed.
-    func forget(_ key: PortFiles.Key, of port: ObjectIdentifier) {
-        let known = shard(of: key).ports.withLock { ports -> Local? in
-            let known = ports[key]?.object
-            // A port that is being freed reads as nil; if another port is found, it owns the name.
-            if known.map({ ObjectIdentifier($0) == port }) ?? true { ports[key] = nil }
-            return known
+    /// Removes the entry of a port that was freed, and whose name is released.
+    func forget(_ claim: NameClaim) {
+        let key = claim.files.key
+        shard(of: key).ports.withLock { ports in
+            // Another port may have the name by now.
+            if ports[key]?.claim === claim { ports[key] = nil }
         }
-        withExtendedLifetime(known) {}
     }
 }

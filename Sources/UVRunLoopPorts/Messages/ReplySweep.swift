@@ -61,8 +61,11 @@ enum ReplySweep {
     private static func clearAway(_ name: PortName, _ directory: PortDirectory) -> Bool {
         do {
             // The name is in use, by another process or this one, or the files are not a port's.
-            let claim = try NameClaim(directory.files(of: name))
-            try claim.clearAway()
+            let files = try directory.files(of: name)
+            try PortRegistry.current.whileNobodyMakes(files.key) { () throws(MessagePortError) in
+                let claim = try NameClaim(files)
+                try claim.clearAway()
+            }
             return true
         } catch {
             return false
