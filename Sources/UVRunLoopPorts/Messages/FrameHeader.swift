@@ -122,7 +122,7 @@ extension FrameHeader {
         case .message: !hasData && number == 0
         case .request: !hasData && number != 0
         case .reply: number != 0 && nameLength == 0 && id == 0 && (hasData || payloadLength == 0)
-        case .refusal: !hasData && bodyLength == 0
+        case .refusal: !hasData && bodyLength == 0 && RefusalReason(rawValue: id) != nil
         }
     }
 }

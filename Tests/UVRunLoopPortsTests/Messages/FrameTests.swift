@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: [
         (Frame.reply(1, nil), 12), (Frame.reply(1, []), 8), (Frame.reply(1, []), 7),
         (Frame.refusal(.messageTooLarge), 12), (Frame.refusal(.messageTooLarge), 6),
-        (Frame.refusal(.messageTooLarge), 7),
+        (Frame.refusal(.messageTooLarge), 7), (Frame.refusal(.messageTooLarge), 9),
     ])
     func anAnswerWhoseFieldsDisagreeIsRefused(frame: Frame, offset: Int) {
         var bytes = frame.head()

@@ -197,6 +197,8 @@ import Testing
             (Frame.message(1, []).head(), .malformedFrame),
             (Frame.reply(1, sampleBytes(2_000)).head(), .messageTooLarge),
             (Frame.refusal(.peerNotPermitted).head(), .peerNotPermitted),
+            (Frame(kind: .refusal, id: 99, number: 1).head(), .malformedFrame),
+            (Frame(kind: .refusal, id: 0, number: 1).head(), .malformedFrame),
             (Array(Frame.reply(1, sampleBytes(100)).head().prefix(50)), .becameInvalid),
         ]
         let thread = startThread {

@@ -183,7 +183,7 @@ enum FrameFuzz {
             case 1: flags == 0 && number == 0
             case 2: flags == 0 && number != 0
             case 3: flags <= 1 && number != 0 && name == 0 && id == 0 && (flags == 1 || length == 0)
-            default: flags == 0 && name == 0 && length == 0
+            default: flags == 0 && name == 0 && length == 0 && (1...5).contains(id)
             }
         if !isSound { return .badFields }
         return length > cap ? .payloadTooLarge(UInt32(length)) : nil
