@@ -43,6 +43,8 @@ enum FrameError: Error, Hashable, Sendable {
     case unexpectedKind(FrameKind)
     /// Bits or fields that are invalid for the kind.
     case badFields
+    /// A name of a reply port that is not UTF-8, or has a zero byte.
+    case badName
     case payloadTooLarge(UInt32)
     /// The connection ended inside a frame.
     case truncated

@@ -33,7 +33,8 @@ struct FrameParser: Sendable {
     ///
     /// - Parameter input: The received bytes; consumed bytes are removed.
     /// - Returns: The frame, or `nil` if the input ends inside it.
-    /// - Throws: The violation, as soon as the header is complete.
+    /// - Throws: The violation: of the header as soon as that is complete, of the name at the end of
+    ///   the frame.
     mutating func next(from input: inout ArraySlice<UInt8>) throws(FrameError) -> Frame? {
         var position = 0
         defer { input = input.dropFirst(position) }
@@ -48,7 +49,8 @@ struct FrameParser: Sendable {
     ///   - bytes: The received bytes.
     ///   - position: The offset of the first byte that is not consumed.
     /// - Returns: The frame, or `nil` if the bytes end inside it.
-    /// - Throws: The violation, as soon as the header is complete.
+    /// - Throws: The violation: of the header as soon as that is complete, of the name at the end of
+    ///   the frame.
     mutating func next(
         in bytes: RawSpan,
         from position: inout Int
@@ -57,13 +59,13 @@ struct FrameParser: Sendable {
         if header == nil { header = try takeHeader(in: bytes, from: &position) }
         guard let header else { return nil }
         if name.isEmpty, payload.isEmpty, bytes.byteCount - position >= header.bodyLength {
-            return takeBody(of: header, in: bytes, from: &position)
+            return try takeBody(of: header, in: bytes, from: &position)
         }
         guard take(Int(header.nameLength), in: bytes, from: &position, to: &name),
             take(Int(header.payloadLength), in: bytes, from: &position, to: &payload)
         else { return nil }
         self.header = nil
-        return Frame(header, name: exchange(&name, with: []), exchange(&payload, with: []))
+        return try Frame(header, name: exchange(&name, with: []), exchange(&payload, with: []))
     }
 
     /// Takes a body that is contiguous, which is the usual case.
@@ -71,12 +73,12 @@ struct FrameParser: Sendable {
         of header: FrameHeader,
         in bytes: RawSpan,
         from position: inout Int
-    ) -> Frame {
+    ) throws(FrameError) -> Frame {
         self.header = nil
         let nameEnd = position + Int(header.nameLength)
         let end = position + header.bodyLength
         defer { position = end }
-        return Frame(header, name: bytes.copy(position..<nameEnd), bytes.copy(nameEnd..<end))
+        return try Frame(header, name: bytes.copy(position..<nameEnd), bytes.copy(nameEnd..<end))
     }
 
     /// Called at the end of the stream.
@@ -122,12 +124,25 @@ struct FrameParser: Sendable {
 }
 
 extension Frame {
-    fileprivate init(_ header: FrameHeader, name: [UInt8], _ payload: [UInt8]) {
+    fileprivate init(
+        _ header: FrameHeader,
+        name: [UInt8],
+        _ payload: [UInt8]
+    ) throws(FrameError) {
+        guard name.isEmpty || Self.isName(name) else { throw .badName }
         kind = header.kind
         id = header.id
         number = header.number
         replyName = name
         let isWithoutData = kind == .refusal || (kind == .reply && !header.hasData)
         data = isWithoutData ? nil : payload
+    }
+    private static func isName(_ bytes: [UInt8]) -> Bool {
+        do {
+            _ = try UTF8Span(validating: bytes.span)
+            return !bytes.contains(0)
+        } catch {
+            return false
+        }
     }
 }

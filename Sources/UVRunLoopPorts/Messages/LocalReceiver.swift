@@ -191,8 +191,9 @@ extension MessagePort.Message {
         data = frame.data ?? []
         sender = peer
         isReplyExpected = frame.kind == .request
+        // The parser has validated it.
         let name = frame.replyName
-        replyPortName = name.isEmpty ? nil : String(validating: name, as: UTF8.self)
+        replyPortName = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
         self.directory = directory
     }
 }

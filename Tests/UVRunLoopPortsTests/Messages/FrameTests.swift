@@ -89,6 +89,22 @@ import Testing
         #expect(throws: FrameError.badFields) { try parser.next(from: &input) }
     }
 
+    @Test(
+        arguments: [[0xFF, 0xFE], [0xC3], [0xED, 0xA0, 0x80], [0x61, 0, 0x62], [0]] as [[UInt8]]
+    )
+    func aNameThatNoPortCanHaveIsRefused(name: [UInt8]) {
+        let bytes = Frame.message(1, [1, 2, 3], replyName: name).head()
+        for size in [bytes.count, 1] {
+            var parser = FrameParser(side: .local, maximumPayload: 200)
+            #expect(throws: FrameError.badName) {
+                for start in stride(from: 0, to: bytes.count, by: size) {
+                    var piece = bytes[start..<start + size]
+                    _ = try parser.next(from: &piece)
+                }
+            }
+        }
+    }
+
     @Test func aClaimedLengthTakesNoMemoryBeforeTheBytesAreThere() throws {
         var header = FrameHeader(kind: .message)
         header.payloadLength = 16 << 20

@@ -49,6 +49,20 @@ import Testing
         }
     }
 
+    @Test func aReplyPortsNameThatIsNoNameCostsTheConnection() throws {
+        try withServer { place, log in
+            for name: [UInt8] in [[0xFF, 0xFE], [0x61, 0, 0x62]] {
+                let peer = try place.rawSocket()
+                peer.write(Frame.message(1, []).head())
+                peer.write(Frame.request(1, 2, [1], replyName: name).head())
+                peer.write(Frame.request(2, 3, []).head())
+                #expect(peer.readFrame() == .refusal(.malformedFrame))
+                #expect(peer.read() == [])
+            }
+            #expect(log.entries == ["1", "1"])
+        }
+    }
+
     @Test func aLieAboutTheLengthCostsTheConnection() throws {
         try withServer { place, log in
             for length in [(16 << 20) + 1, UInt32(1) << 31, .max] {

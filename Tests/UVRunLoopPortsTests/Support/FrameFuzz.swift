@@ -72,8 +72,9 @@ enum FrameFuzz {
     private static func makeFrame(for side: FrameSide, _ random: inout SeededGenerator) -> Frame {
         let length = [0, 1, 23, 24, 25, cap - 1, cap, cap + 1].randomElement(using: &random) ?? 0
         let data = (0..<length).map { _ in random.byte() }
+        let isName = Int.random(in: 0..<8, using: &random) > 0
         let name = (0..<([0, 0, 0, 1, 255].randomElement(using: &random) ?? 0)).map { _ in
-            random.byte()
+            isName ? UInt8.random(in: 1..<128, using: &random) : random.byte()
         }
         let number = random.next() | 1
         let id = Int32(truncatingIfNeeded: random.next())
@@ -155,13 +156,19 @@ enum FrameFuzz {
                 outcome.error = .truncated
                 return outcome
             }
+            let name = Array(bytes[start + 24..<nameEnd])
+            guard !name.contains(0), Array(String(decoding: name, as: UTF8.self).utf8) == name
+            else {
+                outcome.error = .badName
+                return outcome
+            }
             let hasNoData = header[5] == 4 || (header[5] == 3 && header[6] == 0)
             outcome.frames.append(
                 Frame(
                     kind: FrameKind(rawValue: header[5]) ?? .message,
                     id: Int32(truncatingIfNeeded: value(header, 8, 4)),
                     number: value(header, 16, 8),
-                    replyName: Array(bytes[start + 24..<nameEnd]),
+                    replyName: name,
                     data: hasNoData ? nil : Array(bytes[nameEnd..<end])
                 )
             )
