@@ -227,7 +227,7 @@ let package = Package(
         ),
         .testTarget(
             name: "UVRunLoopFoundationTests",
-            dependencies: ["UVRunLoop", "UVRunLoopFoundation", "TestSupport"],
+            dependencies: ["UVRunLoop", "UVRunLoopFoundation", "UVRunLoopTesting", "TestSupport"],
             swiftSettings: unoptimised
         ),
         .testTarget(

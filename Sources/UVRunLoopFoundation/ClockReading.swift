@@ -1,28 +1,32 @@
 import FoundationEssentials
 import UVRunLoop
 
-/// A reading of the wall clock and the loops' clock at one moment, to convert dates and instants.
+/// A reading of the wall clock and a loop's clock at one moment, to convert dates and instants.
 ///
-/// A date is converted once, when it is passed in. Setting the system's time afterwards moves no
-/// deadline.
+/// A date is converted once, when it is passed in, by the clock of the loop that it is for: one on a
+/// virtual clock has another time than the calling thread. Setting the system's time afterwards
+/// moves no deadline.
 struct ClockReading {
     /// Twice the spacing of `Double` for dates from 2018 to 2035, added so that rounding never makes
     /// a timer early when dates are compared.
     private static let roundingMargin: Duration = .nanoseconds(240)
 
     private let wall: Date
-    let instant: UVRunLoop.Instant
+    private let instant: UVRunLoop.Instant
 
     /// A reading of both clocks now.
     ///
     /// The wall clock is read first: time between the two readings makes an instant late, never
     /// early.
-    static var now: ClockReading {
-        var start = UVRunLoop.currentInstant
+    ///
+    /// - Parameter loop: The loop whose clock is read; `nil` for the calling thread's.
+    /// - Returns: The reading.
+    static func now(for loop: UVRunLoop?) -> ClockReading {
+        var start = currentInstant(of: loop)
         var attemptsLeft = 3
         while true {
             let wall = Date.now
-            let instant = UVRunLoop.currentInstant
+            let instant = currentInstant(of: loop)
             attemptsLeft -= 1
             // Being preempted between the readings would shift the date by as much.
             if attemptsLeft == 0 || start.duration(to: instant) < .microseconds(50) {
@@ -30,6 +34,10 @@ struct ClockReading {
             }
             start = instant
         }
+    }
+
+    private static func currentInstant(of loop: UVRunLoop?) -> UVRunLoop.Instant {
+        loop?.clock.now ?? UVRunLoop.currentInstant
     }
 
     /// The instant of a date; `never` for dates that are centuries away.

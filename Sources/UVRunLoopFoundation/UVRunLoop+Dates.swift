@@ -18,8 +18,8 @@ extension UVRunLoop {
         message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
     )
     public func run(until limitDate: Date) {
-        let limit = ClockReading.now.instant(of: limitDate)
-        while runOnce(.default, until: limit), UVRunLoop.currentInstant < limit {}
+        let limit = ClockReading.now(for: self).instant(of: limitDate)
+        while runOnce(.default, until: limit), clock.now < limit {}
     }
 
     /// Runs in a mode once: until a source was handled, the run was stopped or the date has come.
@@ -41,7 +41,7 @@ extension UVRunLoop {
     )
     @discardableResult
     public func run(mode: Mode, before limitDate: Date) -> Bool {
-        runOnce(mode, until: ClockReading.now.instant(of: limitDate))
+        runOnce(mode, until: ClockReading.now(for: self).instant(of: limitDate))
     }
 
     /// Runs in a mode once, as ``run(mode:before:)`` does, without returning whether it ran.
@@ -97,7 +97,7 @@ extension UVRunLoop {
         run(mode: mode, for: .zero, returnAfterSourceHandled: true)
         guard !isEmpty(mode) else { return nil }
         guard let next = nextFireDate(forMode: mode) else { return .distantFuture }
-        return ClockReading.now.date(of: next)
+        return ClockReading.now(for: self).date(of: next)
     }
 
     @available(

@@ -144,15 +144,20 @@ extension UVRunLoop {
         }
 
         /// Creates a timer for a date, with something that another layer keeps with it.
+        ///
+        /// A past date becomes now, by the clock of the loop that the timer is for, or else of the
+        /// calling thread's.
         package convenience init(
             at date: Instant,
+            for loop: UVRunLoop?,
             interval: Duration?,
             companion: any AnyObject & Sendable,
             home: Home,
             _ handler: @escaping (Timer) -> Void
         ) {
             self.init(
-                date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
+                date: loop?.waker.time(notBefore: date.nanoseconds)
+                    ?? UVRunLoop.currentTime(notBefore: date.nanoseconds),
                 interval,
                 .zero,
                 home: home,
@@ -215,6 +220,9 @@ extension UVRunLoop {
         }
 
         // MARK: What it is
+
+        /// The loop that the timer is in.
+        package var loop: UVRunLoop? { owner.location.loop }
 
         /// The time between fires; `nil` for a timer that fires once.
         public var interval: Duration? {

@@ -188,6 +188,6 @@ extension UVRunLoop.CF {
         _ mode: UVRunLoop.Mode
     ) -> TimeInterval {
         guard let instant = loop.nextFireDate(forMode: mode) else { return 0 }
-        return ClockReading.now.date(of: instant).timeIntervalSinceReferenceDate
+        return ClockReading.now(for: loop).date(of: instant).timeIntervalSinceReferenceDate
     }
 }

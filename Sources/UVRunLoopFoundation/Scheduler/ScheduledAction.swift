@@ -20,6 +20,7 @@ extension UVRunLoop {
                 interval?.timeInterval ?? 0,
                 interval != nil,
                 nil,
+                for: loop,
                 home: .anywhere
             ) { _ in action() }
             timer.tolerance = tolerance.timeInterval

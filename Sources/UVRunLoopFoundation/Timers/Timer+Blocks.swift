@@ -7,8 +7,8 @@ extension UVRunLoop.Timer {
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - date: The first date to fire on, converted to the loops' clock once. A past date fires at
-    ///     once.
+    ///   - date: The first date to fire on, converted once to the clock of the calling thread's loop.
+    ///     A past date fires at once.
     ///   - interval: The time between fires, ignored for a timer that fires once; zero or less is
     ///     0.0001 seconds.
     ///   - repeats: Whether to fire repeatedly.
@@ -75,15 +75,26 @@ extension UVRunLoop.Timer {
         case after(TimeInterval)
     }
 
+    /// Makes a timer.
+    ///
+    /// - Parameters:
+    ///   - start: The time of the first fire.
+    ///   - interval: The time between fires.
+    ///   - repeats: Whether to fire repeatedly.
+    ///   - userInfo: The timer's user info.
+    ///   - loop: The loop that the timer is for; `nil` for one whose clock is the calling thread's.
+    ///   - home: The thread that the handler belongs to.
+    ///   - handler: Called on the loop's thread.
     convenience init(
         _ start: Start,
         _ interval: TimeInterval,
         _ repeats: Bool,
         _ userInfo: UserInfo?,
+        for loop: UVRunLoop? = nil,
         home: Home,
         _ handler: @escaping (UVRunLoop.Timer) -> Void
     ) {
-        let reading = ClockReading.now
+        let reading = ClockReading.now(for: loop)
         let (date, instant) =
             switch start {
             case .on(let date): (date, reading.instant(of: date))
@@ -93,6 +104,7 @@ extension UVRunLoop.Timer {
         let companion = TimerCompanion(instant, date, interval, userInfo)
         self.init(
             at: instant,
+            for: loop,
             interval: repeats ? Duration(interval: interval) : nil,
             companion: companion,
             home: home,

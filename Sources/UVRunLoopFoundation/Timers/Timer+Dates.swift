@@ -8,18 +8,20 @@ extension UVRunLoop.Timer {
     /// as the clock is not set in between. The date of an invalid timer is the reference date, the
     /// beginning of 2001.
     ///
-    /// Setting it restarts the series of dates. `Date.distantFuture` means never, and pauses the
-    /// timer. Setting the date of an invalid timer has no effect.
+    /// Setting it restarts the series of dates. The date is converted once to the clock of the loop
+    /// that the timer is in, or else of the calling thread's loop. `Date.distantFuture` means never,
+    /// and pauses the timer. Setting the date of an invalid timer has no effect.
     ///
     /// > Threading: Any thread.
     public var fireDate: Date {
         get {
             guard isValid else { return Date(timeIntervalSinceReferenceDate: 0) }
             let instant = nextFireDate
-            return typedCompanion?.date(of: instant) ?? ClockReading.now.date(of: instant)
+            return typedCompanion?.date(of: instant, in: loop)
+                ?? ClockReading.now(for: loop).date(of: instant)
         }
         set {
-            let instant = ClockReading.now.instant(of: newValue)
+            let instant = ClockReading.now(for: loop).instant(of: newValue)
             guard let instant = setNextFireDate(instant) else { return }
             typedCompanion?.store(newValue, for: instant)
         }

@@ -25,11 +25,16 @@ final class TimerCompanion: Sendable {
     }
 
     /// The date of an instant: the one that was set for it, or else the same at every read.
-    func date(of instant: UVRunLoop.Instant) -> Date {
+    ///
+    /// - Parameters:
+    ///   - instant: The instant.
+    ///   - loop: The loop that the timer is in.
+    /// - Returns: The date.
+    func date(of instant: UVRunLoop.Instant, in loop: UVRunLoop?) -> Date {
         state.withLock { state in
             if state.instant != instant {
                 state.instant = instant
-                state.date = ClockReading.now.date(of: instant)
+                state.date = ClockReading.now(for: loop).date(of: instant)
             }
             return state.date
         }
