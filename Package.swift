@@ -206,7 +206,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TaskTests",
-            dependencies: ["UVRunLoop", "TestSupport", "AsyncMainProbe", "TaskProbe"],
+            dependencies: [
+                "UVRunLoop", "UVRunLoopTesting", "TestSupport", "AsyncMainProbe", "TaskProbe",
+            ],
             swiftSettings: unoptimised
         ),
         .testTarget(

@@ -38,6 +38,16 @@ struct FireSeries {
         return Int(missed)
     }
 
+    /// Accounts for every date up to `now` without a fire, and goes on to the first date after it.
+    ///
+    /// - Returns: The number of dates.
+    mutating func skip(to now: Int64) -> Int {
+        guard interval != nil, now >= unaccounted else { return 0 }
+        let count = fire(at: now) + 1
+        advance(past: now)
+        return count
+    }
+
     /// Sets `date` to the first date after `now`.
     mutating func advance(past now: Int64) {
         guard let interval else { return }

@@ -43,7 +43,10 @@ final class EventSlot<Element: Sendable>: Sendable {
 
     // MARK: The task
 
-    /// Waits for the next element.
+    /// Takes what is there: an element that nobody waited for, or the end.
+    func take() -> Result<Element?, Never>? { state.withLock { $0.intake.take() } }
+
+    /// Takes the next element, or waits for it.
     ///
     /// - Parameters:
     ///   - loop: The loop of the source, on whose thread a task resumes that waits there.
@@ -55,7 +58,16 @@ final class EventSlot<Element: Sendable>: Sendable {
         isolation: isolated (any Actor)?,
         return comeBack: () -> Void
     ) async -> Element? {
-        if let outcome = state.withLock({ $0.intake.take() }) { return outcome.get() }
+        if let outcome = take() { return outcome.get() }
+        return await wait(on: loop, isolation: isolation, return: comeBack)
+    }
+
+    /// Waits for the next element, with nothing there before; as ``next(on:isolation:return:)``.
+    func wait(
+        on loop: UVRunLoop?,
+        isolation: isolated (any Actor)?,
+        return comeBack: () -> Void
+    ) async -> Element? {
         let outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) { task in
             begin(task, return: comeBack)
         } onCancel: {

@@ -70,7 +70,13 @@ extension UVRunLoop {
         }
 
         private func next(isolation: isolated (any Actor)?) async -> Int? {
-            await slot.next(on: loop, isolation: isolation) { loop.add(timer, ofTicks: slot) }
+            if let outcome = slot.take() {
+                // The timer has left its modes at the first of these dates.
+                return outcome.get().map { $0 + timer.skipPassedDates(of: loop) }
+            }
+            return await slot.wait(on: loop, isolation: isolation) {
+                loop.add(timer, ofTicks: slot)
+            }
         }
     }
 
@@ -93,5 +99,24 @@ extension UVRunLoop {
     public func ticks(every interval: Duration, tolerance: Duration = .zero) -> Ticks {
         checkProcess()
         return Ticks(of: self, every: interval, tolerance: tolerance)
+    }
+}
+
+extension UVRunLoop.Timer {
+    /// Accounts for the dates that have passed since the timer fired for an element that was kept.
+    ///
+    /// Until a task waits again, the timer is in no mode, or that fire is about to end: it is not
+    /// queued, so its date may change. If another task has had it queued again, the dates are left
+    /// to its next fire.
+    ///
+    /// - Parameter loop: The loop that the timer returns to.
+    /// - Returns: The number of dates; zero if the sequence or the loop has ended.
+    fileprivate func skipPassedDates(of loop: UVRunLoop) -> Int {
+        guard isValid, !loop.hasEnded else { return 0 }
+        return owner.withLock { _, _ in
+            core.isBeingCalled ? core.series.skip(to: loop.waker.now) : 0
+        } nowhere: {
+            core.series.skip(to: loop.waker.now)
+        }
     }
 }

@@ -40,6 +40,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [61, 62, 63] as [UInt64])
+    func datesThatAreSkippedCountOnce(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let interval = Int64.random(in: 1...50, using: &generator)
+        var series = FireSeries(date: 0, interval: interval)
+        var model = CountedSeries(next: 0, interval: interval)
+        var now: Int64 = 0
+        for _ in 0..<2000 {
+            now += Int64.random(in: 0...80, using: &generator)
+            if series.date <= now, Bool.random(using: &generator) {
+                #expect(series.fire(at: now) == model.countDates(upTo: now) - 1)
+                // The dates of the handler's time are skipped after the call or within it.
+                let end = now + Int64.random(in: 0...60, using: &generator)
+                if Bool.random(using: &generator) { series.advance(past: end) }
+                now = end
+            }
+            #expect(series.skip(to: now) == model.countDates(upTo: now))
+            series.advance(past: now)
+            #expect(series.date == model.firstDate(after: now))
+        }
+    }
+
+    @Test func aSeriesOfOneDateSkipsNone() {
+        var series = FireSeries(date: 10, interval: nil)
+        #expect(series.skip(to: 20) == 0)
+        #expect(series.date == 10)
+    }
+
     @Test func theDateBeingFiredIsReadUntilTheSeriesMovesOn() {
         var series = FireSeries(date: 10, interval: 5)
         #expect(series.fire(at: 22) == 2)
