@@ -195,16 +195,28 @@ import UVRunLoopTesting
         #expect(log.difference(from: ["5 s: timer", "8 s: plan"]) == nil)
     }
 
-    @Test func aTimerThatNeverFiresIsNoDate() {
+    @Test(arguments: [.nanoseconds(Int64.max), .seconds(Int64.max)] as [Duration])
+    func aDateThatDoesNotFitIsNoDate(delay: Duration) {
         let clock = UVRunLoop.VirtualClock()
         UVRunLoop.withVirtualLoop(clock: clock) { loop in
-            let keeper = UVRunLoop.Timer(after: .nanoseconds(Int64.max)) { _ in
-                Issue.record("It is 292 years later.")
+            let keeper = UVRunLoop.Timer(after: delay) { _ in
+                Issue.record("A date that does not fit has come.")
             }
             loop.add(keeper, forMode: .default)
             #expect(loop.runUntilIdle() == .finished)
             #expect(clock.elapsed == .zero)
         }
+    }
+
+    @Test func aDateThatFitsComesHoweverFarAheadItIs() {
+        let (clock, delay) = (UVRunLoop.VirtualClock(), Duration.seconds(292 * 365.25 * 86_400))
+        let log = UVRunLoop.EventLog()
+        UVRunLoop.withVirtualLoop(clock: clock) { loop in
+            loop.add(UVRunLoop.Timer(after: delay) { _ in log.note("timer") }, forMode: .default)
+            #expect(loop.runUntilIdle() == .finished)
+            #expect(clock.elapsed == delay)
+        }
+        #expect(log.entries == ["timer"])
     }
 
     @Test func aNestedRunUntilIdleEndsBeforeTheOuterOne() {
