@@ -137,6 +137,7 @@ extension Frame {
         let isWithoutData = kind == .refusal || (kind == .reply && !header.hasData)
         data = isWithoutData ? nil : payload
     }
+
     private static func isName(_ bytes: [UInt8]) -> Bool {
         do {
             _ = try UTF8Span(validating: bytes.span)
