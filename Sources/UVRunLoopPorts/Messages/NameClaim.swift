@@ -16,18 +16,20 @@ final class NameClaim: Sendable {
     let files: PortFiles
     /// A forked child inherits the object but not the name.
     private let owner = Process.id
-    /// `nil` once the name is released.
-    ///
+    /// `nil` once a thread has begun to release the name.
+    private let held: Guarded<Held?>
     /// Locked during the whole release, so that a second caller of ``release()`` waits for the
-    /// first. File operations may take long, so it is not a `Lock`, for which see ``PortRegistry``.
-    private let held: Mutex<Held?>
+    /// first.
+    ///
+    /// File operations may take long, so it is not a `Lock`, for which see ``PortRegistry``.
+    private let releasing = Mutex(())
 
     /// Claims a name that has no owner, or whose owner is dead.
     init(_ files: PortFiles) throws(MessagePortError) {
         self.files = files
         guard PortRegistry.current.claim(files.key) else { throw .nameTaken }
         do {
-            held = Mutex(Held(lock: try Self.lock(files)))
+            held = Guarded(Held(lock: try Self.lock(files)))
         } catch {
             PortRegistry.current.release(files.key)
             throw error
@@ -109,8 +111,8 @@ final class NameClaim: Sendable {
     /// child this does nothing, because the thread that it would wait for may be its parent's.
     func release() {
         guard owner == Process.id else { return }
-        held.withLock { held in
-            guard let last = held.take() else { return }
+        releasing.withLock { _ in
+            guard let last = held.withLock({ $0.take() }) else { return }
             // The socket is removed before the lock file, while the lock is held: until then no
             // other process changes either.
             let socket = try? FileStatus(ofPath: files.socket)
