@@ -209,6 +209,17 @@ import Testing
             thread.joinInTask()
         }
     }
+
+    /// The cause of a cancellation often ends the loop, too.
+    @Test func aCancelledTaskGetsTheCancellationThoughTheLoopEndedFirst() async {
+        let wait = TaskWait<Void>()
+        wait.loopDidEnd()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await UVRunLoop.outcome(of: wait, on: nil, isolation: nil) {}
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
 }
 
 private func sleepOneHour(on clock: some Clock<Duration>) async throws {

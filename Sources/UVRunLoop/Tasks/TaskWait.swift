@@ -107,7 +107,8 @@ extension UVRunLoop {
     ///   - cancel: Called on any thread when the task is cancelled, possibly twice; the wait then
     ///     ends with `CancellationError`.
     /// - Returns: The value of the outcome.
-    /// - Throws: The error of the outcome.
+    /// - Throws: The error of the outcome. What cancels a task often ends the loop, too, and either
+    ///   may come first: a cancelled task gets `CancellationError`.
     package static func outcome<Value: Sendable>(
         of wait: TaskWait<Value>,
         on loop: UVRunLoop?,
@@ -120,7 +121,11 @@ extension UVRunLoop {
             wait.settle(.failure(CancellationError()))
             cancel()
         }
-        return try outcome.get()
+        do {
+            return try outcome.get()
+        } catch PerformError.threadEnded where Task.isCancelled {
+            throw CancellationError()
+        }
     }
 
     /// Waits for an outcome, in a task that may be cancelled; on the loop's thread it resumes there.

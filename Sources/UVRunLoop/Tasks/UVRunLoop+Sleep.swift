@@ -53,7 +53,7 @@ extension UVRunLoop {
         let timer = Timer(at: date, tolerance: tolerance, waitingFor: wait) { _ in
             wait.settle(.success(()))
         }
-        guard addUntilEnd(timer) else { throw PerformError.threadEnded }
+        if !addUntilEnd(timer) { wait.loopDidEnd() }
         try await outcome(of: wait, isolation: isolation) { timer.invalidate() }
     }
 }
