@@ -225,7 +225,7 @@ extension GenericEngine {
                 let events = record.events(of: report)
                 return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
             } ?? nil
-        if delivery != nil { useLatestPoll() }
+        if delivery != nil { useLatestPoll(for: ticket) }
         return delivery
     }
 
@@ -292,10 +292,10 @@ extension GenericEngine {
     /// Whether a port of the mode is ready, and no poll that was skipped would have found another one
     /// that comes before it.
     mutating func hasPortToServe(in mode: Int, since poll: Int64) -> Bool {
-        guard hasReadyPort(in: mode, since: poll), let turn = modes[mode].ready.firstTurn else {
-            return false
-        }
-        return latestPoll.isBeforeSkipped(turn)
+        guard let ticket = firstReadyPort(in: mode, since: poll),
+            let turn = modes[mode].ready.firstTurn
+        else { return false }
+        return latestPoll.isBeforeSkipped(ticket, turn)
     }
 
     /// Skips ports that only an earlier poll found ready: their data was read meanwhile.
@@ -330,7 +330,7 @@ extension GenericEngine {
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }
-        if isPolled { useLatestPoll() }
+        if isPolled { useLatestPoll(for: ticket) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }

@@ -201,8 +201,10 @@ struct PollStamp {
     private(set) var serial: UInt64 = 0
     /// The serial number of the previous poll.
     private var previous: UInt64 = 0
-    /// Whether a port was served since that only a poll can find ready again.
-    var isUsed = false
+    /// The first port that was served since and that only a poll can find ready again.
+    private var user: Ticket?
+    /// Whether there was another such port.
+    private var hasManyUsers = false
     /// The serial number of the first poll that was skipped after it was used; zero if none was.
     private var firstSkipped: UInt64 = 0
     /// The serial number of the last skipped poll.
@@ -211,19 +213,30 @@ struct PollStamp {
     mutating func begin(_ number: Int64, at serial: UInt64) {
         self.number = number
         (previous, self.serial) = (self.serial, serial)
-        (isUsed, firstSkipped) = (false, 0)
+        (user, hasManyUsers, firstSkipped) = (nil, false, 0)
+    }
+
+    /// Records that a port was served that only a poll can find ready again.
+    mutating func use(for ticket: Ticket) {
+        guard let user else { return user = ticket }
+        if user != ticket { hasManyUsers = true }
+    }
+
+    /// Whether a poll could find another port ready again than the one to be served.
+    func isUsed(besides ticket: Ticket) -> Bool {
+        hasManyUsers || (user != nil && user != ticket)
     }
 
     /// Records that a poll was skipped.
     mutating func skip(at serial: UInt64) {
         lastSkipped = serial
-        if isUsed, firstSkipped == 0 { firstSkipped = serial }
+        if user != nil, firstSkipped == 0 { firstSkipped = serial }
     }
 
-    /// Whether a port with a turn comes before those that a skipped poll would have found ready
-    /// again.
-    func isBeforeSkipped(_ turn: Turn) -> Bool {
-        firstSkipped == 0 || turn.rank < Int64(firstSkipped)
+    /// Whether a port with a turn comes before every other one that a skipped poll would have found
+    /// ready again.
+    func isBeforeSkipped(_ ticket: Ticket, _ turn: Turn) -> Bool {
+        firstSkipped == 0 || turn.rank < Int64(firstSkipped) || !isUsed(besides: ticket)
     }
 
     /// Whether a skipped poll would have found a served port ready again.

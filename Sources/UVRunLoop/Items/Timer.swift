@@ -187,7 +187,8 @@ extension UVRunLoop {
         }
 
         deinit {
-            // A timer that was invalidated has none any more.
+            // A timer that was invalidated has none any more. To compare with `nil` reads the state
+            // by a coroutine here, which took 26 instructions.
             switch state.call {
             case .none: break
             case .some: home.release(&state.call)

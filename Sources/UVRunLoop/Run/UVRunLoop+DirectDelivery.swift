@@ -18,7 +18,7 @@ extension UVRunLoop {
 
     /// Returns the conditions for direct delivery if the coming passes would only serve the port
     /// that was just served: no observer of the mode, and nothing else to serve.
-    func directDelivery(_ run: inout Run) -> DirectDelivery? {
+    func directDelivery(of ticket: Ticket, _ run: inout Run) -> DirectDelivery? {
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
             run.view.observers.observed.isEmpty,
@@ -26,9 +26,11 @@ extension UVRunLoop {
         else { return nil }
         let announcementCount = waker.announcementCount
         let (mode, number) = (run.modeIndex, run.pollNumber)
-        // A descriptor that was served may be ready again.
-        guard !withEngine({ $0.hasReadyPort(in: mode, since: number) || $0.latestPoll.isUsed })
-        else { return nil }
+        // The descriptor of another port that was served may be ready again.
+        let hasOthers = withEngine {
+            $0.hasReadyPort(in: mode, since: number) || $0.latestPoll.isUsed(besides: ticket)
+        }
+        guard !hasOthers else { return nil }
         return DirectDelivery(
             poll: poll,
             end: min(run.terms.limit ?? .max, poll.end),

@@ -156,8 +156,8 @@ import UVRunLoop
         }
     }
 
-    @Test(arguments: DriverKind.allCases)
-    func anObserverInvalidatedMeanwhileIsNotTold(kind: DriverKind) {
+    @Test(arguments: DriverKind.allCases, [false, true])
+    func anObserverInvalidatedMeanwhileIsNotTold(kind: DriverKind, byAnotherThread: Bool) {
         withLoop(kind) { loop, log in
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)
             let second = UVRunLoop.Observer(activities: .entry, order: 1) { _, _ in
@@ -165,7 +165,11 @@ import UVRunLoop
             }
             let first = UVRunLoop.Observer(activities: .entry) { _, _ in
                 log.note("first")
-                second.invalidate()
+                if byAnotherThread {
+                    startThread { second.invalidate() }.join()
+                } else {
+                    second.invalidate()
+                }
             }
             loop.add(first, forMode: .default)
             loop.add(second, forMode: .default)
@@ -173,24 +177,6 @@ import UVRunLoop
             #expect(log.entries == ["first"])
             #expect(!second.isValid)
             #expect(!loop.contains(second, forMode: .default))
-        }
-    }
-
-    @Test(arguments: DriverKind.allCases)
-    func anObserverThatAnotherThreadInvalidatesMeanwhileIsNotTold(kind: DriverKind) {
-        withLoop(kind) { loop, log in
-            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
-            let second = UVRunLoop.Observer(activities: .entry, order: 2) { _, _ in
-                log.note("second")
-            }
-            let first = UVRunLoop.Observer(activities: .entry, order: 1) { _, _ in
-                startThread { second.invalidate() }.join()
-                log.note("first")
-            }
-            loop.add(first, forMode: .default)
-            loop.add(second, forMode: .default)
-            loop.run(mode: .default, for: .zero)
-            #expect(log.entries == ["first"])
         }
     }
 

@@ -24,6 +24,27 @@ import Testing
         }
     }
 
+    @Test func aPortThatHasMoreNeedsAPollOnlyIfItCouldFindAnotherOneAgain() throws {
+        var engine = Engine()
+        let pipes = (0..<2).map { _ in Pipe() }
+        let tickets = try pipes.map { try engine.addPort($0, .readable) }
+        engine.pollNumber += 1
+        var (served, mayServe): ([Ticket?], [Bool]) = ([], [])
+        for pipe in [0, nil, nil, 1, nil] as [Int?] {
+            if let pipe { _ = engine.record(pipes[pipe].readEnd, .readable, in: 0) }
+            served.append(engine.takePort(in: 0)?.ticket)
+            _ = engine.endCall(of: tickets[0], hasMore: served.last == tickets[0])
+            _ = engine.endCall(of: tickets[1])
+            engine.recordSkippedPoll()
+            mayServe.append(engine.hasPortToServe(in: 0, since: engine.pollNumber))
+        }
+        #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
+        #expect(mayServe == [true, true, true, false, false])
+        engine.pollNumber += 1
+        let mayServeAgain = engine.hasPortToServe(in: 0, since: engine.pollNumber)
+        #expect(mayServeAgain)
+    }
+
     @Test func aPortWhoseEventWasUsedUpIsNotListedAsReady() throws {
         var engine = Engine()
         let pipe = Pipe()
