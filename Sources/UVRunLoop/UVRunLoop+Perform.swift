@@ -163,11 +163,11 @@ extension UVRunLoop {
         let queue = contents.queue
         let own = Self.mark(of: mode)
         let end = queue.end
-        queue.take(&local.reader, upTo: end) { slot, mark in
+        queue.take(&local.reader, upTo: end) { place, mark in
             if mark == own {
-                batch.append(queue.segments.takeBlock(slot))
+                batch.append(queue.segments.takeBlock(place))
             } else {
-                take(slot, mark, into: &batch, for: mode, isCommon: isCommon, &local.waiting)
+                take(place, mark, into: &batch, for: mode, isCommon: isCommon, &local.waiting)
             }
         }
         didTakeBlocks(upTo: end, &local)
@@ -177,14 +177,14 @@ extension UVRunLoop {
     /// Takes a block that is not for the running mode alone.
     @inline(never)
     private func take(
-        _ slot: BlockQueue.Slot,
+        _ place: BlockQueue.Place,
         _ mark: UInt64,
         into batch: inout BlockBatch,
         for mode: Int,
         isCommon: Bool,
         _ waiting: inout WaitingBlocks
     ) {
-        let item = contents.queue.segments.take(slot)
+        let item = contents.queue.segments.take(place)
         let modes = item.modes ?? [Self.mode(of: mark)]
         if modes.contains(mode) || (isCommon && modes.contains(Mode.common.number)) {
             batch.append(item.content)
@@ -195,13 +195,14 @@ extension UVRunLoop {
 
     @inline(never)
     private func sortBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
-        contents.queue.take(&local.reader, upTo: end) { slot, mark in
-            sort(slot, mark, into: &local.waiting)
+        contents.queue.take(&local.reader, upTo: end) { place, mark in
+            sort(place, mark, into: &local.waiting)
         }
     }
 
-    private func sort(_ slot: BlockQueue.Slot, _ mark: UInt64, into waiting: inout WaitingBlocks) {
-        let item = contents.queue.segments.take(slot)
+    private func sort(_ place: BlockQueue.Place, _ mark: UInt64, into waiting: inout WaitingBlocks)
+    {
+        let item = contents.queue.segments.take(place)
         // Most blocks are for one mode, which needs no array.
         if let modes = item.modes {
             waiting.insert(item.content, for: modes)
@@ -228,8 +229,8 @@ extension UVRunLoop {
 
     private func takeRest(_ local: inout LocalBlocks) -> [Block] {
         let end = contents.queue.close()
-        contents.queue.takeRest(&local.reader, upTo: end) { slot, mark in
-            sort(slot, mark, into: &local.waiting)
+        contents.queue.takeRest(&local.reader, upTo: end) { place, mark in
+            sort(place, mark, into: &local.waiting)
         }
         local.emptyUpTo = .max
         return local.waiting.removeAll().map { $0.takeBlock() }

@@ -56,8 +56,7 @@ import Testing
             #expect(log.entries == ["second", "third", "of the third"])
             #expect(loop.run(mode: .default, for: .zero) == .finished)
 
-            queue.segments.fill(slot, with: first.job)
-            queue.segments.storeMark(first.context.mark, of: slot)
+            queue.fill(slot, with: first.job, mark: first.context.mark)
             loop.queueJob { log.note("last") }
             loop.run(mode: .default, for: .zero)
             #expect(log.entries.suffix(2) == ["first", "last"])
@@ -77,8 +76,7 @@ import Testing
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
             #expect(log.entries == ["second"])
 
-            queue.segments.fill(slot, with: first.job)
-            queue.segments.storeMark(first.context.mark, of: slot)
+            queue.fill(slot, with: first.job, mark: first.context.mark)
             let late = UVRunLoop.maxJobsAtOnce + 500
             for _ in 0..<late { loop.queueJob { log.note("late") } }
             #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)

@@ -80,15 +80,15 @@ final class JobQueue: Sendable {
 
     @inline(__always)
     private func takeFirst(_ taken: inout Taken) -> Entry? {
-        queue.takeFirst(&taken.reader) { slot, mark in
-            entry(in: slot, mark: mark)
+        queue.takeFirst(&taken.reader) { place, mark in
+            entry(in: place, mark: mark)
         }
     }
 
     /// Takes a job out of its slot.
     @inline(__always)
-    private func entry(in slot: Queue.Slot, mark: UInt64) -> Entry {
-        Entry(job: queue.segments.take(slot), context: JobContext(mark: mark))
+    private func entry(in place: Queue.Place, mark: UInt64) -> Entry {
+        Entry(job: queue.segments.take(place), context: JobContext(mark: mark))
     }
 
     /// Takes what lies behind a job whose sender is held up.
@@ -102,8 +102,8 @@ final class JobQueue: Sendable {
 
     private func take(_ taken: inout Taken, upTo end: UInt64) {
         var found: [Entry] = []
-        queue.take(&taken.reader, upTo: end) { slot, mark in
-            found.append(entry(in: slot, mark: mark))
+        queue.take(&taken.reader, upTo: end) { place, mark in
+            found.append(entry(in: place, mark: mark))
         }
         taken.overtaking = found.reversed()
     }

@@ -22,8 +22,8 @@ struct BlockItem {
 extension QueueSegments<BlockItem> {
     /// Takes a block for one mode, which is all that its slot holds.
     @inline(__always)
-    func takeBlock(_ slot: UInt64) -> BlockItem.Content {
-        unsafe UnsafeMutableRawPointer(Self.item(of: slot))
+    func takeBlock(_ place: Place) -> BlockItem.Content {
+        unsafe UnsafeMutableRawPointer(Self.item(at: place))
             .assumingMemoryBound(to: BlockItem.Content.self).move()
     }
 }

@@ -9,6 +9,15 @@ import Synchronization
 /// ``SlotQueue`` defines which thread may use a slot.
 @safe
 struct QueueSegments<Item>: ~Copyable, SlotSegments {
+    /// The address of a slot.
+    @safe
+    struct Place {
+        fileprivate let address: UnsafeMutableRawPointer
+
+        @inline(__always)
+        fileprivate init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
+    }
+
     static var capacity: UInt64 { 126 }
     static var indexBits: UInt64 { 1 << 21 - 1 }
     static var closed: UInt64 { 1 << 63 }
@@ -37,43 +46,48 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments {
     }
 
     @inline(__always)
-    private static func address(of slot: UInt64) -> UnsafeMutableRawPointer {
+    static func place(of slot: UInt64) -> Place {
         let segment = UInt((slot & ~indexBits) >> addressShift)
         let offset = UInt(slot & indexBits) &* UInt(slotSize) &+ UInt(alignment)
-        return unsafe UnsafeMutableRawPointer(bitPattern: segment &+ offset).unsafelyUnwrapped
+        return unsafe Place(
+            UnsafeMutableRawPointer(bitPattern: segment &+ offset).unsafelyUnwrapped
+        )
     }
 
     @inline(__always)
-    private static func mark(of slot: UInt64) -> UnsafeMutablePointer<SystemWord> {
-        unsafe address(of: slot).assumingMemoryBound(to: SystemWord.self)
+    static func place(after place: Place) -> Place { unsafe Place(place.address + slotSize) }
+
+    @inline(__always)
+    private static func mark(at place: Place) -> UnsafeMutablePointer<SystemWord> {
+        unsafe place.address.assumingMemoryBound(to: SystemWord.self)
     }
 
     @inline(__always)
-    static func item(of slot: UInt64) -> UnsafeMutablePointer<Item> {
-        unsafe (address(of: slot) + 8).assumingMemoryBound(to: Item.self)
+    static func item(at place: Place) -> UnsafeMutablePointer<Item> {
+        unsafe (place.address + 8).assumingMemoryBound(to: Item.self)
     }
 
     @inline(__always)
-    func fill(_ slot: UInt64, with item: consuming Item) {
-        unsafe Self.item(of: slot).initialize(to: item)
+    func fill(_ place: Place, with item: consuming Item) {
+        unsafe Self.item(at: place).initialize(to: item)
     }
 
     @inline(__always)
-    func take(_ slot: UInt64) -> Item { unsafe Self.item(of: slot).move() }
+    func take(_ place: Place) -> Item { unsafe Self.item(at: place).move() }
 
     @inline(__always)
-    func storeMark(_ mark: UInt64, of slot: UInt64) {
-        unsafe Self.mark(of: slot).pointee.storeSequential(mark)
+    func storeMark(_ mark: UInt64, at place: Place) {
+        unsafe Self.mark(at: place).pointee.storeSequential(mark)
     }
 
     @inline(__always)
-    func loadMark(of slot: UInt64) -> UInt64 {
-        unsafe Self.mark(of: slot).pointee.loadSequential()
+    func loadMark(at place: Place) -> UInt64 {
+        unsafe Self.mark(at: place).pointee.loadSequential()
     }
 
     @inline(__always)
-    func clearMark(of slot: UInt64) {
-        unsafe Self.mark(of: slot).pointee.storeReleasing(SlotMark.none)
+    func clearMark(at place: Place) {
+        unsafe Self.mark(at: place).pointee.storeReleasing(SlotMark.none)
     }
 
     // MARK: Segments
@@ -129,7 +143,7 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments {
         unsafe segment.storeBytes(of: 0, as: UInt64.self)
         let first = UInt64(UInt(bitPattern: segment)) << addressShift
         for index in 0..<capacity {
-            unsafe mark(of: first + index).initialize(to: SystemWord(SlotMark.none))
+            unsafe mark(at: place(of: first + index)).initialize(to: SystemWord(SlotMark.none))
         }
         return first
     }
@@ -150,8 +164,11 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments {
     }
 
     private func deinitializeItems(of first: UInt64) {
-        for slot in first..<first + Self.capacity where loadMark(of: slot) >= SlotMark.first {
-            unsafe Self.item(of: slot).deinitialize(count: 1)
+        for slot in first..<first + Self.capacity {
+            let place = Self.place(of: slot)
+            if loadMark(at: place) >= SlotMark.first {
+                unsafe Self.item(at: place).deinitialize(count: 1)
+            }
         }
     }
 }

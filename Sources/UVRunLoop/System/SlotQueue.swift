@@ -24,6 +24,7 @@ final class SlotQueue<
 >: Sendable {
     /// A segment and the index of a slot in it.
     typealias Slot = UInt64
+    typealias Place = Segments.Place
 
     /// The end of a queue into which nothing was ever put.
     static var nothing: Slot { Segments.noSegment }
@@ -55,12 +56,19 @@ final class SlotQueue<
     @inline(__always)
     func post(_ item: consuming Segments.Item, mark: UInt64) -> Bool {
         guard let slot = reserve() else { return false }
-        segments.fill(slot, with: item)
-        segments.storeMark(mark, of: slot)
+        fill(slot, with: item, mark: mark)
         return true
     }
 
-    /// Reserves a slot, for the caller to fill and then to mark; `nil` when the queue is closed.
+    /// Fills a reserved slot and marks it.
+    @inline(__always)
+    func fill(_ slot: Slot, with item: consuming Segments.Item, mark: UInt64) {
+        let place = Segments.place(of: slot)
+        segments.fill(place, with: item)
+        segments.storeMark(mark, at: place)
+    }
+
+    /// Reserves a slot, for the caller to ``fill(_:with:mark:)``; `nil` when the queue is closed.
     @inline(__always)
     func reserve() -> Slot? {
         let slot = tail.addSequential(1)
@@ -99,7 +107,7 @@ final class SlotQueue<
     @inline(__always)
     func peek(_ reader: Reader) -> UInt64? {
         guard Segments.isSlot(reader.first) else { return nil }
-        let mark = segments.loadMark(of: reader.first)
+        let mark = segments.loadMark(at: Segments.place(of: reader.first))
         return mark >= SlotMark.first ? mark : nil
     }
 
@@ -107,19 +115,19 @@ final class SlotQueue<
     ///
     /// - Parameters:
     ///   - reader: How far the taker has come.
-    ///   - body: Takes the item out of its slot, given the slot and the mark.
+    ///   - body: Takes the item out of its slot, given the slot's place and the mark.
     /// - Returns: The result of the body.
     @inline(__always)
     func takeFirst<Result>(
         _ reader: inout Reader,
-        _ body: (Slot, UInt64) -> Result
+        _ body: (Place, UInt64) -> Result
     ) -> Result? {
         goOn(&reader)
         guard let mark = peek(reader) else { return nil }
-        let slot = reader.first
-        let result = body(slot, mark)
-        segments.clearMark(of: slot)
-        reader.first = slot &+ 1
+        let place = Segments.place(of: reader.first)
+        let result = body(place, mark)
+        segments.clearMark(at: place)
+        reader.first &+= 1
         return result
     }
 
@@ -145,24 +153,39 @@ final class SlotQueue<
     /// - Parameters:
     ///   - reader: How far the taker has come.
     ///   - end: The end.
-    ///   - body: Takes the item out of its slot, given the slot and the mark.
+    ///   - body: Takes the item out of its slot, given the slot's place and the mark.
     @inline(__always)
-    func take(_ reader: inout Reader, upTo end: Slot, _ body: (Slot, UInt64) -> Void) {
+    func take(_ reader: inout Reader, upTo end: Slot, _ body: (Place, UInt64) -> Void) {
         guard end & Segments.closed == 0 else { return }
         var slot = reader.first
         while slot != end {
-            guard Segments.isSlot(slot) else {
+            if Segments.isSlot(slot) {
+                let last = Segments.lastSlot(after: slot, upTo: end)
+                takeMarked(&slot, upTo: last, body)
+                if slot != last { return takeBehind(slot, &reader, upTo: end, body) }
+            } else {
                 if Segments.areTogether(slot, end) { break }
                 slot = follow(slot, recycles: true)
-                continue
             }
-            let mark = segments.loadMark(of: slot)
-            if mark == SlotMark.none { return takeBehind(slot, &reader, upTo: end, body) }
-            if mark >= SlotMark.first { body(slot, mark) }
-            segments.clearMark(of: slot)
-            slot &+= 1
         }
         reader = Reader(first: slot)
+    }
+
+    /// Takes the slots of one segment up to the first that is not marked.
+    @inline(__always)
+    private func takeMarked(
+        _ slot: inout Slot,
+        upTo last: Slot,
+        _ body: (Place, UInt64) -> Void
+    ) {
+        var place = Segments.place(of: slot)
+        while slot != last {
+            let mark = segments.loadMark(at: place)
+            if mark >= SlotMark.first { body(place, mark) } else if mark == SlotMark.none { return }
+            segments.clearMark(at: place)
+            place = Segments.place(after: place)
+            slot &+= 1
+        }
     }
 
     /// Takes what has come behind a slot that was reserved and is not marked yet.
@@ -171,7 +194,7 @@ final class SlotQueue<
         _ missing: Slot,
         _ reader: inout Reader,
         upTo end: Slot,
-        _ body: (Slot, UInt64) -> Void
+        _ body: (Place, UInt64) -> Void
     ) {
         reader = Reader(first: missing, hasPassedOver: true)
         var slot = missing + 1
@@ -181,10 +204,11 @@ final class SlotQueue<
                 slot = follow(slot, recycles: false)
                 continue
             }
-            let mark = segments.loadMark(of: slot)
+            let place = Segments.place(of: slot)
+            let mark = segments.loadMark(at: place)
             if mark >= SlotMark.first {
-                body(slot, mark)
-                segments.storeMark(SlotMark.taken, of: slot)
+                body(place, mark)
+                segments.storeMark(SlotMark.taken, at: place)
             }
             slot &+= 1
         }
@@ -213,8 +237,8 @@ final class SlotQueue<
     /// - Parameters:
     ///   - reader: How far the taker has come; that of an empty queue afterwards.
     ///   - end: The end that ``close()`` returned.
-    ///   - body: Takes the item out of its slot, given the slot and the mark.
-    func takeRest(_ reader: inout Reader, upTo end: Slot, _ body: (Slot, UInt64) -> Void) {
+    ///   - body: Takes the item out of its slot, given the slot's place and the mark.
+    func takeRest(_ reader: inout Reader, upTo end: Slot, _ body: (Place, UInt64) -> Void) {
         take(&reader, upTo: end, body)
         while reader.hasPassedOver {
             sleepBriefly()
@@ -240,6 +264,8 @@ enum SlotMark {
 /// The memory of a ``SlotQueue``, and how its slots are numbered.
 protocol SlotSegments: ~Copyable, Sendable {
     associatedtype Item
+    /// Where a slot lies.
+    associatedtype Place
 
     /// How many slots a segment has.
     static var capacity: UInt64 { get }
@@ -256,11 +282,15 @@ protocol SlotSegments: ~Copyable, Sendable {
     func segment(after slot: UInt64) -> UInt64
     func recycle(_ slot: UInt64)
 
-    func fill(_ slot: UInt64, with item: consuming Item)
-    func storeMark(_ mark: UInt64, of slot: UInt64)
-    func loadMark(of slot: UInt64) -> UInt64
+    static func place(of slot: UInt64) -> Place
+    /// Where the next slot of the same segment lies.
+    static func place(after place: Place) -> Place
+
+    func fill(_ place: Place, with item: consuming Item)
+    func storeMark(_ mark: UInt64, at place: Place)
+    func loadMark(at place: Place) -> UInt64
     /// Empties a slot that was taken, for the next sender that reserves it.
-    func clearMark(of slot: UInt64)
+    func clearMark(at place: Place)
 }
 
 extension SlotSegments where Self: ~Copyable {
@@ -270,6 +300,13 @@ extension SlotSegments where Self: ~Copyable {
 
     @inline(__always)
     static func isSlot(_ slot: UInt64) -> Bool { slot & indexBits < capacity }
+
+    /// The end of what lies in a slot's segment, from that slot up to an end.
+    @inline(__always)
+    static func lastSlot(after slot: UInt64, upTo end: UInt64) -> UInt64 {
+        let full = slot & ~indexBits | capacity
+        return areTogether(slot, end) ? min(end, full) : full
+    }
 
     @inline(__always)
     static func areTogether(_ slot: UInt64, _ other: UInt64) -> Bool {

@@ -55,7 +55,7 @@ import UVRunLoopFoundation
     @Test func aPastDateFiresAtOnceAndTheSeriesCountsFromThen() {
         withLoop { loop in
             let start = loop.now as UVRunLoop.Instant
-            let fires = Box(0)
+            let fires = SharedBox(0)
             let timer = Timer(fire: Date() - 10.25, interval: 0.02, repeats: true) { timer in
                 fires.value += 1
                 if fires.value == 2 { timer.invalidate() }

@@ -136,7 +136,7 @@ import Testing
 
     @Test func aTaskThatSleepsUntilADateIsTold() async {
         await #expect(processExitsWith: .success) {
-            try withStartedLoop { loop, log in
+            withStartedLoop { loop, log in
                 refuseWatching()
                 Task {
                     do {

@@ -24,13 +24,13 @@ import Testing
 
         /// Takes one by one what nothing lies before.
         func takeFirst() {
-            while let item = queue.takeFirst(&reader, { slot, _ in queue.segments.take(slot) }) {
+            while let item = queue.takeFirst(&reader, { place, _ in queue.segments.take(place) }) {
                 taken.append(item)
             }
         }
 
         func take(upTo end: UInt64) {
-            queue.take(&reader, upTo: end) { slot, _ in taken.append(queue.segments.take(slot)) }
+            queue.take(&reader, upTo: end) { place, _ in taken.append(queue.segments.take(place)) }
         }
     }
 
@@ -219,6 +219,9 @@ private struct HeldSegments: ~Copyable, SlotSegments {
         shared.spare.append(segment)
     }
 
+    static func place(of slot: UInt64) -> UInt64 { slot }
+    static func place(after place: UInt64) -> UInt64 { place + 1 }
+
     func fill(_ slot: UInt64, with item: Int) {
         let other = exchange(&shared.duringFill, with: nil)
         other?()
@@ -233,7 +236,7 @@ private struct HeldSegments: ~Copyable, SlotSegments {
         return item
     }
 
-    func storeMark(_ mark: UInt64, of slot: UInt64) { shared.marks[slot] = mark }
-    func loadMark(of slot: UInt64) -> UInt64 { shared.marks[slot] ?? SlotMark.none }
-    func clearMark(of slot: UInt64) { shared.marks[slot] = nil }
+    func storeMark(_ mark: UInt64, at slot: UInt64) { shared.marks[slot] = mark }
+    func loadMark(at slot: UInt64) -> UInt64 { shared.marks[slot] ?? SlotMark.none }
+    func clearMark(at slot: UInt64) { shared.marks[slot] = nil }
 }

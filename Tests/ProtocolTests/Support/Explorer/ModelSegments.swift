@@ -41,6 +41,10 @@ struct ModelSegments: ~Copyable, SlotSegments {
         return 1...Self.count ~= segment ? segment - 1 : nil
     }
 
+    static func place(of slot: UInt64) -> UInt64 { slot }
+
+    static func place(after place: UInt64) -> UInt64 { place + 1 }
+
     func fill(_ slot: UInt64, with item: UInt8) {
         guard let index = index(of: slot) else { return }
         if recital.structure == .markedBeforeItIsFilled {
@@ -54,17 +58,17 @@ struct ModelSegments: ~Copyable, SlotSegments {
         return UInt8(truncatingIfNeeded: items[index].loadRelaxed() &- 1)
     }
 
-    func storeMark(_ mark: UInt64, of slot: UInt64) {
+    func storeMark(_ mark: UInt64, at slot: UInt64) {
         guard let index = index(of: slot) else { return }
         if recital.structure == .markedBeforeItIsFilled, mark != SlotMark.taken { return }
         marks[index].storeSequential(mark)
     }
 
-    func loadMark(of slot: UInt64) -> UInt64 {
+    func loadMark(at slot: UInt64) -> UInt64 {
         index(of: slot).map { marks[$0].loadSequential() } ?? SlotMark.none
     }
 
-    func clearMark(of slot: UInt64) {
+    func clearMark(at slot: UInt64) {
         if let index = index(of: slot) { marks[index].storeReleasing(SlotMark.none) }
     }
 

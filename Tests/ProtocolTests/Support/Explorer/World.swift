@@ -69,7 +69,7 @@ final class World: Sendable {
     func takeBlocks(_ reader: inout Reader, upTo end: UInt64) -> [UInt8] {
         queue.segments.willTake(upTo: end)
         var numbers: [UInt8] = []
-        queue.take(&reader, upTo: end) { slot, _ in numbers.append(queue.segments.take(slot)) }
+        queue.take(&reader, upTo: end) { place, _ in numbers.append(queue.segments.take(place)) }
         return numbers
     }
 
