@@ -64,17 +64,17 @@ int cuv_epoll_acknowledge(int epoll, int descriptor) {
     return 0;
 }
 
-int cuv_epoll_holds(int epoll, int descriptor) {
+int cuv_epoll_members(int epoll, int descriptor) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", epoll);
     FILE *file = fopen(path, "re");
     if (file == NULL) return 0;
     char *line = NULL;
     size_t capacity = 0;
-    int held = 0, member;
+    int count = 0, member;
     // One line per member, which starts with its descriptor.
-    while (!held && getline(&line, &capacity, file) > 0) held = sscanf(line, "tfd: %d", &member) == 1 && member == descriptor;
+    while (getline(&line, &capacity, file) > 0) count += sscanf(line, "tfd: %d", &member) == 1 && member == descriptor;
     free(line);
     fclose(file);
-    return held;
+    return count;
 }

@@ -59,7 +59,9 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     public static var main: UVRunLoop {
         do {
-            return try prepareMain()
+            let loop = try prepareMain()
+            ThreadRecord.adopt(loop)
+            return loop
         } catch {
             fail(
                 """

@@ -47,19 +47,19 @@ extension UVRunLoop {
 
     static func invalidate(_ source: Source) {
         source.useMark.dismiss()
-        let links = source.state.withLock { state -> [(link: Source.Link, left: [Mode])] in
+        let links = source.state.withLock { state -> [Source.Link] in
             guard state.isValid else { return [] }
             state.isValid = false
             source.forgetSignal(&state)
-            return exchange(&state.links, with: []).map { link in
+            let links = exchange(&state.links, with: [])
+            for link in links {
                 let left = link.loop.withEngine { $0.removeSource(link.ticket) }
-                return (link, left)
+                source.didLeave(left, of: link.loop, &state)
             }
+            return links
         }
-        for (link, left) in links {
-            left.forEach { source.cancel?(link.loop, $0) }
-            link.loop.contentsDidChange()
-        }
+        source.makeModeCalls()
+        for link in links { link.loop.contentsDidChange() }
         source.handler.release()
     }
 

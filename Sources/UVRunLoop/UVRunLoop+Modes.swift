@@ -13,7 +13,13 @@ extension UVRunLoop {
     public func addCommonMode(_ mode: Mode) {
         guard mode != .common else { return }
         let joined = withEngine { $0.addCommonMode(mode) }
-        for source in joined { source.schedule?(self, mode) }
+        for source in joined {
+            source.state.withLock { state in
+                // Another thread may have taken it out again.
+                if isIn(mode, state) { source.didJoin([mode], of: self, &state) }
+            }
+            source.makeModeCalls()
+        }
         if !joined.isEmpty, !isOnOwnThread { wakeUp() }
         waker.watchesDidChange()
     }

@@ -22,9 +22,11 @@ extension UVRunLoop {
         source.useMark.dismiss()
         let joined = source.state.withLock { state -> [Mode] in
             guard state.isValid else { return [] }
-            return join(mode, source, &state)
+            let joined = join(mode, source, &state)
+            source.didJoin(joined, of: self, &state)
+            return joined
         }
-        joined.forEach { source.schedule?(self, $0) }
+        source.makeModeCalls()
         if !joined.isEmpty, !isOnOwnThread { wakeUp() }
     }
 
@@ -58,16 +60,17 @@ extension UVRunLoop {
     ///   - mode: The mode; ``Mode/common`` removes a source that was added to it from every common
     ///     mode.
     public func remove(_ source: Source, forMode mode: Mode) {
-        let (left, dropped) = source.state.withLock { state -> ([Mode], SourceRecord<LoopItems>?) in
+        let dropped = source.state.withLock { state -> SourceRecord<LoopItems>? in
             guard let index = state.links.firstIndex(where: { $0.loop === self }) else {
-                return ([], nil)
+                return nil
             }
             let ticket = state.links[index].ticket
             let (left, dropped) = withEngine { $0.remove(ticket, sourceFrom: mode) }
             if dropped != nil { state.links.remove(at: index) }
-            return (left, dropped)
+            source.didLeave(left, of: self, &state)
+            return dropped
         }
-        left.forEach { source.cancel?(self, $0) }
+        source.makeModeCalls()
         contentsDidChange()
         withExtendedLifetime(dropped) {}
     }
@@ -83,11 +86,14 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ source: Source, forMode mode: Mode) -> Bool {
-        // The two locks are not nested: an outdated ticket finds nothing.
-        let ticket = source.state.withLock { state in
-            state.links.first { $0.loop === self }?.ticket
+        source.state.withLock { isIn(mode, $0) }
+    }
+
+    /// Whether a source, whose lock the caller holds, is in a mode of this loop.
+    func isIn(_ mode: Mode, _ state: Source.State) -> Bool {
+        guard let ticket = state.links.first(where: { $0.loop === self })?.ticket else {
+            return false
         }
-        guard let ticket else { return false }
         return withEngine { $0.sources.contains(ticket, in: mode, of: $0.modes) }
     }
 }

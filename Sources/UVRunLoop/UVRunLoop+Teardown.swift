@@ -43,8 +43,11 @@ extension UVRunLoop {
         for timer in remains.timers { timer.loopDidEnd() }
         for record in remains.ports { record.port.loopDidEnd() }
         for (record, left) in remains.sources {
-            record.source.didLeave(self)
-            left.forEach { record.source.cancel?(self, $0) }
+            record.source.state.withLock { state in
+                state.links.removeAll { $0.loop === self }
+                record.source.didLeave(left, of: self, &state)
+            }
+            record.source.makeModeCalls()
         }
         let local = local.here
         local.spareSources = []
@@ -55,11 +58,5 @@ extension UVRunLoop {
         // Released here, after the driver was closed: a block's captures may call the loop, which
         // accepts nothing any more.
         withExtendedLifetime((blocks, requests)) {}
-    }
-}
-
-extension UVRunLoop.Source {
-    fileprivate func didLeave(_ loop: UVRunLoop) {
-        state.withLock { $0.links.removeAll { $0.loop === loop } }
     }
 }

@@ -16,7 +16,9 @@ import Testing
 
     @Test func actorsOnTheMainLoopAndTheMainActorGoOn() throws {
         #expect(
-            try story("actors", by: .asyncMain) == ["3 true", "main actor true", "ends true"]
+            try story("actors", by: .asyncMain) == [
+                "3 true", "performs true", "main actor true", "ends true",
+            ]
         )
     }
 

@@ -66,8 +66,8 @@ int cuv_epoll_add_edges(int epoll, int descriptor);
 // Consumes the pending events of an epoll set; returns whether a descriptor was among them.
 int cuv_epoll_acknowledge(int epoll, int descriptor);
 
-// Whether a set contains a number, whatever file it referred to when it was added; 0 if the kernel
-// does not tell.
-int cuv_epoll_holds(int epoll, int descriptor);
+// How many members of a set have a number, whatever files it referred to when they were added; 0 if
+// the kernel does not tell.
+int cuv_epoll_members(int epoll, int descriptor);
 
 #endif

@@ -32,11 +32,17 @@ struct ForeignHandles {
     private static let timeForRequests: Int64 = 1_000_000_000
     private static let millisecondsOfWait: CInt = 10
 
-    /// Closes every handle in the loop, and the loop.
+    /// Closes every handle in the loop, and the loop, and frees it.
     ///
-    /// - Returns: Whether the loop is closed. If requests are still running it must never be freed,
-    ///   because they use it.
-    func close(_ loop: UnsafeMutablePointer<uv_loop_t>) -> Bool {
+    /// If requests are still running it is never freed, nor are their objects, which the host keeps:
+    /// they use them, and nobody is told when they end.
+    func close(_ loop: UnsafeMutablePointer<uv_loop_t>, keeping host: HandleHost?) {
+        if unsafe closes(loop) { return unsafe loop.deallocate() }
+        if let host { _ = unsafe Unmanaged.passRetained(host) }
+    }
+
+    /// Closes every handle in the loop, and the loop; returns `false` if requests are still running.
+    private func closes(_ loop: UnsafeMutablePointer<uv_loop_t>) -> Bool {
         let end = monotonicNow() + Self.timeForRequests
         var passes = 0
         while unsafe uv_loop_close(loop) == UV_EBUSY.rawValue {

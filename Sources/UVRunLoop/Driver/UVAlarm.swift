@@ -29,6 +29,9 @@ struct UVAlarm: ~Copyable {
     /// Whether libuv's clock must be updated before it sleeps.
     var isCoarse: Bool { coarseDate != nil }
 
+    /// Whether setting the alarm for a moment may take a descriptor.
+    func mayOpenTimer(for moment: Moment?) -> Bool { fine == nil && moment?.isCoarse == false }
+
     mutating func set(for moment: Moment?, now: Int64) {
         guard let moment else {
             stopCoarse()

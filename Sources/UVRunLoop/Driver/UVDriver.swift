@@ -126,7 +126,12 @@ final class UVDriver: LoopDriver {
             guard moment != nil else { return }
             alarm = unsafe UVAlarm(loop: loop)
         }
-        alarm?.set(for: moment, now: now)
+        guard alarm?.mayOpenTimer(for: moment) == true else {
+            alarm?.set(for: moment, now: now)
+            return
+        }
+        // A timerfd may get the number of a descriptor that is released at this moment.
+        withoutReleased { alarm?.set(for: moment, now: now) }
     }
 
     private func sleep() {
@@ -195,7 +200,7 @@ final class UVDriver: LoopDriver {
     func takeReport() -> ReadyReport? {
         while var report = reports.takeNext() {
             guard watches.complete(&report, epoll: epoll) else { continue }
-            if report.details.contains(.unwatched) { markUnwatched(report.descriptor) }
+            if report.details.contains(.unwatched) { endWatching(report.descriptor) }
             if !report.events.isEmpty || report.details.contains(.unwatched) { return report }
         }
         return nil
@@ -205,10 +210,11 @@ final class UVDriver: LoopDriver {
         watches.findHangUp(&report, epoll: epoll)
     }
 
-    /// libuv has removed a descriptor from the epoll set, because of an error.
+    /// Removes a descriptor from the epoll set after libuv has stopped to watch it, because of an
+    /// error: the kernel would report that until libuv sleeps again.
     @inline(never)
-    private func markUnwatched(_ descriptor: CInt) {
-        uvRemote.withDescriptors { $0.markWatched(descriptor, false) }
+    private func endWatching(_ descriptor: CInt) {
+        uvRemote.withDescriptors { $0.pause(descriptor) }
     }
 
     func watch(
@@ -216,6 +222,7 @@ final class UVDriver: LoopDriver {
         ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder, UVError) -> Void
     ) {
+        var mayBeStale: [CInt] = []
         // Under the lock, so that no other thread releases and closes a descriptor that libuv is
         // about to watch.
         uvRemote.withDescriptors { descriptors in
@@ -225,16 +232,13 @@ final class UVDriver: LoopDriver {
                     try watches[order.descriptor]?.arm(order.events ?? [], epoll: descriptors.epoll)
                     descriptors.markWatched(order.descriptor)
                 } catch {
-                    giveUp(order, &descriptors)
+                    forget(order.descriptor)
+                    if descriptors.release(order.descriptor) { mayBeStale.append(order.descriptor) }
                     refused(order, error)
                 }
             }
         }
-    }
-
-    private func giveUp(_ order: WatchOrder, _ descriptors: inout WatchedDescriptors) {
-        forget(order.descriptor)
-        descriptors.release(order.descriptor)
+        mayBeStale.forEach(uvRemote.requireNoStaleRegistration)
     }
 
     /// Makes sure that a `uv_poll` of this registration exists and is started.
@@ -262,7 +266,9 @@ final class UVDriver: LoopDriver {
     func rearm(_ order: WatchOrder) -> Bool {
         var isCarriedOut = true
         uvRemote.withDescriptors { descriptors in
-            guard let watch = watches[order.descriptor], watch.registration == order.registration
+            // Another thread may have released the descriptor, and closed it, after the order was made.
+            guard let watch = watches[order.descriptor], watch.registration == order.registration,
+                descriptors.isTaken(order.descriptor)
             else { return }
             guard let events = order.events else {
                 watch.pause()
@@ -387,8 +393,7 @@ final class UVDriver: LoopDriver {
         guard let handleHost, !foreignHandles.mayBeThere else {
             // Calls the close callbacks, after which there is nothing left to be closed.
             if !foreignHandles.mayBeThere { _ = unsafe uv_run(loop, UV_RUN_NOWAIT) }
-            if unsafe foreignHandles.close(loop) { unsafe loop.deallocate() }
-            return
+            return unsafe foreignHandles.close(loop, keeping: handleHost)
         }
         LoopRemains(handleHost).close()
     }

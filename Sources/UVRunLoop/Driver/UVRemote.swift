@@ -52,12 +52,38 @@ final class UVRemote: LoopRemote {
     }
 
     func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
-        state.withLock { state in
-            guard !isWanted() else { return }
-            state.descriptors.release(descriptor)
+        let mayBeStale = state.withLock { state in
+            guard !isWanted() else { return false }
             released.store(true, ordering: .relaxed)
+            return state.descriptors.release(descriptor)
+        }
+        if mayBeStale { requireNoStaleRegistration(of: descriptor) }
+    }
+
+    /// Traps if the kernel still reports a descriptor that was closed before it was released.
+    ///
+    /// It does while a duplicate of the descriptor is open, and the registration can only be
+    /// removed by the number that is gone. libuv would spin forever at the next event. Another
+    /// thread that starts a process also has a duplicate, but only until the program is loaded, so
+    /// this waits for a while; not under the lock, which a wake-up of the loop takes.
+    func requireNoStaleRegistration(of descriptor: CInt) {
+        var checks = 1
+        while state.withLock({ $0.descriptors.holdsStaleRegistration(of: descriptor) }) {
+            require(
+                checks < Self.maxStaleChecks,
+                """
+                Descriptor \(descriptor) was closed before its source was invalidated or removed, \
+                and a duplicate of it is still open: the kernel keeps reporting it to the run \
+                loop, and no call can stop that. Invalidate a source before closing its descriptor.
+                """
+            )
+            sleepBriefly()
+            checks += 1
         }
     }
+
+    /// How often to check for a duplicate that may be closed soon: for about 200 ms.
+    private static let maxStaleChecks = 2_000
 
     func releaseAll() { state.withLock { $0.descriptors.releaseAll() } }
 
@@ -94,16 +120,24 @@ struct WatchedDescriptors {
         released.remove(descriptor)
     }
 
-    mutating func release(_ descriptor: CInt) { release(descriptor, setGoesOn: true) }
+    func isTaken(_ descriptor: CInt) -> Bool { isWatched[descriptor] != nil }
 
-    private mutating func release(_ descriptor: CInt, setGoesOn: Bool) {
-        guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return }
+    /// Gives a descriptor back, if it was taken.
+    ///
+    /// - Returns: Whether it was closed while the kernel watched it. The number is free then, or
+    ///   belongs to an unwatched file, and ``holdsStaleRegistration(of:)`` may be true.
+    mutating func release(_ descriptor: CInt) -> Bool {
+        guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return false }
         released.insert(descriptor)
         let wasFound = cuv_epoll_delete(epoll, descriptor) == 0
-        // If it was not in the set, it was closed: the number is free, or belongs to an unwatched
-        // file.
-        if !wasFound, wasWatched, setGoesOn { requireNoStaleRegistration(of: descriptor) }
         BlockingFlags.giveBack(descriptor, isSameFile: wasWatched ? wasFound : nil)
+        return wasWatched && !wasFound
+    }
+
+    /// Whether the set holds a registration of a number besides that of a descriptor taken since.
+    func holdsStaleRegistration(of descriptor: CInt) -> Bool {
+        let watched: CInt = isWatched[descriptor] == true ? 1 : 0
+        return epoll >= 0 && cuv_epoll_members(epoll, descriptor) > watched
     }
 
     /// Removes a descriptor from the epoll set, because errors and hang-ups cannot be masked.
@@ -118,36 +152,11 @@ struct WatchedDescriptors {
         if isWatched[descriptor] != nil { isWatched[descriptor] = isInSet }
     }
 
-    /// Traps if the kernel still reports a closed descriptor.
-    ///
-    /// It does while a duplicate of the descriptor is open, and the registration can only be
-    /// removed by the number that is gone. libuv would spin forever at the next event. Another
-    /// thread that starts a process also has a duplicate, but only until the program is loaded, so
-    /// this waits for a while.
-    private func requireNoStaleRegistration(of descriptor: CInt) {
-        var checks = 1
-        while cuv_epoll_holds(epoll, descriptor) != 0 {
-            require(
-                checks < Self.maxStaleChecks,
-                """
-                Descriptor \(descriptor) was closed before its source was invalidated or removed, \
-                and a duplicate of it is still open: the kernel keeps reporting it to the run \
-                loop, and no call can stop that. Invalidate a source before closing its descriptor.
-                """
-            )
-            sleepBriefly()
-            checks += 1
-        }
-    }
-
-    /// How often to check for a duplicate that may be closed soon: about 50 ms.
-    private static let maxStaleChecks = 500
-
     mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }
 
     mutating func releaseAll() {
         // The epoll set is closed next, with all its remaining registrations.
-        for descriptor in isWatched.keys { release(descriptor, setGoesOn: false) }
+        for descriptor in isWatched.keys { _ = release(descriptor) }
         epoll = -1
     }
 }

@@ -58,7 +58,15 @@ final class ThreadRecord {
         )
         unsafe registerDestructor(pointer)
         unsafe registerExitFunction(pointer)
+        if let loop = UVRunLoop.existingMain { adopt(loop) }
         return record
+    }
+
+    /// Gives the main thread its loop, which any thread may have created; does nothing on another
+    /// thread, or on one without a record.
+    static func adopt(_ main: UVRunLoop) {
+        guard isCurrent(.main), unsafe slot.pointee.loop == nil else { return }
+        current.loop = main
     }
 
     /// The calling thread's identity; every call needs it, so it is read without the record.

@@ -28,6 +28,7 @@ extension UVRunLoop {
             /// When it was first signalled since it was last performed.
             var signal: UInt64?
             var links: [Link] = []
+            var modeCalls = ModeCalls()
         }
 
         let handler: HomeBound<(Source) -> Void>
@@ -58,7 +59,8 @@ extension UVRunLoop {
         ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
         ///     before `add` returns.
         ///   - cancel: Called once for each mode the source leaves, on the thread that removes or
-        ///     invalidates it, or on the loop's thread when that ends.
+        ///     invalidates it, or on the loop's thread when that ends. While another thread calls
+        ///     one of the two for a mode, that thread makes the next call for the mode as well.
         ///   - perform: Called on the loop's thread after a signal.
         public convenience init(
             order: Int = 0,
@@ -79,7 +81,8 @@ extension UVRunLoop {
         ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
         ///     before `add` returns.
         ///   - cancel: Called once for each mode the source leaves, on the thread that removes or
-        ///     invalidates it, or on the loop's thread when that ends.
+        ///     invalidates it, or on the loop's thread when that ends. While another thread calls
+        ///     one of the two for a mode, that thread makes the next call for the mode as well.
         ///   - sendablePerform: Called on the loop's thread after a signal.
         @_disfavoredOverload
         public convenience init(

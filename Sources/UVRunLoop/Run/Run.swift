@@ -144,3 +144,14 @@ enum PassEvent: ~Copyable {
     case timers(Engine.Firing)
     case nothing
 }
+
+/// What a pass has done in step 9.
+enum PassOutcome {
+    case nothing
+    /// A port had its turn, but what it did does not count as a handled source.
+    case servedPort
+    case handledPort
+
+    var servedPort: Bool { self != .nothing }
+    var handledPort: Bool { self == .handledPort }
+}

@@ -281,12 +281,12 @@ extension UVRunLoop {
             if run.delivery == nil { notify(.afterWaiting, &run) }
         }
 
-        let handledPort = mayHaveEvent(&run) && process(pendingEvent(&run), &run)
+        let outcome = mayHaveEvent(&run) ? process(pendingEvent(&run), &run) : .nothing
         // Runs nested in a handler have stored their own value.
-        run.local.servedPort = handledPort
+        run.local.servedPort = outcome.servedPort
         performBlocks(&run)
         run.isInFirstPass = false
-        return decide(&run, handledSource: handledSignal || handledPort)
+        return decide(&run, handledSource: handledSignal || outcome.handledPort)
     }
 
     /// Whether step 9 may have an event to handle.
@@ -321,17 +321,17 @@ extension UVRunLoop {
 
     /// Handles the event of step 9.
     ///
-    /// - Returns: Whether a port-based source was handled.
-    private func process(_ event: consuming PassEvent, _ run: inout Run) -> Bool {
+    /// While its handlers run, passes of nested runs go by what was served here.
+    private func process(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
         switch consume event {
         case .port(let delivery):
             run.local.servedPort = true
-            return serve(delivery, &run)
+            return serve(delivery, &run) ? .handledPort : .servedPort
         case .timers(let first):
             run.local.servedPort = false
             fireTimers(from: first, &run)
-            return false
-        case .nothing: return false
+            return .nothing
+        case .nothing: return .nothing
         }
     }
 

@@ -205,7 +205,7 @@ extension UVRunLoop {
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
         let turns = max(1, found / Self.maxSkippedPolls)
         run.latestPoll = PollCache(
-            end: run.now(by: waker) + Int64(turns) * Self.maxPollAge,
+            end: run.now(by: waker).addingSaturating(Int64(turns) * Self.maxPollAge),
             maxSkippedPolls: turns * Self.maxSkippedPolls,
             version: summary.version,
             watchRequestCount: waker.watchRequestCount,

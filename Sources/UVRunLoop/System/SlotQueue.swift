@@ -33,8 +33,14 @@ final class SlotQueue<
     struct Reader: Hashable {
         /// The first slot that it is not done with.
         fileprivate(set) var first = Segments.noSegment
-        /// Whether that slot is reserved and was not marked when the taker came.
-        fileprivate(set) var hasPassedOver = false
+        /// Up to where all slots behind that one were taken, if it is reserved and was not marked
+        /// when the taker came.
+        ///
+        /// Without this, each look beside a sender that is held up would go through all that was
+        /// taken since.
+        fileprivate var takenUpTo: Slot?
+
+        var hasPassedOver: Bool { takenUpTo != nil }
     }
 
     // The tail has a cache line to itself: every sender writes it.
@@ -127,7 +133,7 @@ final class SlotQueue<
         let place = Segments.place(of: reader.first)
         let result = body(place, mark)
         segments.clearMark(at: place)
-        reader.first &+= 1
+        (reader.first, reader.takenUpTo) = (reader.first &+ 1, nil)
         return result
     }
 
@@ -196,8 +202,10 @@ final class SlotQueue<
         upTo end: Slot,
         _ body: (Place, UInt64) -> Void
     ) {
-        reader = Reader(first: missing, hasPassedOver: true)
-        var slot = missing + 1
+        let isKnown = reader.hasPassedOver && reader.first == missing
+        var slot = isKnown ? reader.takenUpTo ?? missing + 1 : missing + 1
+        var nextMissing: Slot?
+        defer { reader = Reader(first: missing, takenUpTo: nextMissing ?? slot) }
         while slot != end {
             guard Segments.isSlot(slot) else {
                 if Segments.areTogether(slot, end) { return }
@@ -209,6 +217,8 @@ final class SlotQueue<
             if mark >= SlotMark.first {
                 body(place, mark)
                 segments.storeMark(SlotMark.taken, at: place)
+            } else if mark == SlotMark.none, nextMissing == nil {
+                nextMissing = slot
             }
             slot &+= 1
         }

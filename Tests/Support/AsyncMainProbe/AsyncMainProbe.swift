@@ -39,6 +39,7 @@ struct AsyncMainProbe {
         let actor = OnMain()
         for _ in 0..<3 { await actor.add() }
         tell("\(await actor.count) \(await actor.isOnMainThread)")
+        tell("performs \(await actor.isPerformed)")
         await MainActor.run { tell("main actor \(isOnMainThread())") }
     }
 
@@ -67,6 +68,9 @@ private actor OnMain {
     }
 
     func add() { count += 1 }
+
+    /// Whether the main thread knows that its loop performs a job.
+    var isPerformed: Bool { UVRunLoop.performingJob === UVRunLoop.main }
 
     var isOnMainThread: Bool { AsyncMainProbe.isOnMainThread() }
 }

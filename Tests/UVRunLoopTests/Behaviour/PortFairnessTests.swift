@@ -30,6 +30,24 @@ import UVRunLoop
         }
     }
 
+    /// For example a socket that sends what is queued for a fast reader.
+    @Test(arguments: DriverKind.allCases)
+    func aPortWithNothingToTellTakesTurnsWithTimersToo(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let port = SilentPort(log)
+            loop.add(port, forMode: .default)
+            port.link.announce()
+            let timer = UVRunLoop.Timer(after: .zero, interval: .zero) { _ in log.note("timer") }
+            loop.add(timer, forMode: .default)
+            for _ in 1...6 {
+                letTimePass(.milliseconds(1), loop)
+                loop.run(mode: .default, for: .zero)
+            }
+            #expect(log.entries == ["port", "timer", "port", "timer", "port", "timer"])
+            UVRunLoop.invalidate(port)
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func portAndTimerTakeTurnsWithinOneRunToo(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
@@ -184,5 +202,38 @@ private func hotPort(
     return try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
         log.note(name)
         withExtendedLifetime(pipe) {}
+    }
+}
+
+/// A port that is always ready, and whose work never counts as a handled source.
+private final class SilentPort: UVRunLoop.PortSource {
+    let link: UVRunLoop.PortLink
+
+    init(_ log: EventLog) {
+        link = UVRunLoop.PortLink(
+            descriptor: nil,
+            events: [],
+            order: 0,
+            receiver: Receiver(log)
+        )
+    }
+
+    private final class Receiver: TypedPortReceiver {
+        private let log: EventLog
+
+        init(_ log: EventLog) { self.log = log }
+
+        func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
+
+        func receive(
+            port: SilentPort,
+            _ events: UVRunLoop.DescriptorSource.Events
+        ) -> ServeResult {
+            log.note("port")
+            port.link.announce()
+            return ServeResult(wasHandled: false)
+        }
+
+        func releaseHandler() {}
     }
 }

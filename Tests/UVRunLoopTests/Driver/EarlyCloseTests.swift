@@ -1,3 +1,4 @@
+import CUV
 import CUVSupport
 import Glibc
 import Testing
@@ -56,6 +57,25 @@ import Testing
                 for _ in 0..<500 { takeOutByTwoThreads(removers: removers) }
             }
         }
+    }
+
+    /// A run has decided to ask for fewer events when another thread takes the source out.
+    @Test func aDescriptorThatWasReleasedIsNotWatchedAgain() throws {
+        let driver = try UVDriver(word: WakeState())
+        defer { driver.close() }
+        let pipe = Pipe()
+        var order = WatchOrder(descriptor: pipe.readEnd, registration: 1, events: .readable)
+        driver.watch([order]) { _ in
+            true
+        } refused: { _, error in
+            Issue.record(error)
+        }
+        let epoll = uv_backend_fd(driver.lend())
+        #expect(cuv_epoll_members(epoll, pipe.readEnd) == 1)
+        driver.remote.release(pipe.readEnd) { false }
+        order.events = []
+        #expect(driver.rearm(order))
+        #expect(cuv_epoll_members(epoll, pipe.readEnd) == 0)
     }
 
     @Test func aClosedDescriptorWithoutADuplicateIsForgotten() async {

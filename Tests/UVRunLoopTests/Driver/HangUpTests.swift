@@ -157,6 +157,32 @@ import Testing
         }
     }
 
+    /// libuv forgets a descriptor with an error, which the kernel goes on reporting, and sleeps no
+    /// more while many descriptors are ready.
+    @Test func errorsThatWereToldKeepNoSleepAwakeHoweverManyThereAre() throws {
+        try withCountedLoop { loop, driver in
+            let pipe = Pipe()
+            let copies = (0..<600).map { _ in dup(pipe.writeEnd) }
+            defer { for copy in copies { close(copy) } }
+            pipe.closeReadEnd()
+            let log = EventLog()
+            let sources = try copies.map { try noting(log, $0, .writable) }
+            for source in sources { loop.add(source, forMode: .default) }
+            // Found by a sleep, which is libuv's.
+            withHangGuard {
+                while log.entries.count < copies.count {
+                    _ = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+                }
+            }
+            loop.run(mode: .default, for: .milliseconds(10))
+            driver.counts = .init()
+            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(driver.counts.polls + driver.counts.waits <= 10)
+            #expect(log.entries.count == copies.count)
+            for source in sources { source.invalidate() }
+        }
+    }
+
     /// The kernel reports a peer that sends no more for as long as it is asked.
     @Test func aPeerThatSendsNoMoreKeepsNoSleepAwake() throws {
         try withCountedLoop { loop, driver in

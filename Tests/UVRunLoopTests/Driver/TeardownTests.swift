@@ -1,3 +1,4 @@
+import CUV
 import Glibc
 import Synchronization
 import Testing
@@ -47,9 +48,50 @@ import Testing
         await #expect(processExitsWith: .success) { inQuietProcess { freeEndedLoops() } }
     }
 
+    /// libuv's pool uses it until the work ends, for which a lent loop does not wait that long.
+    @Test func aRequestThatOutlivesALentLoopKeepsItsObject() throws {
+        let driver = try UVDriver(word: WakeState())
+        _ = unsafe driver.lend()
+        let (hasBegun, goOn) = (Signal(), Signal())
+        let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
+        let work = Box { @Sendable in
+            hasBegun.send()
+            goOn.wait()
+        }
+        request.pointee.data = Unmanaged.passRetained(work).toOpaque()
+        weak var weakGuest: LentRequest?
+        do {
+            let guest = LentRequest()
+            weakGuest = guest
+            let host = try #require(driver.host())
+            host.insert(guest)
+            uv_queue_work(
+                host.uvLoop,
+                request,
+                { request in
+                    guard let data = request?.pointee.data else { return }
+                    Unmanaged<Box<@Sendable () -> Void>>.fromOpaque(data).takeRetainedValue()
+                        .value()
+                },
+                nil
+            )
+        }
+        hasBegun.wait()
+        driver.close()
+        #expect(weakGuest != nil)
+        goOn.send()
+    }
+
     @Test func aLoopWhoseDescriptorsWereClosedByTheirOwnersEndsToo() async {
         await #expect(processExitsWith: .success) { inQuietProcess { endWithClosedDescriptors() } }
     }
+}
+
+/// The object of a request, which cannot be cancelled.
+private final class LentRequest: HostedHandle {
+    var order: Int { 0 }
+    func announce() {}
+    func loopWillEnd() {}
 }
 
 /// Threads that call whatever any thread may call, for as long as they are let.

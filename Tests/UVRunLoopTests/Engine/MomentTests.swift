@@ -44,6 +44,21 @@ import Testing
         #expect(Moment(limit: .max, now: 1000).isCoarse)
     }
 
+    @Test func aCoarseMomentIsMetExactlyBeforeAFineOneWithinItsSlack() {
+        let coarse = Moment(date: 1000, isCoarse: true)
+        let exact = Moment(date: 1000, isCoarse: false)
+        for distance in [0, 1, slack - 1] {
+            let fine = Moment(date: 1000 + distance, isCoarse: false)
+            #expect(Moment.earlier(coarse, fine) == exact)
+            #expect(Moment.earlier(fine, coarse) == exact)
+        }
+        let later = Moment(date: 1000 + slack, isCoarse: false)
+        #expect(Moment.earlier(coarse, later) == coarse)
+        #expect(Moment.earlier(later, coarse) == coarse)
+        let last = Moment(date: .max - 1, isCoarse: true)
+        #expect(Moment.earlier(last, Moment(date: .max, isCoarse: false)) == last)
+    }
+
     @Test func theEarlierOfTwoMomentsCountsAndTheFirstOfEqualOnes() {
         let one = Moment(date: 1, isCoarse: false)
         let two = Moment(date: 2, isCoarse: true)

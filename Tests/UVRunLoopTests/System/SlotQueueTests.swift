@@ -57,6 +57,38 @@ import Testing
         #expect(!story.reader.hasPassedOver)
     }
 
+    @Test func severalSendersThatAreHeldUpAreOvertakenOnceEach() {
+        let story = Story()
+        _ = story.post(1) {
+            _ = story.post(2) {
+                _ = story.post(3)
+                story.take()
+                _ = story.post(4)
+                story.take()
+                #expect(story.taken == [3, 4])
+            }
+            _ = story.post(5)
+            story.take()
+            #expect(story.taken == [3, 4, 2, 5])
+        }
+        story.take()
+        #expect(story.taken == [3, 4, 2, 5, 1])
+        #expect(!story.reader.hasPassedOver)
+    }
+
+    @Test func whatWasTakenBesideASenderThatIsHeldUpIsNotLookedAtAgain() {
+        let story = Story()
+        _ = story.post(1) {
+            story.queue.segments.shared.looks = 0
+            for item in 2...1_000 {
+                _ = story.post(item)
+                story.take()
+            }
+        }
+        #expect(story.taken == Array(2...1_000))
+        #expect(story.queue.segments.shared.looks <= 3 * 999)
+    }
+
     @Test func itemsAreTakenOneByOneUpToASenderThatIsHeldUp() {
         let story = Story()
         for item in 1...9 { _ = story.post(item) }
@@ -176,6 +208,8 @@ private struct HeldSegments: ~Copyable, SlotSegments {
         /// Called once while the next sender is held up.
         var duringFill: (() -> Void)?
         var madeCount = 0
+        /// How often a mark was loaded.
+        var looks = 0
         /// The segments in use, oldest first, and those to be filled again.
         var inUse: [UInt64] = []
         var spare: [UInt64] = []
@@ -237,6 +271,9 @@ private struct HeldSegments: ~Copyable, SlotSegments {
     }
 
     func storeMark(_ mark: UInt64, at slot: UInt64) { shared.marks[slot] = mark }
-    func loadMark(at slot: UInt64) -> UInt64 { shared.marks[slot] ?? SlotMark.none }
+    func loadMark(at slot: UInt64) -> UInt64 {
+        shared.looks += 1
+        return shared.marks[slot] ?? SlotMark.none
+    }
     func clearMark(at slot: UInt64) { shared.marks[slot] = nil }
 }

@@ -1,0 +1,99 @@
+/// The calls of a source's `schedule` and `cancel` that are due, in the order in which it joined and
+/// left each mode of each loop.
+///
+/// A thread that joins or leaves a mode makes the call, and those that come due for the mode until it
+/// has: so the calls for a mode alternate and never overlap. Guarded by the source's lock; the calls
+/// are made without it.
+struct ModeCalls {
+    enum Kind { case schedule, cancel }
+
+    struct Call {
+        let kind: Kind
+        let loop: UVRunLoop
+        let mode: UVRunLoop.Mode
+    }
+
+    /// The calls for one mode of one loop.
+    private struct Line {
+        let loop: UVRunLoop
+        let mode: UVRunLoop.Mode
+        /// Whether the latest call, made or due, is `schedule`.
+        var isScheduled = false
+        var due: [Kind] = []
+        /// The thread that makes the calls; `nil` if none is due or being made.
+        var caller: ThreadIdentity?
+        var isBeingCalled = false
+    }
+
+    private var lines: [Line] = []
+
+    /// Makes a call of `schedule` due for a mode that the source has joined, unless it is already.
+    mutating func join(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) {
+        let index = index(of: mode, of: loop) ?? lines.count
+        if index == lines.count { lines.append(Line(loop: loop, mode: mode)) }
+        if !lines[index].isScheduled { add(.schedule, to: index) }
+    }
+
+    /// Makes a call of `cancel` due for a mode that the source has left, if `schedule` was before.
+    mutating func leave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) {
+        guard let index = index(of: mode, of: loop), lines[index].isScheduled else { return }
+        add(.cancel, to: index)
+    }
+
+    private mutating func add(_ kind: Kind, to index: Int) {
+        lines[index].isScheduled = kind == .schedule
+        lines[index].due.append(kind)
+        if lines[index].caller == nil { lines[index].caller = .current }
+    }
+
+    /// Takes the next call that the calling thread is to make.
+    mutating func takeNext() -> Call? {
+        let thread = ThreadIdentity.current
+        let next = lines.firstIndex {
+            $0.caller == thread && !$0.isBeingCalled && !$0.due.isEmpty
+        }
+        guard let next else { return nil }
+        lines[next].isBeingCalled = true
+        let kind = lines[next].due.removeFirst()
+        return Call(kind: kind, loop: lines[next].loop, mode: lines[next].mode)
+    }
+
+    /// Ends a call that was taken.
+    mutating func didMake(_ call: Call) {
+        guard let index = index(of: call.mode, of: call.loop) else { return }
+        lines[index].isBeingCalled = false
+        guard lines[index].due.isEmpty else { return }
+        lines[index].caller = nil
+        if !lines[index].isScheduled { lines.remove(at: index) }
+    }
+
+    private func index(of mode: UVRunLoop.Mode, of loop: UVRunLoop) -> Int? {
+        lines.firstIndex { $0.loop === loop && $0.mode == mode }
+    }
+}
+
+extension UVRunLoop.Source {
+    private var hasModeHandlers: Bool { schedule != nil || cancel != nil }
+
+    /// Makes calls of `schedule` due for modes that the source has joined.
+    func didJoin(_ modes: [UVRunLoop.Mode], of loop: UVRunLoop, _ state: inout State) {
+        guard hasModeHandlers else { return }
+        for mode in modes { state.modeCalls.join(mode, of: loop) }
+    }
+
+    /// Makes calls of `cancel` due for modes that the source has left.
+    func didLeave(_ modes: [UVRunLoop.Mode], of loop: UVRunLoop, _ state: inout State) {
+        guard hasModeHandlers else { return }
+        for mode in modes { state.modeCalls.leave(mode, of: loop) }
+    }
+
+    /// Makes the calls of `schedule` and `cancel` that the calling thread has made due.
+    func makeModeCalls() {
+        guard hasModeHandlers else { return }
+        while let call = state.withLock({ $0.modeCalls.takeNext() }) {
+            let handler = call.kind == .schedule ? schedule : cancel
+            handler?(call.loop, call.mode)
+            state.withLock { $0.modeCalls.didMake(call) }
+        }
+    }
+}
