@@ -5,7 +5,8 @@ struct DescriptorTable {
         /// Distinguishes this use of the number from earlier ones.
         let registration: UInt64
         var sources: [Ticket] = []
-        /// The events that the kernel reports; `nil` while the descriptor is not in the epoll set.
+        /// The events that the kernel reports; `nil` if they have to be set anew, because the
+        /// descriptor is not in the epoll set, or is there for other events than those wanted now.
         var armed: UVRunLoop.DescriptorEvents?
     }
 

@@ -243,13 +243,14 @@ extension GenericEngine {
         markUnwatched(report.descriptor)
     }
 
-    /// Limits a descriptor's events to what the mode's run can serve; other modes restore theirs
-    /// when they run.
+    /// Limits the events of a descriptor that the kernel has reported to what the mode's run can
+    /// serve; other modes restore theirs when they run.
     private mutating func reduce(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
         guard let group = descriptors[descriptor] else { return nil }
         let wanted = interest(of: group, in: mode)
         let events = wanted.isEmpty ? nil : wanted
-        guard events != group.armed else { return nil }
+        // What the kernel has reported is in the epoll set, whatever is armed.
+        guard events == nil || events != group.armed else { return nil }
         descriptors.setArmed(events, for: descriptor)
         for ticket in group.sources { watchAgain(ticket) }
         return WatchOrder(

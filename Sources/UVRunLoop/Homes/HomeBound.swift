@@ -13,8 +13,8 @@ package final class HomeBound<Value>: @unchecked Sendable {
     package let home: Home
     private let lock = Lock()
     @safe @exclusivity(unchecked) private var value: Value?
-    /// Whether the value is lent on its home thread; `isReleaseDue` if it was to be released
-    /// meanwhile.
+    /// Whether the value is lent to a call; `isReleaseDue` if it was to be released meanwhile on its
+    /// home thread.
     @safe @exclusivity(unchecked) private var isLent = false
     @safe @exclusivity(unchecked) private var isReleaseDue = false
 
@@ -63,7 +63,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
     }
 
     private func releaseHere() {
-        guard !isLent else { return isReleaseDue = true }
+        if isLent, !home.isAnywhere { return isReleaseDue = true }
         lock.acquire()
         let last = exchange(&value, with: nil)
         lock.release()
@@ -74,27 +74,43 @@ package final class HomeBound<Value>: @unchecked Sendable {
 }
 
 extension HomeBound where Value: AnyObject {
-    /// Lends the value on its home thread, not twice at the same time.
+    /// Lends the value to one call at a time, on its home thread.
     ///
     /// A value with a home is not retained for the call; a release during the call is postponed.
     ///
-    /// - Returns: `false` if the value was released before.
+    /// - Returns: `false` if the value was released before, or is lent already.
     @inline(__always)
     @discardableResult
     func lend(_ body: (Value) -> Void) -> Bool {
-        guard !home.isAnywhere else {
-            guard let value = shared else { return false }
-            body(value)
-            return true
-        }
-        return lendAtHome(body)
+        guard home.isAnywhere else { return lendAtHome(body) }
+        guard let lent = beginLoan() else { return false }
+        body(lent)
+        endLoan()
+        return true
     }
 
-    /// The same for a value that has a home.
+    /// Begins to lend a value without a home; not inlined, because most have one.
+    @inline(never)
+    private func beginLoan() -> Value? {
+        lock.acquire()
+        defer { lock.release() }
+        guard !isLent, let value else { return nil }
+        isLent = true
+        return value
+    }
+
+    @inline(never)
+    private func endLoan() {
+        lock.acquire()
+        isLent = false
+        lock.release()
+    }
+
+    /// The same for a value with a home.
     @inline(__always)
     func lendAtHome(_ body: (Value) -> Void) -> Bool {
         let borrowed = unsafe value.map { unsafe Unmanaged.passUnretained($0) }
-        guard let borrowed = unsafe borrowed else { return false }
+        guard !isLent, let borrowed = unsafe borrowed else { return false }
         isLent = true
         unsafe borrowed._withUnsafeGuaranteedRef(body)
         isLent = false

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension UVRunLoop {
     /// Calls a handler at certain points of a run.
     ///
@@ -18,10 +16,6 @@ extension UVRunLoop {
         let handler: HomeBound<ObserverCall>
         let labelSlot = LabelSlot()
         let useMark = UseMark("an observer")
-        /// Whether the handler is running.
-        ///
-        /// A sendable handler may move the observer to another thread's loop, so it is atomic.
-        private let isCalled = Atomic<Bool>(false)
         /// The activities at which the observer is called.
         public let activities: Activities
         /// Whether the observer stays valid after its first call.
@@ -95,7 +89,8 @@ extension UVRunLoop {
 
         /// Removes the observer from its loop permanently; no call begins afterwards.
         ///
-        /// > Threading: Any thread.
+        /// > Threading: Any thread. On another thread than the loop's, a call may be beginning at the
+        /// > same moment.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
@@ -103,26 +98,21 @@ extension UVRunLoop {
         /// Calls the handler, unless the observer is invalid or its handler is running.
         @inline(__always)
         func callOut(_ activity: Activities) {
+            guard isValid else { return }
             guard !handler.home.isAnywhere else { return callOutAnywhere(activity) }
-            // A plain handler is called on one thread only, which needs no exchange.
-            guard isValid, !isCalled.load(ordering: .relaxed) else { return }
-            isCalled.store(true, ordering: .relaxed)
-            _ = handler.lendAtHome { callOutToObserver(self, activity, $0) }
-            isCalled.store(false, ordering: .relaxed)
-            if !repeats { endAfterItsCall() }
+            let wasCalled = handler.lendAtHome { callOutToObserver(self, activity, $0) }
+            if wasCalled, !repeats { endAfterItsCall() }
         }
 
         /// The same for a sendable handler, which two loops may call at once: another thread may move
         /// the observer during a notification, or the handler itself.
         @inline(never)
         private func callOutAnywhere(_ activity: Activities) {
-            guard !isCalled.exchange(true, ordering: .acquiring) else { return }
-            if isValid {
-                handler.lend { callOutToObserver(self, activity, $0) }
+            handler.lend { call in
+                callOutToObserver(self, activity, call)
                 // Before the other loop may call it.
                 if !repeats { endAfterItsCall() }
             }
-            isCalled.store(false, ordering: .releasing)
         }
 
         /// Not inlined: most observers repeat, and an invalidation in place would cost each call

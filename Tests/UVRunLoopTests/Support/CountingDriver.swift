@@ -8,6 +8,7 @@ final class CountingDriver: LoopDriver {
         var orders = 0
         var rearms = 0
         var pauses = 0
+        var reports = 0
     }
 
     private let driver: any LoopDriver
@@ -29,7 +30,11 @@ final class CountingDriver: LoopDriver {
 
     var readyCount: Int { driver.readyCount }
 
-    func takeReport() -> ReadyReport? { driver.takeReport() }
+    func takeReport() -> ReadyReport? {
+        let report = driver.takeReport()
+        if report != nil { counts.reports += 1 }
+        return report
+    }
 
     func watch(
         _ orders: [WatchOrder],
