@@ -1,11 +1,18 @@
 import CUV
+internal import UVLibc
 import UVRunLoop
 
 /// A `uv_fs_event_t`: libuv's watch on a file or directory, by inotify.
 @safe
 final class FileEvents: LoopHandle, @unchecked Sendable {
     private let raw: UnsafeMutablePointer<uv_fs_event_t>
+    private let path: String
     private let didChange: @Sendable (UVRunLoop.FileWatch.Change) -> Void
+    /// How many changes the present poll has found, and when it found the first.
+    private var changeCount = 0
+    private var firstChange: Int64 = 0
+    /// Whether the watch was stopped for the rest of the present poll.
+    private var isResting = false
 
     /// Starts to watch a path.
     ///
@@ -22,6 +29,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         }
         let site = try LoopSite(.watch)
         unsafe raw = .allocate(capacity: 1)
+        self.path = Self.absolute(path)
         self.didChange = didChange
         super.init(site)
         // It always succeeds.
@@ -29,14 +37,23 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         unsafe raw.pointee.data = unsafe data
         host.insert(self)
         do {
-            try start(path)
+            try start()
         } catch {
             close()
             throw UVRunLoop.SystemError(.watch, error)
         }
     }
 
-    private func start(_ path: String) throws(UVError) {
+    /// The path as it is now: the process may change its directory.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), !path.isEmpty, let folder = unsafe getcwd(nil, 0) else {
+            return path
+        }
+        defer { unsafe free(folder) }
+        return unsafe "\(String(cString: folder))/\(path)"
+    }
+
+    private func start() throws(UVError) {
         // An empty path does no more than open the loop's inotify descriptor, with the first watch.
         // The true one may take its time.
         try host.start {
@@ -61,6 +78,35 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         if events & UV_CHANGE.rawValue != 0 { kinds.insert(.changed) }
         didChange(UVRunLoop.FileWatch.Change(name: name, kinds: kinds))
         note()
+        changeCount += 1
+        if changeCount % Self.changesAtOnce == 1 { restIfOverdue() }
+    }
+
+    // MARK: A path that changes faster than it is read
+
+    /// For how long the changes of one poll are read, in nanoseconds.
+    private static let maxReading: Int64 = 100_000_000
+    /// How many are read without asking the clock.
+    private static let changesAtOnce = 32
+
+    /// Stops the watch once a poll has lasted too long.
+    ///
+    /// libuv reads until there are no more changes, so while a path changes faster than that it would
+    /// go on for ever.
+    private func restIfOverdue() {
+        let now = monotonicNow()
+        if changeCount == 1 { firstChange = now }
+        guard now - firstChange > Self.maxReading else { return }
+        isResting = true
+        _ = unsafe uv_fs_event_stop(raw)
+    }
+
+    override func eventsWereNoted() {
+        changeCount = 0
+        guard exchange(&isResting, with: false), !isClosed else { return }
+        // A path that cannot be watched any more has no more changes.
+        try? start()
+        didChange(UVRunLoop.FileWatch.Change(name: nil, kinds: .overflowed))
     }
 
     override func end() { unsafe close(raw) }

@@ -18,6 +18,8 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     private let actions = Guarded(Actions())
     /// The link of the source, which is to be announced.
     weak var link: UVRunLoop.PortLink?
+    /// Whether an event was noted that is not announced yet.
+    private var isNoted = false
     /// Whether ``close()`` has no effect any more.
     private(set) var isClosed = false
     /// Whether libuv no longer uses the C memory, which is freed.
@@ -69,11 +71,14 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     // MARK: Events
 
     /// Notes an event of the source, in a callback of libuv.
-    final func note() { host.note(self) }
+    final func note() {
+        if !exchange(&isNoted, with: true) { host.note(self) }
+    }
 
     final var order: Int { link?.order ?? 0 }
 
     final func announce() {
+        isNoted = false
         eventsWereNoted()
         link?.announce()
     }

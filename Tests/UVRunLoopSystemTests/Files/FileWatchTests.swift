@@ -42,6 +42,44 @@ private typealias FileWatch = UVRunLoop.FileWatch
         }
     }
 
+    /// libuv reads for as long as there is something to read.
+    @Test func aFolderThatChangesFasterThanItIsReadKeepsNothingElseFromBeingServed() throws {
+        try withLoop { loop in
+            let folder = TemporaryFolder()
+            let hasOverflowed = Box(0)
+            let watches = try (0..<40).map { _ in
+                try FileWatch(folder.path) { _, change in
+                    if change.kinds.contains(.overflowed) { hasOverflowed.value += 1 }
+                    if change.name == "last" { loop.stop() }
+                }
+            }
+            for watch in watches { loop.add(watch, forMode: .default) }
+            let isOver = SharedBox(false)
+            let writers = (0..<2).map { number in
+                startThread {
+                    while !isOver.value {
+                        folder.write("", to: "\(number)")
+                        unlink("\(folder.path)/\(number)")
+                    }
+                }
+            }
+            let ticks = Box(0)
+            let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { timer in
+                ticks.value += 1
+                if ticks.value >= 3, hasOverflowed.value > 0 { loop.stop() }
+            }
+            loop.add(timer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            isOver.value = true
+            writers.forEach { $0.join() }
+            timer.invalidate()
+            // The watches go on.
+            whenAsleep(loop) { folder.write("", to: "last") }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            watches.forEach { $0.invalidate() }
+        }
+    }
+
     @Test func changesOfOneFileAreMergedAndOthersKeepTheirOrder() throws {
         try withLoop { loop in
             let folder = TemporaryFolder()
