@@ -85,7 +85,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
     // MARK: A path that changes faster than it is read
 
     /// For how long the changes of one poll are read, in nanoseconds.
-    private static let maxReading: Int64 = 100_000_000
+    private static let maxReading: Int64 = 20_000_000
     /// How many are read without asking the clock.
     private static let changesAtOnce = 32
 
