@@ -9,8 +9,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - observer: The observer.
-    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the observer to every common mode, later ones
-    ///     included.
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the observer to
+    ///     every common mode, later ones included.
     ///   - file: The caller's file, for the message of a trap.
     ///   - line: The caller's line.
     public func add(

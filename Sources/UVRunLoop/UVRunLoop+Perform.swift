@@ -101,7 +101,7 @@ extension UVRunLoop {
         guard mayHoldBlocks(local) else { return false }
         // A segment that the reader leaves is used again, and the queue may come to the same end.
         local.blocks.emptyUpTo = .max
-        contents.queue.goOn(&local.blocks.reader)
+        contents.queue.enterNextSegmentAtEnd(&local.blocks.reader)
         if contents.queue.peek(local.blocks.reader) == Self.mark(of: mode) { return true }
         let end = contents.queue.end
         sortBlocks(upTo: end, &local.blocks)

@@ -9,8 +9,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - port: The source.
-    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to every common mode, later ones
-    ///     included.
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to
+    ///     every common mode, later ones included.
     ///   - file: The caller's file, for the message of a trap.
     ///   - line: The caller's line.
     public func add(
@@ -56,11 +56,11 @@ extension UVRunLoop {
 
     /// Has the kernel stop watching the descriptor of a port that has left the engine.
     ///
-    /// Whichever of several threads removes or invalidates a source, its descriptor may be closed as
-    /// soon as the call returns. The kernel watches it until this function is done, which cannot be
-    /// called under the loop's lock, because the remote's lock comes before that. So a port that has
-    /// a descriptor leaves the engine marked, and this removes the mark. Until then any other thread
-    /// that removes, invalidates or adds the port waits.
+    /// Whichever of several threads removes or invalidates a source, its descriptor may be closed
+    /// as soon as the call returns. The kernel watches it until this function is done, which cannot
+    /// be called under the loop's lock, because the remote's lock comes before that. So a port that
+    /// has a descriptor leaves the engine marked, and this removes the mark. Until then any other
+    /// thread that removes, invalidates or adds the port waits.
     func endLeaving(_ link: PortLink) {
         guard let descriptor = link.descriptor else { return }
         // Another source may use the descriptor.

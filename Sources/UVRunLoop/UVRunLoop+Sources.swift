@@ -8,8 +8,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to every common mode, later ones
-    ///     included.
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds the source to
+    ///     every common mode, later ones included.
     ///   - file: The caller's file, for the message of a trap.
     ///   - line: The caller's line.
     public func add(

@@ -5,12 +5,12 @@ extension UVRunLoop {
     /// new date into account without a pass of its own.
     ///
     /// > Threading: Any thread. Traps when the timer belongs to another loop, or its handler to
-    /// another thread.
+    /// > another thread.
     ///
     /// - Parameters:
     ///   - timer: The timer.
-    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds it to every common mode, later ones
-    ///     included.
+    ///   - mode: The mode, the default one if none is given; ``Mode/common`` adds it to every
+    ///     common mode, later ones included.
     ///   - file: The caller's file, for the message of a trap.
     ///   - line: The caller's line.
     /// - Complexity: O(log *n*) in the number of timers, for each mode it joins.

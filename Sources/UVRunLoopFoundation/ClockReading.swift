@@ -3,12 +3,12 @@ import UVRunLoop
 
 /// A reading of the wall clock and a loop's clock at one moment, to convert dates and instants.
 ///
-/// A date is converted once, when it is passed in, by the clock of the loop that it is for: one on a
-/// virtual clock has another time than the calling thread. Setting the system's time afterwards
+/// A date is converted once, when it is passed in, by the clock of the loop that it is for: one on
+/// a virtual clock has another time than the calling thread. Setting the system's time afterwards
 /// moves no deadline.
 struct ClockReading {
-    /// Twice the spacing of `Double` for dates from 2018 to 2035, added so that rounding never makes
-    /// a timer early when dates are compared.
+    /// Twice the spacing of `Double` for dates from 2018 to 2035, added so that rounding never
+    /// makes a timer early when dates are compared.
     private static let roundingMargin: Duration = .nanoseconds(240)
 
     private let wall: Date

@@ -5,13 +5,13 @@ extension UVRunLoop {
     /// Runs in the default mode until a date; a stop does not end it.
     ///
     /// It repeats runs, each until a source was handled, the run was stopped or the date has come.
-    /// It makes at least one, unless the mode is empty. It returns early once the mode is empty, and
-    /// at once on a thread other than the loop's.
+    /// It makes at least one, unless the mode is empty. It returns early once the mode is empty,
+    /// and at once on a thread other than the loop's.
     ///
     /// > Threading: The loop's own thread; does nothing elsewhere.
     ///
-    /// - Parameter limitDate: When to end, converted to the loop's clock once. A past date makes one
-    ///   pass that does not wait.
+    /// - Parameter limitDate: When to end, converted to the loop's clock once. A past date makes
+    ///   one pass that does not wait.
     @available(
         *,
         noasync,

@@ -5,8 +5,8 @@ import UVRunLoop
 extension UVRunLoop {
     /// Logs what is likely to be a mistake, for all loops of the process, by swift-log.
     ///
-    /// - A handler that keeps its loop from going on, as a ``Monitor`` finds it: a warning when that
-    ///   is found, and a notice when the handler has ended.
+    /// - A handler that keeps its loop from going on, as a ``Monitor`` finds it: a warning when
+    ///   that is found, and a notice when the handler has ended.
     /// - A run in a mode that nothing was ever added to, which returns at once: a notice.
     /// - A descriptor that the kernel refuses to watch: a warning.
     ///

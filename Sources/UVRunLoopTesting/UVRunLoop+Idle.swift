@@ -5,7 +5,8 @@ extension UVRunLoop {
     ///
     /// That is when all loops of the clock sleep and none has a date, nothing is planned, the clock
     /// is not held, and no watched descriptor is ready. The mode may be empty. A timer that repeats
-    /// keeps this from returning; use ``UVRunLoop/run(mode:for:returnAfterSourceHandled:file:line:)`` for one.
+    /// keeps this from returning; use
+    /// ``UVRunLoop/run(mode:for:returnAfterSourceHandled:file:line:)`` for one.
     ///
     /// > Threading: The loop's own thread; traps elsewhere, and for a loop without a virtual clock.
     ///

@@ -3,9 +3,9 @@ import UVRunLoop
 extension UVRunLoop {
     /// Gives the calling thread another loop, on a virtual clock, while a function runs.
     ///
-    /// Meanwhile ``UVRunLoop/current`` is this loop, and dates of timers that are made on the thread
-    /// are the clock's. The function adds what is to be tested, and runs the loop; the clock only
-    /// jumps in its runs. Afterwards the loop ends, as that of a thread does.
+    /// Meanwhile ``UVRunLoop/current`` is this loop, and dates of timers that are made on the
+    /// thread are the clock's. The function adds what is to be tested, and runs the loop; the clock
+    /// only jumps in its runs. Afterwards the loop ends, as that of a thread does.
     ///
     /// > Threading: Any thread. The loop is that of the calling thread.
     ///
@@ -31,8 +31,8 @@ extension UVRunLoop {
         )
     }
 
-    /// Starts a thread with a loop on a virtual clock, runs a function on it as a task, and ends the
-    /// thread.
+    /// Starts a thread with a loop on a virtual clock, runs a function on it as a task, and ends
+    /// the thread.
     ///
     /// The function prefers the loop as its executor, and so do its child tasks: the clock stands
     /// while one of them computes, and jumps while all of them wait, for example in

@@ -24,9 +24,9 @@ extension UVRunLoop.VirtualClock {
     /// Keeps the clock from jumping until the hold is released.
     ///
     /// Hold it while work is under way that the clock's loops do not know of, such as a task on the
-    /// concurrency runtime's threads, an exchange with a child process, or the set-up of a test with
-    /// several loops. The loops run meanwhile, and what is due now is done. While a clock is held,
-    /// only ``advance(by:)`` moves it, as a clock that is moved by hand.
+    /// concurrency runtime's threads, an exchange with a child process, or the set-up of a test
+    /// with several loops. The loops run meanwhile, and what is due now is done. While a clock is
+    /// held, only ``advance(by:)`` moves it, as a clock that is moved by hand.
     ///
     /// - Parameters:
     ///   - fileID: The file that the message about a hang names.

@@ -9,8 +9,8 @@ extension UVRunLoop {
     /// ``UVRunLoop/Thread/init(name:stackSize:clock:setUp:)``. Several loops, each on its thread,
     /// may share one clock.
     ///
-    /// The clock jumps while every one of its loops sleeps, and to the soonest date that one of them
-    /// sleeps for, or that is planned by ``at(_:_:)`` or ``after(_:_:)``. It does not jump
+    /// The clock jumps while every one of its loops sleeps, and to the soonest date that one of
+    /// them sleeps for, or that is planned by ``at(_:_:)`` or ``after(_:_:)``. It does not jump
     ///
     /// - while a handler, a block or a job of one of its loops runs;
     /// - while one of its loops is not running, such as between two runs;
@@ -75,9 +75,9 @@ extension UVRunLoop {
         /// At that date the action is called on a thread of its own, while every loop of the clock
         /// sleeps, and before timers of the same date. Loops that it wakes continue when it has
         /// returned, so it must not wait for any. Plans for the same date are carried out in the
-        /// order in which they were made, each when all loops sleep again: a loop that the first one
-        /// has woken fires its timers of that date before the second. While no loop sleeps, none is
-        /// carried out, not even one whose date was passed over by ``advance(by:)``.
+        /// order in which they were made, each when all loops sleep again: a loop that the first
+        /// one has woken fires its timers of that date before the second. While no loop sleeps,
+        /// none is carried out, not even one whose date was passed over by ``advance(by:)``.
         ///
         /// The thread has no loop. A timer that is made in the action therefore has a date of the
         /// system's clock; use perform requests instead.

@@ -7,7 +7,8 @@ import Testing
 
 /// Stops from another thread while runs begin and end: each ends one run, never none.
 ///
-/// One test at a time: the two threads of each must run at the same time for a stop to come between.
+/// One test at a time: the two threads of each must run at the same time for a stop to come
+/// between.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct StopRaceTests {
     @Test func aStopBesideANestedRunEndsThatRunOrTheOuterOne() {
         let runs = RunState()

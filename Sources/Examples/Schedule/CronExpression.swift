@@ -2,8 +2,8 @@ import Glibc
 
 /// The dates of a line such as `*/10 0 9-17 * * 1-5`: second, minute, hour, day, month, weekday.
 ///
-/// A field is `*`, or numbers and ranges with commas between them, each with a step such as `/10` if
-/// it has one. Weekdays count from Sunday, 0. Unlike in cron, a date has to match all fields.
+/// A field is `*`, or numbers and ranges with commas between them, each with a step such as `/10`
+/// if it has one. Weekdays count from Sunday, 0. Unlike in cron, a date has to match all fields.
 struct CronExpression {
     /// The text is no such line.
     struct Misuse: Error, CustomStringConvertible {

@@ -7,7 +7,8 @@ extension UVRunLoop {
         public let loop: UVRunLoop
         /// The kind of the handler.
         public let kind: HandlerKind
-        /// The label of the item whose handler it is; `nil` if it has none, and for blocks and jobs.
+        /// The label of the item whose handler it is; `nil` if it has none, and for blocks and
+        /// jobs.
         public let label: String?
         /// The item in one line; `nil` for blocks and jobs.
         public let item: String?

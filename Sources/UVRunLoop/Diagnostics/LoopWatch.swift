@@ -2,8 +2,8 @@ import Synchronization
 
 /// The watchers of this process's loops: monitors, recorders and the like.
 ///
-/// While nothing watches, a loop reads one word in each run, pass and sleep, and before each call of a
-/// handler, and that is all.
+/// While nothing watches, a loop reads one word in each run, pass and sleep, and before each call
+/// of a handler, and that is all.
 package enum LoopWatch {
     /// Zero while nothing watches; changes with every change to the watchers.
     private static let version = Atomic<UInt64>(0)

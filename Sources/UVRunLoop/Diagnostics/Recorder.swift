@@ -8,8 +8,8 @@ extension UVRunLoop {
     /// Loops never wait for the disk: a thread of the recorder writes the events 20 times a second.
     /// A loop that has 131,072 events waiting drops further ones; the file says how many, and how
     /// many could not be written, as on a full disk, which is also told on the standard error. The
-    /// file is complete when ``stop()`` has returned or the program has exited. If the program is killed,
-    /// the events of the last moments are missing, and the rest can be opened.
+    /// file is complete when ``stop()`` has returned or the program has exited. If the program is
+    /// killed, the events of the last moments are missing, and the rest can be opened.
     ///
     /// A program records itself from its first loop on when the environment variable
     /// `UVRUNLOOP_TRACE` has the path of a file. See <doc:Observing>.
@@ -60,7 +60,7 @@ enum EnvironmentRecorder {
             try open(path)
             return true
         } catch {
-            ThisProcess.complain("UVRUNLOOP_TRACE: \(path) cannot be written: \(error)")
+            ThisProcess.writeToStandardError("UVRUNLOOP_TRACE: \(path) cannot be written: \(error)")
             return false
         }
     }()

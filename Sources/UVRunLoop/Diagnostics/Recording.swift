@@ -171,7 +171,7 @@ final class Recording: LoopWatcher {
                 state.lostLines += text.utf8.count { $0 == UInt8(ascii: "\n") }
                 return exchange(&state.hasFailed, with: true) == false
             }
-            if isFirst { file.complain(error) }
+            if isFirst { file.reportFailure(error) }
         }
     }
 

@@ -6,8 +6,8 @@ extension UVRunLoop {
     /// the handler has ended. A sleeping loop is no hang, and neither is a thread whose loop is not
     /// running.
     ///
-    /// A handler that runs the loop again is not reported while the nested run makes progress, but a
-    /// handler of that run is. After the nested run, the time of the outer handler begins anew.
+    /// A handler that runs the loop again is not reported while the nested run makes progress, but
+    /// a handler of that run is. After the nested run, the time of the outer handler begins anew.
     ///
     /// To capture the stack, the monitor interrupts the thread with a real-time signal, once for
     /// each hang. A system call of the handler that cannot be restarted, such as `nanosleep`,
@@ -39,10 +39,10 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - threshold: How long a handler may run. A hang is reported at most half a threshold
         ///     and two ticks of the system's timer later, on a machine that is not overloaded.
-        ///   - capturesStacks: Whether to capture stacks, which interrupts the thread. Without that,
-        ///     only the items of timers are known.
-        ///   - handler: Called on the monitor's thread. While it runs, nothing is monitored. It must
-        ///     not wait for a loop that may hang.
+        ///   - capturesStacks: Whether to capture stacks, which interrupts the thread. Without
+        ///     that, only the items of timers are known.
+        ///   - handler: Called on the monitor's thread. While it runs, nothing is monitored. It
+        ///     must not wait for a loop that may hang.
         /// - Throws: ``RunLoopError`` if no thread can be started.
         public init(
             threshold: Duration = .milliseconds(250),
@@ -67,8 +67,8 @@ extension UVRunLoop {
                 switch event {
                 case .began(let hang):
                     let stack = hang.addresses.joined(separator: " ")
-                    ThisProcess.complain("\(hang): \(stack)")
-                case .ended(let hang): ThisProcess.complain("\(hang), and has ended")
+                    ThisProcess.writeToStandardError("\(hang): \(stack)")
+                case .ended(let hang): ThisProcess.writeToStandardError("\(hang), and has ended")
                 }
             }
         }

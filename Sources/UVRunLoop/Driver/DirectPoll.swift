@@ -13,7 +13,8 @@ enum DirectPoll {
 
     /// Polls without waiting, and reports the ready descriptors with libuv's event bits.
     ///
-    /// - Returns: Whether there may be more of them: ``pollForMany(epoll:into:_:)`` is to be called.
+    /// - Returns: Whether there may be more of them: ``pollForMany(epoll:into:_:)`` is to be
+    ///   called.
     @inline(__always)
     static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) -> Bool {
         unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: few) { buffer in
@@ -27,8 +28,8 @@ enum DirectPoll {
     /// Polls until all that is ready was found, for as many events at a time as libuv requests; a
     /// descriptor may be reported again.
     ///
-    /// To be called where it is not inlined, because it takes 20 KiB of the stack. glibc returns the
-    /// pages of an ending thread's stack to the system, except for about the first 16 KiB. With
+    /// To be called where it is not inlined, because it takes 20 KiB of the stack. glibc returns
+    /// the pages of an ending thread's stack to the system, except for about the first 16 KiB. With
     /// these arrays in the frame of every poll, each thread that ran its loop faulted a page in
     /// again, which took 12 of the 86 µs from its start to its end.
     @inline(__always)

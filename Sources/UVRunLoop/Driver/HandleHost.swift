@@ -3,7 +3,8 @@ internal import CUVSupport
 
 /// A handle or request of a further product in the `uv_loop_t` of a run loop.
 ///
-/// Its libuv callbacks store what happened and call ``HandleHost/note(_:)``; they call no user code.
+/// Its libuv callbacks store what happened and call ``HandleHost/note(_:)``; they call no user
+/// code.
 ///
 /// > Threading: The loop's own thread.
 package protocol HostedHandle: AnyObject {

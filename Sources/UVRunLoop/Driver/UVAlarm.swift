@@ -68,8 +68,8 @@ struct UVAlarm: ~Copyable {
     /// Whether an armed date that comes before the requested one may stay.
     ///
     /// The sleep then ends early, once, and continues. So a date that moves with every sleep, such
-    /// as the limit of a short run, arms the timer at most once a second. This saves 107 of the 3,789
-    /// instructions of a run that sleeps and serves one descriptor.
+    /// as the limit of a short run, arms the timer at most once a second. This saves 107 of the
+    /// 3,789 instructions of a run that sleeps and serves one descriptor.
     private func isKept(_ armed: Int64, for date: Int64, now: Int64) -> Bool {
         armed <= date && armed.addingSaturating(-1_000_000_000) >= now
     }

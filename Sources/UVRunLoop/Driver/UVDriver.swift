@@ -5,8 +5,8 @@ internal import CUVSupport
 ///
 /// libuv's callbacks only record events and call `uv_stop`; the events are processed after `uv_run`
 /// has returned. Only callbacks of foreign handles do more inside `uv_run`, and never while a lock
-/// is held. A prepare and a check handle mark the start and the end of a sleep. An async handle ends
-/// it from other threads, and `UVAlarm` at a given time.
+/// is held. A prepare and a check handle mark the start and the end of a sleep. An async handle
+/// ends it from other threads, and `UVAlarm` at a given time.
 ///
 /// The stored properties belong to the loop's thread and are never accessed twice at the same time,
 /// so they need no exclusivity checks.
@@ -160,8 +160,8 @@ final class UVDriver: LoopDriver {
 
     /// 512 is half the number of events that libuv requests from the kernel at a time.
     ///
-    /// With 1,500 descriptors that are always ready, an event takes less than half the CPU time like
-    /// this.
+    /// With 1,500 descriptors that are always ready, an event takes less than half the CPU time
+    /// like this.
     private func updateIsCrowded() { isCrowded = reports.count >= 512 }
 
     private func run(_ mode: uv_run_mode) {

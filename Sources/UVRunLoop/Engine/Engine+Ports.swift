@@ -290,8 +290,8 @@ extension GenericEngine {
         !modes[mode].ready.isEmpty && firstReadyPort(in: mode, since: poll) != nil
     }
 
-    /// Whether a port of the mode is ready, and no poll that was skipped would have found another one
-    /// that comes before it.
+    /// Whether a port of the mode is ready, and no poll that was skipped would have found another
+    /// one that comes before it.
     mutating func hasPortToServe(in mode: Int, since poll: Int64) -> Bool {
         guard let ticket = firstReadyPort(in: mode, since: poll),
             let turn = modes[mode].ready.firstTurn

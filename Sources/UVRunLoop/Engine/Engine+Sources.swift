@@ -76,6 +76,21 @@ extension GenericEngine {
         return (modes.names(of: left), dropped)
     }
 
+    /// Removes a source from modes, but for those that are still wanted; its record stays.
+    mutating func remove(
+        _ ticket: Ticket,
+        sourceFrom unwanted: [UVRunLoop.Mode],
+        unless isWanted: (UVRunLoop.Mode) -> Bool
+    ) {
+        renewVersion()
+        for mode in unwanted {
+            let left = sources.remove(ticket, from: mode, in: &modes)
+            for mode in modes.names(of: left) + [.common] where isWanted(mode) {
+                _ = sources.add(ticket, to: mode, in: &modes)
+            }
+        }
+    }
+
     /// Removes a source from the loop; returns the modes it left.
     mutating func removeSource(_ ticket: Ticket) -> [UVRunLoop.Mode] {
         renewVersion()

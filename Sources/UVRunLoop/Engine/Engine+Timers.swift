@@ -257,24 +257,24 @@ extension GenericEngine {
     /// - Returns: Whether the timer repeats; a one-shot timer is removed from the loop.
     @inline(__always)
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
-        noteEnd(of: timer)
+        endCallHere(of: timer)
         timer.core.callDidEnd()
         guard timer.core.series.interval != nil else {
             remove(timer, isQueued: false)
             return false
         }
-        goOn(timer, after: now)
+        scheduleNext(timer, after: now)
         return true
     }
 
     /// Queues a repeating timer for its next date after a call.
     @inline(never)
-    private mutating func goOn(_ timer: Items.Timer, after now: Int64?) {
+    private mutating func scheduleNext(_ timer: Items.Timer, after now: Int64?) {
         if let now, timer.core.advance(past: now) { renewSerials(of: timer) }
         schedule(timer)
     }
 
     /// Records the end of a call that began in this loop, wherever the timer is now.
     @inline(__always)
-    mutating func noteEnd(of timer: Items.Timer) { firing.remove(timer) }
+    mutating func endCallHere(of timer: Items.Timer) { firing.remove(timer) }
 }

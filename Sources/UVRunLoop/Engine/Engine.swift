@@ -1,9 +1,9 @@
 /// The state of one loop: its modes, their items, and which of them are ready.
 ///
-/// The engine is a value. It reads no clock, takes no lock and calls no user code: it receives the
-/// time and the kernel's reports, and returns what is to be done. Items that it removes are
-/// returned to the caller, who releases them after the lock, because releasing an item may run code
-/// that uses the loop.
+/// The engine is a value. It knows no clock, takes no lock and calls no user code: it receives the
+/// time, or a function that returns it, and the kernel's reports, and returns what is to be done.
+/// Items that it removes are returned to the caller, who releases them after the lock, because
+/// releasing an item may run code that uses the loop.
 struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var modes = ModeTable<Items>()
     var timerModes = TimerModes<Items.Timer>()

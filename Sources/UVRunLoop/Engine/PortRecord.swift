@@ -174,7 +174,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         )
     }
 
-    /// Takes the refusal that a hang-up stands for; without one, the source is off after the hang-up.
+    /// Takes the refusal that a hang-up stands for; without one, the source is off after the
+    /// hang-up.
     @inline(never)
     private mutating func takeRefusal() -> UVError? {
         if !hasRefusal { isOff = true }

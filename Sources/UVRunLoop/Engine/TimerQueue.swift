@@ -100,8 +100,8 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 
     /// One round of firing: the timers that were queued and due when it began.
     ///
-    /// They stay queued until their turns come. A timer that is queued again before its turn, with a
-    /// new date or after it has left the mode, keeps the turn.
+    /// They stay queued until their turns come. A timer that is queued again before its turn, with
+    /// a new date or after it has left the mode, keeps the turn.
     private struct Batch {
         let now: Int64
         /// Timers that were queued before the batch began have smaller marks.

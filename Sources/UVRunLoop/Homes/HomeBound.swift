@@ -13,8 +13,8 @@ package final class HomeBound<Value>: @unchecked Sendable {
     package let home: Home
     private let lock = Lock()
     @safe @exclusivity(unchecked) private var value: Value?
-    /// Whether the value is lent to a call; `isReleaseDue` if it was to be released meanwhile on its
-    /// home thread.
+    /// Whether the value is lent to a call; `isReleaseDue` if it was to be released meanwhile on
+    /// its home thread.
     @safe @exclusivity(unchecked) private var isLent = false
     @safe @exclusivity(unchecked) private var isReleaseDue = false
 

@@ -5,12 +5,12 @@ import Synchronization
 /// Timers, observers and ports are in one loop at a time, and the lock of that loop guards what
 /// changes in them. So adding, removing and serving an item take one lock. A thread reads the word,
 /// acquires the loop's lock and reads the word again; the item enters and leaves a loop under that
-/// lock. A thread that changes an item in no loop marks the word meanwhile, and so does one that has
-/// removed a port and still has to stop the kernel's watching. Nobody waits for a mark while holding
-/// a lock, because the thread that has set it may be waiting for that lock.
+/// lock. A thread that changes an item in no loop marks the word meanwhile, and so does one that
+/// has removed a port and still has to stop the kernel's watching. Nobody waits for a mark while
+/// holding a lock, because the thread that has set it may be waiting for that lock.
 ///
-/// Custom sources may be in several loops at once, so no loop's lock can guard them: they have a lock
-/// of their own, which is acquired before the loop's.
+/// Custom sources may be in several loops at once, so no loop's lock can guard them: they have a
+/// lock of their own, which is acquired before the loop's.
 struct ItemOwner: ~Copyable, Sendable {
     /// An anchor's address, zero for no loop, or the mark, which contains the fork count; and the
     /// bit of an invalid item.
@@ -123,8 +123,8 @@ struct ItemOwner: ~Copyable, Sendable {
 
     /// Waits while another thread has marked the item: spins, then sleeps.
     ///
-    /// An item has no room for a lock that blocks, and the wait is almost always short. Not inlined,
-    /// because nearly no call has to wait.
+    /// An item has no room for a lock that blocks, and the wait is almost always short. Not
+    /// inlined, because nearly no call has to wait.
     @inline(never)
     func awaitMark() {
         var backoff = Backoff()

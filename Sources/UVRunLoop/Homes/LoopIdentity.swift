@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Which thread of which process a loop belongs to, how its items refer to it, and what watchers are
-/// told of it.
+/// Which thread of which process a loop belongs to, how its items refer to it, and what watchers
+/// are told of it.
 struct LoopIdentity: ~Copyable, Sendable {
     /// The thread that runs the loop, as the one that releases handlers.
     let home: HomeThread

@@ -34,8 +34,8 @@ extension UVRunLoop {
         /// Creates a source for a child of this process.
         ///
         /// The child may have ended already, if its status was not collected. Add the source to a
-        /// loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file
-        /// descriptor.
+        /// loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes
+        /// one file descriptor.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
         /// > it.

@@ -36,7 +36,8 @@ extension UVRunLoop {
 
         /// Creates a source for a descriptor.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
+        /// Add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
         ///
         /// The caller keeps owning the descriptor. Its flags are not changed before a run can serve
         /// it.

@@ -1,9 +1,9 @@
-/// The calls of a source's `schedule` and `cancel` that are due, in the order in which it joined and
-/// left each mode of each loop.
+/// The calls of a source's `schedule` and `cancel` that are due, in the order in which it joined
+/// and left each mode of each loop.
 ///
-/// A thread that joins or leaves a mode makes the call, and those that come due for the mode until it
-/// has: so the calls for a mode alternate and never overlap. Guarded by the source's lock; the calls
-/// are made without it.
+/// A thread that joins or leaves a mode makes the call, and those that come due for the mode until
+/// it has: so the calls for a mode alternate and never overlap. Guarded by the source's lock; the
+/// calls are made without it.
 struct ModeCalls {
     enum Kind { case schedule, cancel }
 

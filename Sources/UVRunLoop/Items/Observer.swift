@@ -31,7 +31,8 @@ extension UVRunLoop {
 
         /// Creates an observer.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.Observer,_,_,_)``.
+        /// Add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.Observer,_,_,_)``.
         ///
         /// > Threading: The thread whose loop is observed, because the handler is bound to it.
         ///
@@ -89,8 +90,8 @@ extension UVRunLoop {
 
         /// Removes the observer from its loop permanently; no call begins afterwards.
         ///
-        /// > Threading: Any thread. On another thread than the loop's, a call may be beginning at the
-        /// > same moment.
+        /// > Threading: Any thread. On another thread than the loop's, a call may be beginning at
+        /// > the same moment.
         public func invalidate() {
             UVRunLoop.invalidate(self)
         }
@@ -104,8 +105,8 @@ extension UVRunLoop {
             if wasCalled, !repeats { endAfterItsCall() }
         }
 
-        /// The same for a sendable handler, which two loops may call at once: another thread may move
-        /// the observer during a notification, or the handler itself.
+        /// The same for a sendable handler, which two loops may call at once: another thread may
+        /// move the observer during a notification, or the handler itself.
         @inline(never)
         private func callOutAnywhere(_ activity: Activities) {
             handler.lend { call in

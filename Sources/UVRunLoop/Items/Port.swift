@@ -24,8 +24,9 @@ extension UVRunLoop {
 
         /// Creates a port.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. Messages
-        /// that are sent before that are queued.
+        /// Add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. Messages that are
+        /// sent before that are queued.
         ///
         /// > Threading: The thread whose loop serves the port, because the handler is bound to it.
         ///

@@ -1,8 +1,8 @@
 /// The receiving side of a port: takes its messages from the inbox, many at a time, and gives them
 /// out one by one, to the handler or to a task.
 ///
-/// A task may begin to take the messages at any moment, from within the handler too. So each message
-/// is taken under the lock of the batch, for the one or the other.
+/// A task may begin to take the messages at any moment, from within the handler too. So each
+/// message is taken under the lock of the batch, for the one or the other.
 final class PortQueue: TypedPortReceiver {
     typealias Message = UVRunLoop.PortMessage
 

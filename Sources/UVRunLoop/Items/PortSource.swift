@@ -3,8 +3,8 @@ import Synchronization
 extension UVRunLoop {
     /// An input source that the kernel or a sender signals: Apple's port-based input source.
     ///
-    /// For example ``DescriptorSource``, ``Port`` and ``SignalSource``. The protocol is closed: only
-    /// this package can create a ``PortLink``.
+    /// For example ``DescriptorSource``, ``Port`` and ``SignalSource``. The protocol is closed:
+    /// only this package can create a ``PortLink``.
     ///
     /// > Threading: Any thread.
     public protocol PortSource: AnyObject, Sendable {
@@ -140,9 +140,9 @@ package protocol PortReceiver: AnyObject, Sendable {
 
     /// Whether an event is pending that the kernel does not report.
     ///
-    /// Asked without a lock when the port was added to a loop. So a sender stores its event under the
-    /// lock that this takes, and announces the port afterwards: either this finds the event, or the
-    /// sender finds the port in the loop.
+    /// Asked without a lock when the port was added to a loop. So a sender stores its event under
+    /// the lock that this takes, and announces the port afterwards: either this finds the event, or
+    /// the sender finds the port in the loop.
     var isReady: Bool { get }
 
     /// Whether the port still has queued work, for which a thread that stops after its queued work
@@ -163,8 +163,8 @@ package protocol PortReceiver: AnyObject, Sendable {
         _ events: UVRunLoop.DescriptorSource.Events
     ) -> ServeResult
 
-    /// Whether the port stays in its loop when the kernel refuses to watch its descriptor, because it
-    /// has other events, or tells the refusal as one of its own; otherwise it is invalid then.
+    /// Whether the port stays in its loop when the kernel refuses to watch its descriptor, because
+    /// it has other events, or tells the refusal as one of its own; otherwise it is invalid then.
     var outlivesRefusal: Bool { get }
 
     /// Handles the kernel's refusal to watch the descriptor, on the loop's thread.

@@ -33,8 +33,9 @@ extension UVRunLoop {
 
         /// Creates a source for a signal, whose arrivals are counted from now on.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes
-        /// one file descriptor, and the first source of a signal two more.
+        /// Add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file
+        /// descriptor, and the first source of a signal two more.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
         /// > it.

@@ -37,8 +37,8 @@ extension UVRunLoop {
         let state = Guarded(State())
         let labelSlot = LabelSlot()
         let useMark = UseMark("a source")
-        /// Set once the loops know of a signal, and cleared before `perform` is called; changed under
-        /// the state's lock.
+        /// Set once the loops know of a signal, and cleared before `perform` is called; changed
+        /// under the state's lock.
         private let signalFlag = Atomic<Bool>(false)
         /// Numbers the signals of all sources in the order of time.
         private static let signalCount = Atomic<UInt64>(0)

@@ -34,7 +34,7 @@ extension UVRunLoop {
         /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.Timer,_,_,_)``.
         ///
         /// > Threading: The thread whose loop is to serve the timer, because the handler stays on
-        /// it.
+        /// > it.
         ///
         /// - Parameters:
         ///   - date: The first date to fire on. One in the past becomes now.
@@ -60,7 +60,7 @@ extension UVRunLoop {
         /// Creates a timer that fires after a while, counted from now by the calling thread's loop.
         ///
         /// > Threading: The thread whose loop is to serve the timer, because the handler stays on
-        /// it.
+        /// > it.
         ///
         /// - Parameters:
         ///   - delay: The time until the first fire.
@@ -135,7 +135,8 @@ extension UVRunLoop {
             )
         }
 
-        /// Creates a one-shot timer for a date that may be past, and then comes before the dates since.
+        /// Creates a one-shot timer for a date that may be past, and then comes before the dates
+        /// since.
         convenience init(
             catchingUpFrom date: Int64,
             sendableHandler: @escaping @Sendable (Timer) -> Void
@@ -238,8 +239,8 @@ extension UVRunLoop {
 
         /// How many dates beyond its own the present or latest fire stands for.
         ///
-        /// A call by ``fire(file:line:)`` leaves it as it is. Set before the handler is called: fires and
-        /// missed fires together are the dates that have passed.
+        /// A call by ``fire(file:line:)`` leaves it as it is. Set before the handler is called:
+        /// fires and missed fires together are the dates that have passed.
         public var missedFires: Int { missed.load(ordering: .relaxed) }
 
         // MARK: Changing it
@@ -315,7 +316,7 @@ extension UVRunLoop {
         /// Does nothing when the timer is invalid.
         ///
         /// > Threading: The loop's own thread; traps elsewhere. Any thread for a timer in no loop,
-        /// if its handler is sendable.
+        /// > if its handler is sendable.
         ///
         /// - Parameters:
         ///   - file: The caller's file, for the message of a trap.

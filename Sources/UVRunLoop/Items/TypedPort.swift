@@ -113,10 +113,11 @@ extension UVRunLoop {
 
     // MARK: Modes
 
-    /// Adds a typed port to a mode, as ``add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)`` does.
+    /// Adds a typed port to a mode, as ``add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``
+    /// does.
     ///
-    /// > Threading: Any thread; for a port with a plain handler, the loop must be that of the thread
-    /// > that created it.
+    /// > Threading: Any thread; for a port with a plain handler, the loop must be that of the
+    /// > thread that created it.
     ///
     /// - Parameters:
     ///   - port: The port.

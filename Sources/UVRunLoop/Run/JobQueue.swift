@@ -64,7 +64,7 @@ final class JobQueue: Sendable {
 
     @inline(never)
     private func findsJob(_ taken: inout Taken) -> Bool {
-        queue.goOn(&taken.reader)
+        queue.enterNextSegmentAtEnd(&taken.reader)
         if taken.hasOvertaking || queue.peek(taken.reader) != nil { return true }
         return findsOvertaking(&taken)
     }

@@ -55,7 +55,8 @@ struct Run: ~Copyable {
 
     /// Starts the run as the latest one in the same mode, if the engine has the same version.
     ///
-    /// This takes no lock, and saves 150 of the 819 instructions of a pass that is a run of its own.
+    /// This takes no lock, and saves 150 of the 819 instructions of a pass that is a run of its
+    /// own.
     ///
     /// - Returns: Whether the run was started.
     @inline(__always)
@@ -117,7 +118,7 @@ struct Run: ~Copyable {
         /// Whether the run performs the work left after the loop was ended.
         ///
         /// It makes one pass in any case.
-        var isLast = false
+        var performsQueuedWork = false
         /// The event that the run waits for, and that ends it.
         ///
         /// One reference, and moved from the caller to the run: with an enum of references, which

@@ -14,7 +14,12 @@ extension UVRunLoop {
         let local = localState()
         _ = run(
             .default,
-            Run.Terms(limit: .min, limitWasPast: true, returnsAfterSource: false, isLast: true),
+            Run.Terms(
+                limit: .min,
+                limitWasPast: true,
+                returnsAfterSource: false,
+                performsQueuedWork: true
+            ),
             local
         )
         // While a run waited for some ports, others may have started to finish.
@@ -34,7 +39,7 @@ extension UVRunLoop {
                         limit: nil,
                         limitWasPast: false,
                         returnsAfterSource: false,
-                        isLast: true,
+                        performsQueuedWork: true,
                         awaited: port
                     ),
                     local

@@ -214,7 +214,7 @@ extension UVRunLoop {
     func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
         defer { notify(.exit, &run) }
-        while run.terms.isLast || !innermostRun.isStopped {
+        while run.terms.performsQueuedWork || !innermostRun.isStopped {
             if let reason = runOnePass(&run) { return reason }
         }
         return .stopped

@@ -54,8 +54,8 @@ package final class ChildHandle: Sendable {
 
     /// Sends a signal to the child.
     ///
-    /// - Throws: `ESRCH` if the handle was closed or the child has ended; `EINVAL` for a number that
-    ///   is no signal; `EPERM` if it is not permitted.
+    /// - Throws: `ESRCH` if the handle was closed or the child has ended; `EINVAL` for a number
+    ///   that is no signal; `EPERM` if it is not permitted.
     package func send(_ signal: CInt) throws(UVError) {
         let status = process.withLock { process in
             var end = cuv_end()

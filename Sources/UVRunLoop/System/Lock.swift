@@ -1,7 +1,7 @@
 internal import CUVSupport
 import Synchronization
 
-/// A lock for short critical sections, which wait for nothing.
+/// A lock for short critical sections, which call no user code.
 ///
 /// One compare-exchange acquires it and one exchange releases it. A thread that finds it held spins
 /// for a bounded time, then sleeps in the kernel until it is released. The lock is not handed over:
@@ -83,8 +83,8 @@ struct Lock: ~Copyable, Sendable {
 
     /// Traps in a forked child whose lock is never released.
     ///
-    /// No critical section takes that long: the thread that holds the lock is one of the parent that
-    /// held it during the fork. It does not exist in the child, and its change is half done.
+    /// No critical section takes that long: the thread that holds the lock is one of the parent
+    /// that held it during the fork. It does not exist in the child, and its change is half done.
     private borrowing func checkHolderLives() {
         require(
             ForkCount.current == 0,

@@ -59,8 +59,8 @@ enum ModeNames {
     }
 
     private static let count = Atomic<Int>(0)
-    /// The address of a branch with the known modes, which is never replaced; a pointer would not be
-    /// `Sendable`.
+    /// The address of a branch with the known modes, which is never replaced; a pointer would not
+    /// be `Sendable`.
     private static let root = {
         let root = unsafe makeBranch()
         for known in KnownMode.allCases {

@@ -16,8 +16,8 @@
 /// - A segment is recycled when all its slots were taken and the tail names another one. Every
 ///   sender with a slot in it has then stored its mark, which is the last it does with a segment,
 ///   and no addition will give out a slot of it.
-/// - Closing replaces the tail by a word that is full for ever. The taker then takes again and again
-///   until every slot that was reserved before is marked.
+/// - Closing replaces the tail by a word that is full for ever. The taker then takes again and
+///   again until every slot that was reserved before is marked.
 final class SlotQueue<
     Word: AtomicWord & ~Copyable,
     Segments: SlotSegments & ~Copyable
@@ -128,7 +128,7 @@ final class SlotQueue<
         _ reader: inout Reader,
         _ body: (Place, UInt64) -> Result
     ) -> Result? {
-        goOn(&reader)
+        enterNextSegmentAtEnd(&reader)
         guard let mark = peek(reader) else { return nil }
         let place = Segments.place(of: reader.first)
         let result = body(place, mark)
@@ -139,7 +139,7 @@ final class SlotQueue<
 
     /// Goes on to the next segment, if there is one, at the end of a segment.
     @inline(__always)
-    func goOn(_ reader: inout Reader) {
+    func enterNextSegmentAtEnd(_ reader: inout Reader) {
         if !Segments.isSlot(reader.first) { enterNextSegment(&reader) }
     }
 

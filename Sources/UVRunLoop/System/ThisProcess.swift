@@ -24,7 +24,7 @@ enum ThisProcess {
     static func atExit(_ function: @convention(c) () -> Void) { _ = cuv_at_exit(function) }
 
     /// Writes a line to the standard error.
-    static func complain(_ line: String) {
+    static func writeToStandardError(_ line: String) {
         var text = line + "\n"
         text.withUTF8 { bytes in
             guard let start = bytes.baseAddress else { return }

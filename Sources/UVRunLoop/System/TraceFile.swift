@@ -33,7 +33,9 @@ struct TraceFile: ~Copyable, Sendable {
     }
 
     /// Says on the standard error that something could not be written.
-    func complain(_ error: UVError) {
-        ThisProcess.complain("UVRunLoop: the timeline \(path) is not complete: \(error)")
+    func reportFailure(_ error: UVError) {
+        ThisProcess.writeToStandardError(
+            "UVRunLoop: the timeline \(path) is not complete: \(error)"
+        )
     }
 }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// Whether an item was used, that is, added to a loop or invalidated.
 ///
-/// A part of the item, which warns when the item is released without. In release builds it is empty.
+/// A part of the item, which warns when the item is released without. In release builds it is
+/// empty.
 package struct UseMark: ~Copyable, Sendable {
     private let kind: StaticString
     private let isUsed: Atomic<Bool>
@@ -55,7 +56,7 @@ package enum UnusedItems {
             called. Keep it, and add it.
             """
         if shared.current.listener.withLock({ $0 })?(warning) == true { return }
-        ThisProcess.complain(warning)
+        ThisProcess.writeToStandardError(warning)
     }
 }
 #else

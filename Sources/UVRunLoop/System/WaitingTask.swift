@@ -1,7 +1,7 @@
 /// A suspended task, which is resumed exactly once.
 ///
-/// The compiler cannot check that; a checked continuation would, but allocates memory for each wait.
-/// The thread that takes this value out of the state that holds it resumes the task.
+/// The compiler cannot check that; a checked continuation would, but allocates memory for each
+/// wait. The thread that takes this value out of the state that holds it resumes the task.
 @safe
 package struct WaitingTask<Value: Sendable>: Sendable {
     private let continuation: UnsafeContinuation<Value, Never>

@@ -59,8 +59,8 @@ extension UVRunLoop {
 
     /// Returns a sequence of the arrivals of a signal, which are counted from now on.
     ///
-    /// Its ``SignalSource`` is in the common modes, which it keeps from being empty: everything that
-    /// is said there about dispositions and other sources holds here.
+    /// Its ``SignalSource`` is in the common modes, which it keeps from being empty: everything
+    /// that is said there about dispositions and other sources holds here.
     ///
     /// > Threading: Any thread.
     ///

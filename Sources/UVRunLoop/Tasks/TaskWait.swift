@@ -128,7 +128,8 @@ extension UVRunLoop {
         }
     }
 
-    /// Waits for an outcome, in a task that may be cancelled; on the loop's thread it resumes there.
+    /// Waits for an outcome, in a task that may be cancelled; on the loop's thread it resumes
+    /// there.
     func outcome<Value: Sendable>(
         of wait: TaskWait<Value>,
         isolation: isolated (any Actor)?,

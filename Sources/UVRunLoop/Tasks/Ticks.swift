@@ -80,7 +80,8 @@ extension UVRunLoop {
         }
     }
 
-    /// Adds the timer of a sequence, at first or again; if the loop has ended, so does the sequence.
+    /// Adds the timer of a sequence, at first or again; if the loop has ended, so does the
+    /// sequence.
     private func add(_ timer: Timer, ofTicks slot: EventSlot<Int>) {
         if !addUntilEnd(timer) { slot.finish() }
     }

@@ -1,8 +1,9 @@
 extension UVRunLoop {
     /// Suspends the calling task until a date of the loop's clock.
     ///
-    /// A timer in the common modes ends the sleep, and keeps these modes from being empty meanwhile.
-    /// It is never early. A date in the past suspends the task, too, until the loop's next pass.
+    /// A timer in the common modes ends the sleep, and keeps these modes from being empty
+    /// meanwhile. It is never early. A date in the past suspends the task, too, until the loop's
+    /// next pass.
     ///
     /// > Threading: Any task; on the loop's thread it resumes there.
     ///

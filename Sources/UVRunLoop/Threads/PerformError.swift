@@ -3,7 +3,8 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public enum PerformError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The loop's thread ended before it had performed the request, or before the date of a sleep.
+        /// The loop's thread ended before it had performed the request, or before the date of a
+        /// sleep.
         case threadEnded
         /// The request was cancelled before it began.
         case cancelled

@@ -7,8 +7,8 @@ extension UVRunLoop {
     /// which they were made; requests made meanwhile wait for the next pass. All requests together
     /// are one source of the loop, of order 0: while one waits, its modes are not empty, and
     /// performing requests ends a run that returns after a source was handled. In that they differ
-    /// from the blocks of ``perform(inModes:_:file:line:)``. The source removes itself when it has performed
-    /// all requests.
+    /// from the blocks of ``perform(inModes:_:file:line:)``. The source removes itself when it has
+    /// performed all requests.
     ///
     /// Called from another thread, this wakes the loop. A request may be made before the loop first
     /// runs. After the loop's thread has ended it is dropped.

@@ -45,17 +45,9 @@ extension UVRunLoop {
         source.state.withLock { state in
             guard let ticket = state.links.first?.ticket else { return }
             withEngine { engine in
-                engine.renewVersion()
-                for mode in modes {
-                    let left = engine.sources.remove(ticket, from: mode, in: &engine.modes)
-                    guard queue.count > 0 else { continue }
-                    // A common mode may be named by one request and covered by another that names
-                    // `.common`: it must keep the source until both are done.
-                    for mode in engine.modes.names(of: left) + [.common]
-                    where queue.holdsRequest(for: mode) {
-                        _ = engine.sources.add(ticket, to: mode, in: &engine.modes)
-                    }
-                }
+                // A common mode may be named by one request and covered by another that names
+                // `.common`: it must keep the source until both are done.
+                engine.remove(ticket, sourceFrom: modes) { queue.holdsRequest(for: $0) }
             }
         }
         if queue.count == 0, source.isSignalled { _ = source.takeSignal() }

@@ -7,12 +7,13 @@ public import UVRunLoop
 extension UVRunLoop {
     /// Sends a target a message in the next pass, in the first of some modes that runs.
     ///
-    /// Pending messages are sent by `order`, lower ones first, and those of equal order in the order
-    /// of the calls. Until it is sent, each is a custom source of the loop: it keeps its modes from
-    /// being empty, and sending it ends a run that returns after a source. Target and argument are
-    /// retained until then.
+    /// Pending messages are sent by `order`, lower ones first, and those of equal order in the
+    /// order of the calls. Until it is sent, each is a custom source of the loop: it keeps its
+    /// modes from being empty, and sending it ends a run that returns after a source. Target and
+    /// argument are retained until then.
     ///
-    /// > Threading: The loop's own thread; traps elsewhere. From other threads use `requestPerform`.
+    /// > Threading: The loop's own thread; traps elsewhere. From other threads use
+    /// > `requestPerform`.
     ///
     /// - Parameters:
     ///   - selector: A method of the target, such as `Worker.work`.

@@ -2,11 +2,13 @@ import FoundationEssentials
 public import UVRunLoop
 
 extension UVRunLoop {
-    /// The requirements of Combine's `Scheduler`, for libraries that declare that protocol on Linux.
+    /// The requirements of Combine's `Scheduler`, for libraries that declare that protocol on
+    /// Linux.
     ///
     /// An extension makes the loop conform to a library's protocol; the article *Coming from
-    /// Foundation* shows the lines. These members are in a protocol so that the loop's own ones take
-    /// precedence where the types say so: its `now`, an instant of its clock, can still be used.
+    /// Foundation* shows the lines. These members are in a protocol so that the loop's own ones
+    /// take precedence where the types say so: its `now`, an instant of its clock, can still be
+    /// used.
     ///
     /// The actions are not `@Sendable`, as Combine's are not, though they run on the loop's thread:
     /// the caller transfers them to it.
@@ -39,7 +41,7 @@ extension UVRunLoop.SchedulerShape {
     /// Runs an action in the default mode, as soon as possible.
     ///
     /// > Threading: Any thread. The action runs on the loop's thread and must not be used elsewhere
-    /// afterwards.
+    /// > afterwards.
     ///
     /// - Parameters:
     ///   - options: Ignored.
@@ -55,7 +57,7 @@ extension UVRunLoop.SchedulerShape {
     /// Runs an action in the default mode, at a date.
     ///
     /// > Threading: Any thread. The action runs on the loop's thread and must not be used elsewhere
-    /// afterwards.
+    /// > afterwards.
     ///
     /// - Parameters:
     ///   - date: The date.
@@ -74,7 +76,7 @@ extension UVRunLoop.SchedulerShape {
     /// Runs an action in the default mode, at a date and then repeatedly.
     ///
     /// > Threading: Any thread. The action runs on the loop's thread and must not be used elsewhere
-    /// afterwards.
+    /// > afterwards.
     ///
     /// - Parameters:
     ///   - date: The first date.

@@ -7,8 +7,8 @@ extension UVRunLoop.Timer {
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - date: The first date to fire on, converted once to the clock of the calling thread's loop.
-    ///     A past date fires at once.
+    ///   - date: The first date to fire on, converted once to the clock of the calling thread's
+    ///     loop. A past date fires at once.
     ///   - interval: The time between fires, ignored for a timer that fires once; zero or less is
     ///     0.0001 seconds.
     ///   - repeats: Whether to fire repeatedly.

@@ -4,13 +4,13 @@ public import UVRunLoop
 extension UVRunLoop.Timer {
     /// The date of the next fire, or, while the block runs, of this one.
     ///
-    /// A date that was set is returned exactly; any other is the wall-clock time of the fire, as far
-    /// as the clock is not set in between. The date of an invalid timer is the reference date, the
-    /// beginning of 2001.
+    /// A date that was set is returned exactly; any other is the wall-clock time of the fire, as
+    /// far as the clock is not set in between. The date of an invalid timer is the reference date,
+    /// the beginning of 2001.
     ///
     /// Setting it restarts the series of dates. The date is converted once to the clock of the loop
-    /// that the timer is in, or else of the calling thread's loop. `Date.distantFuture` means never,
-    /// and pauses the timer. Setting the date of an invalid timer has no effect.
+    /// that the timer is in, or else of the calling thread's loop. `Date.distantFuture` means
+    /// never, and pauses the timer. Setting the date of an invalid timer has no effect.
     ///
     /// > Threading: Any thread.
     public var fireDate: Date {
@@ -37,8 +37,8 @@ extension UVRunLoop.Timer {
     /// The value that the timer was made with; `nil` for a timer with a block, and once it is
     /// invalid.
     ///
-    /// > Threading: Any thread for a value that was passed as `Sendable`, else the one that made the
-    /// timer; traps elsewhere.
+    /// > Threading: Any thread for a value that was passed as `Sendable`, else the one that made
+    /// > the timer; traps elsewhere.
     public var userInfo: Any? { typedCompanion?.userInfo?.current }
 
     private var typedCompanion: TimerCompanion? { companion as? TimerCompanion }
@@ -47,8 +47,8 @@ extension UVRunLoop.Timer {
 extension UVRunLoop {
     /// The members of Foundation's timer that differ from the timer's own in type only.
     ///
-    /// ``tolerance`` is a number of seconds here and a `Duration` there. Both can be used; where the
-    /// type is not given, the seconds are chosen.
+    /// ``tolerance`` is a number of seconds here and a `Duration` there. Both can be used; where
+    /// the type is not given, the seconds are chosen.
     ///
     /// > Threading: Any thread.
     public protocol TimerInSeconds: Timer {}

@@ -33,8 +33,8 @@ struct FrameParser: Sendable {
     ///
     /// - Parameter input: The received bytes; consumed bytes are removed.
     /// - Returns: The frame, or `nil` if the input ends inside it.
-    /// - Throws: The violation: of the header as soon as that is complete, of the name at the end of
-    ///   the frame.
+    /// - Throws: The violation: of the header as soon as that is complete, of the name at the end
+    ///   of the frame.
     mutating func next(from input: inout ArraySlice<UInt8>) throws(FrameError) -> Frame? {
         var position = 0
         defer { input = input.dropFirst(position) }
@@ -49,8 +49,8 @@ struct FrameParser: Sendable {
     ///   - bytes: The received bytes.
     ///   - position: The offset of the first byte that is not consumed.
     /// - Returns: The frame, or `nil` if the bytes end inside it.
-    /// - Throws: The violation: of the header as soon as that is complete, of the name at the end of
-    ///   the frame.
+    /// - Throws: The violation: of the header as soon as that is complete, of the name at the end
+    ///   of the frame.
     mutating func next(
         in bytes: RawSpan,
         from position: inout Int

@@ -322,7 +322,8 @@ struct LocalPortServer: ~Copyable, Sendable {
         }
     }
 
-    /// Ends all connections, as closing does, for peers that would wait for a forked child's copies.
+    /// Ends all connections, as closing does, for peers that would wait for a forked child's
+    /// copies.
     func shutDown() {
         listener.shutDown()
         for tag in connections.tags { connections[tag]?.socket.descriptor.shutDown() }

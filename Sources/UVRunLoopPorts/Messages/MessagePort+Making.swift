@@ -3,8 +3,9 @@ import UVRunLoop
 extension UVRunLoop.MessagePort {
     /// Returns this process's local port with a name, made if there is none.
     ///
-    /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. An existing
-    /// port of this process is returned unchanged, with its own handler, limits and policy.
+    /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
+    /// An existing port of this process is returned unchanged, with its own handler, limits and
+    /// policy.
     ///
     /// Names are per user. They may contain any character except U+0000, and are compared by their
     /// UTF-8 bytes.
@@ -194,7 +195,7 @@ extension UVRunLoop.MessagePort {
     /// Each call returns a new port with its own connection.
     ///
     /// > Threading: Any thread. Connecting blocks only if the listener's backlog is full, for at
-    /// most a second.
+    /// > most a second.
     ///
     /// - Parameters:
     ///   - name: The name.

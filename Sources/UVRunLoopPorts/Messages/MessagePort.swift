@@ -48,8 +48,8 @@ extension UVRunLoop {
             /// How long an incoming message may take from its first byte to its last, and how long
             /// a reply may wait without the peer reading any of it; 30 seconds.
             ///
-            /// A message whose last byte has arrived in time is delivered, even if the loop is too busy
-            /// to read it in time.
+            /// A message whose last byte has arrived in time is delivered, even if the loop is too
+            /// busy to read it in time.
             public var frameTimeLimit: Duration = .seconds(30)
             /// How long a connection may be idle: no message arrives and no reply is pending.
             ///

@@ -41,7 +41,8 @@ extension UVRunLoop {
             public static let receiveTimedOut = Code(text: "no reply arrived within the limit")
             /// The port was invalid before anything was sent.
             public static let isInvalid = Code(text: "the port was invalid before")
-            /// The port became invalid meanwhile: the other side is gone, or the port was invalidated.
+            /// The port became invalid meanwhile: the other side is gone, or the port was
+            /// invalidated.
             public static let becameInvalid = Code(text: "the port became invalid")
             /// The message, or its reply, exceeds a size limit of one side.
             public static let messageTooLarge = Code(text: "the message exceeds a size limit")
@@ -55,8 +56,8 @@ extension UVRunLoop {
             )
             /// The other side has reached its memory limit, most of it used for this peer.
             public static let noRoomLeft = Code(text: "the other side has no room left")
-            /// The thread was told to stop at once, with ``UVRunLoop/Thread/stop(afterQueuedWork:)``,
-            /// before the reply arrived.
+            /// The thread was told to stop at once, with
+            /// ``UVRunLoop/Thread/stop(afterQueuedWork:)``, before the reply arrived.
             public static let threadStopped = Code(text: "the thread was told to stop")
             /// The task in which a thread waited was cancelled.
             public static let cancelled = Code(text: "the task was cancelled")

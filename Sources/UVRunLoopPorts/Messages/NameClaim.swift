@@ -107,8 +107,9 @@ final class NameClaim: Sendable {
 
     /// Releases the name, or waits until another thread has released it.
     ///
-    /// The wait is short: a release consists of file operations, and calls no user code. In a forked
-    /// child this does nothing, because the thread that it would wait for may be its parent's.
+    /// The wait is short: a release consists of file operations, and calls no user code. In a
+    /// forked child this does nothing, because the thread that it would wait for may be its
+    /// parent's.
     func release() {
         guard owner == Process.id else { return }
         releasing.withLock { _ in

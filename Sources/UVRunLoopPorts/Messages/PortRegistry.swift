@@ -6,8 +6,8 @@ import UVRunLoop
 /// A port is invalid, or its last reference is gone, a little before its name is released. The
 /// registry bridges that time:
 /// - Names are claimed one at a time: by a thread that holds `making`.
-/// - A port's entry has its claim, and stays until that claim is released. So if the entry's port is
-///   invalid or freed, the next thread that wants the name calls the claim's `release()`, which
+/// - A port's entry has its claim, and stays until that claim is released. So if the entry's port
+///   is invalid or freed, the next thread that wants the name calls the claim's `release()`, which
 ///   releases it or waits until another thread has.
 /// - Hence under `making` a name without a valid port is another process's or nobody's.
 ///

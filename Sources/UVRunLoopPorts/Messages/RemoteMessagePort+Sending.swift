@@ -34,8 +34,8 @@ extension UVRunLoop.MessagePort.Remote {
     ///   - sendLimit: How long to wait until the message is sent; zero or less does not wait.
     ///   - receiveLimit: How long to wait for the reply after that.
     ///   - replyMode: The mode to wait in; not ``UVRunLoop/Mode/common``. `nil` for no reply.
-    /// - Returns: The handler's result; `nil` is a reply without data, which differs from empty data.
-    ///   Without a reply mode, `nil`.
+    /// - Returns: The handler's result; `nil` is a reply without data, which differs from empty
+    ///   data. Without a reply mode, `nil`.
     /// - Throws: ``UVRunLoop/MessagePortError``.
     @available(*, noasync, message: "A send may block its thread. Await request(_:).")
     @discardableResult

@@ -15,7 +15,8 @@ final class PortAlarm: Sendable {
     /// - Parameters:
     ///   - date: When to serve the port; `nil` for no alarm.
     ///   - port: The port.
-    ///   - swap: Stores an alarm and returns the previous one, or its argument if the port is closed.
+    ///   - swap: Stores an alarm and returns the previous one, or its argument if the port is
+    ///     closed.
     static func renew(
         at date: UVRunLoop.Instant?,
         for port: UVRunLoop.SocketPort,

@@ -15,8 +15,8 @@ extension UVRunLoop.SocketPort {
         public var isIPv6Only = true
         /// Whether to replace a socket file of this user at which no process listens.
         ///
-        /// Listeners that start in one directory take turns with `flock`. If somebody else keeps the
-        /// directory locked for 100 ms, nothing is replaced, and the address is in use.
+        /// Listeners that start in one directory take turns with `flock`. If somebody else keeps
+        /// the directory locked for 100 ms, nothing is replaced, and the address is in use.
         public var replacesStaleSocket = false
         /// Whether to disable Nagle's algorithm for connections, so that small writes are sent at
         /// once.
@@ -33,15 +33,15 @@ extension UVRunLoop.SocketPort {
     /// 100 ms.
     ///
     /// > Threading: The thread whose loop is to serve the listener, because the handler stays on
-    /// it.
+    /// > it.
     ///
     /// - Parameters:
     ///   - address: The address to listen at.
     ///   - options: The listener's options.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
     ///   - handler: Called on the loop's thread with each event.
-    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not permitted,
-    ///   or no descriptors are left.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not
+    ///   permitted, or no descriptors are left.
     public convenience init(
         listeningAt address: UVRunLoop.SocketAddress,
         options: ListenOptions = ListenOptions(),
@@ -64,8 +64,8 @@ extension UVRunLoop.SocketPort {
     ///   - options: The listener's options.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
     ///   - sendableHandler: Called on the loop's thread with each event.
-    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not permitted,
-    ///   or no descriptors are left.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not
+    ///   permitted, or no descriptors are left.
     @_disfavoredOverload
     public convenience init(
         listeningAt address: UVRunLoop.SocketAddress,
@@ -86,8 +86,8 @@ extension UVRunLoop.SocketPort {
     ///   - address: The address to listen at.
     ///   - options: The listener's options.
     ///   - order: The turn among sources that become ready at the same time; lower ones first.
-    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not permitted,
-    ///   or no descriptors are left.
+    /// - Throws: ``UVRunLoop/SocketError`` if the address is in use, not available or not
+    ///   permitted, or no descriptors are left.
     public convenience init(
         listeningAt address: UVRunLoop.SocketAddress,
         options: ListenOptions = ListenOptions(),
@@ -126,7 +126,7 @@ extension UVRunLoop.SocketPort {
     /// delivered once a loop serves the port. Bytes sent before that are queued.
     ///
     /// > Threading: The thread whose loop is to serve the connection, because the handler stays on
-    /// it.
+    /// > it.
     ///
     /// - Parameters:
     ///   - address: The listener's address.

@@ -115,8 +115,8 @@ extension UVRunLoop.SocketPort {
     /// The queue length at which senders may resume (``Event/drained``); initially 32 KiB.
     ///
     /// If the queue is as short as a new mark, ``isAboveHighMark`` becomes `false` and
-    /// ``drained(isolation:)`` returns at once; ``Event/drained`` follows when bytes are sent. A mark
-    /// below zero counts as zero.
+    /// ``drained(isolation:)`` returns at once; ``Event/drained`` follows when bytes are sent. A
+    /// mark below zero counts as zero.
     ///
     /// > Threading: Any thread. Traps for a listener.
     public var lowMark: Int {

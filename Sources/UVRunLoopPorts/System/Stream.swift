@@ -64,8 +64,8 @@ extension Descriptor {
         guard shutdown(number, CInt(SHUT_WR)) == 0 else { throw UVError(rawValue: -errno) }
     }
 
-    /// Makes `close` reset the connection, so that the peer does not mistake partial data for all of
-    /// it.
+    /// Makes `close` reset the connection, so that the peer does not mistake partial data for all
+    /// of it.
     ///
     /// It has no effect on Unix-domain sockets: the kernel resets only those that are closed with
     /// unread input.

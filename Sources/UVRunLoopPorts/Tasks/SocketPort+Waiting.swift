@@ -10,8 +10,8 @@ extension UVRunLoop.SocketPort {
     ///
     /// - Parameter isolation: The caller's actor.
     /// - Throws: ``UVRunLoop/SocketError`` if connecting has failed or the port is invalid;
-    ///   `CancellationError` if the task is cancelled; ``UVRunLoop/PerformError/threadEnded`` if the
-    ///   loop's thread ends first.
+    ///   `CancellationError` if the task is cancelled; ``UVRunLoop/PerformError/threadEnded`` if
+    ///   the loop's thread ends first.
     public func connected(isolation: isolated (any Actor)? = #isolation) async throws {
         try await wait(for: .connected, isolation: isolation)
     }
@@ -25,8 +25,8 @@ extension UVRunLoop.SocketPort {
     ///
     /// - Parameter isolation: The caller's actor.
     /// - Throws: ``UVRunLoop/SocketError`` if the connection is broken or the port is invalid;
-    ///   `CancellationError` if the task is cancelled; ``UVRunLoop/PerformError/threadEnded`` if the
-    ///   loop's thread ends first.
+    ///   `CancellationError` if the task is cancelled; ``UVRunLoop/PerformError/threadEnded`` if
+    ///   the loop's thread ends first.
     public func drained(isolation: isolated (any Actor)? = #isolation) async throws {
         try await wait(for: .drained, isolation: isolation)
     }

@@ -209,8 +209,8 @@ final class TaskRequest: UVRunLoop.PortSource {
 extension RemoteConnection {
     /// Withdraws a frame for which a thread no longer waits.
     ///
-    /// If a part of it was sent, the rest of one that was cancelled is still sent, up to a date; for
-    /// another reason the connection ends.
+    /// If a part of it was sent, the rest of one that was cancelled is still sent, up to a date;
+    /// for another reason the connection ends.
     func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) {
         guard reason == .cancelled else { return withdraw(queued) }
         if !withdrawIfUnsent(queued) { TaskRequest(queued, on: self).sendRest(until: date) }

@@ -9,13 +9,13 @@ extension UVRunLoop {
     /// once, or after the resumption. Setting the clock is told as well, so that a program can
     /// compute its next date anew.
     ///
-    /// The source fires once for each date. If the handler of ``Event/reached`` does not set another
-    /// ``date``, the source becomes invalid after it. So a repeating event is a handler that
-    /// computes the next date, by a calendar, and sets it.
+    /// The source fires once for each date. If the handler of ``Event/reached`` does not set
+    /// another ``date``, the source becomes invalid after it. So a repeating event is a handler
+    /// that computes the next date, by a calendar, and sets it.
     ///
-    /// The event is told in the modes to which the source was added. The source becomes invalid when
-    /// the thread of its loop ends while it is in one of them, and if the kernel has no room to watch
-    /// one more descriptor.
+    /// The event is told in the modes to which the source was added. The source becomes invalid
+    /// when the thread of its loop ends while it is in one of them, and if the kernel has no room
+    /// to watch one more descriptor.
     ///
     /// See *Timer Sources* in Apple's guide.
     ///
@@ -36,8 +36,9 @@ extension UVRunLoop {
 
         /// Creates a timer.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes
-        /// one file descriptor.
+        /// Add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file
+        /// descriptor.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
         /// > it.
@@ -150,9 +151,9 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - date: When to wake.
     ///   - isolation: The caller's actor.
-    /// - Throws: `CancellationError` if the task is cancelled before the date; ``SystemError`` if no
-    ///   descriptors are left, or no room to watch one; ``PerformError/threadEnded`` if the loop's
-    ///   thread ends first or has ended.
+    /// - Throws: `CancellationError` if the task is cancelled before the date; ``SystemError`` if
+    ///   no descriptors are left, or no room to watch one; ``PerformError/threadEnded`` if the
+    ///   loop's thread ends first or has ended.
     public func sleep(
         until date: WallDate,
         isolation: isolated (any Actor)? = #isolation

@@ -4,10 +4,10 @@ import UVRunLoopPorts
 extension UVRunLoop {
     /// Sends and receives datagrams over UDP.
     ///
-    /// The socket is open from when the port is created. What it receives is told in batches, in the
-    /// order of arrival, in the modes to which the port was added. When ``capacity`` events wait,
-    /// the port receives no more until one was taken; the kernel then drops what its own buffer has
-    /// no room for.
+    /// The socket is open from when the port is created. What it receives is told in batches, in
+    /// the order of arrival, in the modes to which the port was added. When ``capacity`` events
+    /// wait, the port receives no more until one was taken; the kernel then drops what its own
+    /// buffer has no room for.
     ///
     /// The port becomes invalid when the thread of its loop ends.
     ///
@@ -73,15 +73,16 @@ extension UVRunLoop {
         /// Opens a socket for the calling thread's loop.
         ///
         /// Add the port to the loop with
-        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file descriptor.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file
+        /// descriptor.
         ///
         /// > Threading: The thread whose loop serves the port. Traps if the loop runs in virtual
         /// > time.
         ///
         /// - Parameters:
         ///   - address: The address to bind to; port 0 lets the system choose one.
-        ///   - peer: The address to connect to: the port then receives from it only, and sends to it
-        ///     only. `nil` for a port that exchanges datagrams with any address.
+        ///   - peer: The address to connect to: the port then receives from it only, and sends to
+        ///     it only. `nil` for a port that exchanges datagrams with any address.
         ///   - options: The options of the socket.
         ///   - order: The position among sources that become ready at the same time; lower ones are
         ///     served first.
@@ -227,8 +228,8 @@ extension UVRunLoop {
     ///   - options: The options of the socket.
     ///   - isolation: The caller's actor.
     /// - Returns: The port.
-    /// - Throws: ``SystemError`` if the socket cannot be opened or bound; `CancellationError` if the
-    ///   task is cancelled; ``PerformError/threadEnded`` if the loop's thread ends first or has
+    /// - Throws: ``SystemError`` if the socket cannot be opened or bound; `CancellationError` if
+    ///   the task is cancelled; ``PerformError/threadEnded`` if the loop's thread ends first or has
     ///   ended.
     public func datagramPort(
         boundTo address: SocketAddress,

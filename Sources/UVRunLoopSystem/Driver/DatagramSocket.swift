@@ -185,7 +185,8 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
 
     /// Stops to receive while enough waits.
     ///
-    /// Not in libuv's callback, because libuv would drop what it has received and not delivered yet.
+    /// Not in libuv's callback, because libuv would drop what it has received and not delivered
+    /// yet.
     override func eventsWereNoted() {
         guard isReceiving, !isClosed, inbox.count >= UVRunLoop.DatagramPort.capacity else { return }
         isReceiving = false

@@ -91,8 +91,8 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
 
     /// Stops the watch once a poll has lasted too long.
     ///
-    /// libuv reads until there are no more changes, so while a path changes faster than that it would
-    /// go on for ever.
+    /// libuv reads until there are no more changes, so while a path changes faster than that it
+    /// would go on for ever.
     private func restIfOverdue() {
         let now = monotonicNow()
         if changeCount == 1 { firstChange = now }

@@ -6,8 +6,8 @@ import UVRunLoop
 /// Subclasses own the C memory, which libuv uses until the last callback; the loop's host keeps the
 /// object until then.
 ///
-/// Unchecked: everything that changes does so on the loop's thread, or on the thread that awaits the
-/// loop's requests when it has ended.
+/// Unchecked: everything that changes does so on the loop's thread, or on the thread that awaits
+/// the loop's requests when it has ended.
 @safe
 class LoopHandle: HostedHandle, @unchecked Sendable {
     typealias Action = @Sendable (LoopHandle) -> Void

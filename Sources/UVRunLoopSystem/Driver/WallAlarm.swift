@@ -2,7 +2,8 @@ import CUVSupport
 internal import UVLibc
 import UVRunLoop
 
-/// A timerfd on the calendar's clock, which is readable when its date has come or the clock was set.
+/// A timerfd on the calendar's clock, which is readable when its date has come or the clock was
+/// set.
 final class WallAlarm: Sendable {
     typealias Event = UVRunLoop.WallTimer.Event
 
@@ -67,8 +68,8 @@ final class WallAlarm: Sendable {
 
     /// The kernel follows the clock when it is set; it is only told to report that.
     ///
-    /// - Returns: Zero or an `errno`; `ECANCELED` if the timer is armed, and the clock was set since
-    ///   it was read, which is not reported again.
+    /// - Returns: Zero or an `errno`; `ECANCELED` if the timer is armed, and the clock was set
+    ///   since it was read, which is not reported again.
     @discardableResult
     private static func arm(_ descriptor: CInt, _ date: Int64) -> CInt {
         // Zero would disarm the timer.

@@ -5,7 +5,8 @@ extension UVRunLoop {
     ///
     /// From the first use of the source's property on, its handler is not called any more. The loop
     /// wakes a task that waits, in the modes to which the source was added: a source that is in no
-    /// loop gives a task only what waits already. What nobody takes waits, up to the source's limit.
+    /// loop gives a task only what waits already. What nobody takes waits, up to the source's
+    /// limit.
     ///
     /// The sequence has one consumer. It ends when the source becomes invalid; a task that is
     /// cancelled gets `nil`, too. Releasing the sequence leaves the source as it is.

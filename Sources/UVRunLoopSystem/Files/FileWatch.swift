@@ -8,13 +8,13 @@ extension UVRunLoop {
     /// takes its place. To learn of files that are replaced, as many programs do when they save,
     /// watch the directory. What is in subdirectories is not watched.
     ///
-    /// Changes are told one per call, in order, in the modes to which the source was added. A change
-    /// that resembles one of the latest that still wait is merged with it. If more than
+    /// Changes are told one per call, in order, in the modes to which the source was added. A
+    /// change that resembles one of the latest that still wait is merged with it. If more than
     /// ``capacity`` wait, the further ones are dropped, and the last change is
     /// ``Kinds/overflowed``: the program should then read the directory anew. So it is when a path
-    /// changes so fast that the loop has read nothing else for 20 ms: the watch rests until the loop
-    /// has served what waits, and begins anew. The kernel drops changes, too, without notice, when
-    /// the loop does not poll while more than `/proc/sys/fs/inotify/max_queued_events` happen.
+    /// changes so fast that the loop has read nothing else for 20 ms: the watch rests until the
+    /// loop has served what waits, and begins anew. The kernel drops changes, too, without notice,
+    /// when the loop does not poll while more than `/proc/sys/fs/inotify/max_queued_events` happen.
     ///
     /// The source becomes invalid when the thread of its loop ends.
     ///
@@ -43,8 +43,8 @@ extension UVRunLoop {
         public struct Change: Hashable, Sendable {
             /// The name of the file in the watched directory, or of the watched file.
             ///
-            /// It is `nil` if it is not known. Bytes that are not UTF-8 are replaced. Of a file that
-            /// the loop watches under several names, it is the name that was watched first.
+            /// It is `nil` if it is not known. Bytes that are not UTF-8 are replaced. Of a file
+            /// that the loop watches under several names, it is the name that was watched first.
             public let name: String?
             /// The kinds of the changes.
             public internal(set) var kinds: Kinds
@@ -62,8 +62,8 @@ extension UVRunLoop {
         /// Starts to watch a file or directory for the calling thread's loop.
         ///
         /// Add the source to the loop with
-        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. Changes from now on are reported.
-        /// The first watch of a loop takes a file descriptor.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. Changes from now
+        /// on are reported. The first watch of a loop takes a file descriptor.
         ///
         /// > Threading: The thread whose loop serves the source. Traps if the loop runs in virtual
         /// > time.

@@ -42,7 +42,8 @@ extension UVRunLoop.ChildProcess {
         public var output: Stream
         /// The standard error output.
         public var errorOutput: Stream
-        /// Whether the child leads a session of its own, so that it gets no signals of the terminal.
+        /// Whether the child leads a session of its own, so that it gets no signals of the
+        /// terminal.
         public var startsSession: Bool
 
         /// Describes a program to start.

@@ -5,10 +5,10 @@ extension UVRunLoop {
     ///
     /// The program is started when the source is created. The child inherits no descriptors but its
     /// standard ones, and starts with default dispositions and no blocked signals. Its output and
-    /// its exit are told one event per call, in the modes to which the source was added; output that
-    /// is not taken makes the pipe fill up, until the child waits. The exit is told when it has
-    /// happened, which may be before the end of the output. After the last event, when the child has
-    /// ended and its pipes are closed, the source becomes invalid.
+    /// its exit are told one event per call, in the modes to which the source was added; output
+    /// that is not taken makes the pipe fill up, until the child waits. The exit is told when it
+    /// has happened, which may be before the end of the output. After the last event, when the
+    /// child has ended and its pipes are closed, the source becomes invalid.
     ///
     /// The status of this child only is collected. `SIGCHLD` may be handled by other code: the exit
     /// is found by a pidfd. If the process ignores `SIGCHLD`, statuses are lost.
@@ -59,8 +59,8 @@ extension UVRunLoop {
         /// Starts a program for the calling thread's loop.
         ///
         /// Add the source to the loop with
-        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file descriptor, and
-        /// one for each pipe.
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``. It takes one file
+        /// descriptor, and one for each pipe.
         ///
         /// > Threading: The thread whose loop serves the source. It waits until the program was
         /// > loaded. Traps if the loop runs in virtual time.

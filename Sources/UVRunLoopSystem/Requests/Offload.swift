@@ -3,8 +3,8 @@ import UVRunLoop
 extension UVRunLoop {
     /// Does work on libuv's thread pool, and delivers the result on the loop's thread.
     ///
-    /// For work that blocks or takes long, which would keep the loop from serving anything else. The
-    /// work is queued when the source is created. The result is delivered once, in the modes to
+    /// For work that blocks or takes long, which would keep the loop from serving anything else.
+    /// The work is queued when the source is created. The result is delivered once, in the modes to
     /// which the source was added; until then it waits. The source is valid during that call and
     /// invalid afterwards, and when the thread of its loop ends.
     ///

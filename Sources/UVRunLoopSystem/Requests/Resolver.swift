@@ -6,9 +6,9 @@ extension UVRunLoop {
     ///
     /// A thread of libuv's pool asks the system as `getaddrinfo` does: `/etc/hosts`, DNS and
     /// whatever else is configured. The lookup begins when the source is created; see ``Offload``
-    /// for the pool. The result is delivered once, in the modes to which the source was added; until
-    /// then it waits. The source is valid during that call and invalid afterwards, and when the
-    /// thread of its loop ends.
+    /// for the pool. The result is delivered once, in the modes to which the source was added;
+    /// until then it waits. The source is valid during that call and invalid afterwards, and when
+    /// the thread of its loop ends.
     ///
     /// See *Input Sources* in Apple's guide.
     ///

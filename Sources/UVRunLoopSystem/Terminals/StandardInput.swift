@@ -1,12 +1,13 @@
 import UVRunLoop
 
 extension UVRunLoop {
-    /// Reads the standard input, whatever it is: a terminal, a pipe, a socket, a file or `/dev/null`.
+    /// Reads the standard input, whatever it is: a terminal, a pipe, a socket, a file or
+    /// `/dev/null`.
     ///
-    /// The bytes are told in the modes to which the source was added, one read per call. What is not
-    /// taken stays in the kernel. After the end of the input, or a failure, the source becomes
-    /// invalid. The descriptor is not closed. Descriptors 0, 1 and 2 keep their blocking mode, which
-    /// they share with other processes; another one is non-blocking while it is watched.
+    /// The bytes are told in the modes to which the source was added, one read per call. What is
+    /// not taken stays in the kernel. After the end of the input, or a failure, the source becomes
+    /// invalid. The descriptor is not closed. Descriptors 0, 1 and 2 keep their blocking mode,
+    /// which they share with other processes; another one is non-blocking while it is watched.
     ///
     /// The source becomes invalid when the thread of its loop ends while it is in a mode.
     ///
@@ -30,7 +31,8 @@ extension UVRunLoop {
 
         /// Creates a source for the standard input.
         ///
-        /// Add it to a loop with ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
+        /// Add it to a loop with
+        /// ``UVRunLoop/add(_:forMode:file:line:)-(UVRunLoop.PortSource,_,_,_)``.
         ///
         /// > Threading: The thread whose loop serves the source, because the handler is bound to
         /// > it.

@@ -6,8 +6,8 @@ extension UVRunLoop {
     /// Read the terminal with a ``StandardInput``, and learn of changes of its size with a
     /// ``SignalSource`` for `SIGWINCH`. If a mode was set, the flags from before are put back when
     /// the terminal is closed or released, when the thread of its loop ends, and when the process
-    /// exits by `exit` or by returning from its main function; not when a signal ends it. If several
-    /// have set the mode of one terminal, the last that is closed puts the flags back.
+    /// exits by `exit` or by returning from its main function; not when a signal ends it. If
+    /// several have set the mode of one terminal, the last that is closed puts the flags back.
     ///
     /// > Threading: The thread of the loop that has created it; traps elsewhere, except for
     /// > ``close()``.

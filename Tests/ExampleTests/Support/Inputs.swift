@@ -24,8 +24,8 @@ final class Terminal {
     }
 }
 
-/// A pipe that a process of its own writes to, so that no process that another test forks has a copy
-/// of the write end: the pipe would not end before that process does.
+/// A pipe that a process of its own writes to, so that no process that another test forks has a
+/// copy of the write end: the pipe would not end before that process does.
 final class NamedPipe {
     let readEnd: CInt
     private let writer: ChildProgram

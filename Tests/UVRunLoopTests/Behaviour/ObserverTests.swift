@@ -70,8 +70,8 @@ import UVRunLoop
         }
     }
 
-    /// The sleep's observer goes when the captures of another one are released, which is between the
-    /// poll of step 5 and the taking of what it found.
+    /// The sleep's observer goes when the captures of another one are released, which is between
+    /// the poll of step 5 and the taking of what it found.
     @Test(arguments: DriverKind.allCases)
     func aPortThatIsReadyIsServedAlthoughTheSleepsObserverGoesMeanwhile(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in

@@ -1,8 +1,8 @@
 import Testing
 import UVRunLoop
 
-/// In which pass a timer fires whose date comes while a handler runs: timers fire in step 9, all that
-/// are due at its beginning.
+/// In which pass a timer fires whose date comes while a handler runs: timers fire in step 9, all
+/// that are due at its beginning.
 @Suite(.timeLimit(.minutes(15))) struct TimerStepTests {
     @Test(arguments: DriverKind.allCases)
     func aDateThatPassesDuringAHandlerWaitsForItsEnd(kind: DriverKind) {

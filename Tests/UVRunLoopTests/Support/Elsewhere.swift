@@ -5,7 +5,8 @@
 
 /// Has another thread do something when the loop's clock has advanced.
 ///
-/// - Returns: What comes when it is done: a loop that it wakes may be ahead of what it does after that.
+/// - Returns: What comes when it is done: a loop that it wakes may be ahead of what it does after
+///   that.
 @discardableResult
 func elsewhere(
     after delay: Duration,

@@ -3,8 +3,8 @@ import Testing
 
 @testable import UVRunLoop
 
-/// Descriptors 0, 1 and 2, which the program that starts the process chooses: each test in a process
-/// of its own.
+/// Descriptors 0, 1 and 2, which the program that starts the process chooses: each test in a
+/// process of its own.
 @Suite(.timeLimit(.minutes(15))) struct StandardDescriptorTests {
     // MARK: Their mode
 

@@ -173,7 +173,7 @@ struct LoopProgram {
     private func holdsBlock(_ mode: Int, _ blocks: inout Blocks) -> Bool {
         guard mayHoldBlocks(blocks) else { return false }
         blocks.emptyUpTo = .max
-        world.queue.goOn(&blocks.reader)
+        world.queue.enterNextSegmentAtEnd(&blocks.reader)
         if world.queue.peek(blocks.reader) == SlotMark.first + UInt64(mode) { return true }
         take(&blocks)
         return blocks.waiting.contains { isFor($0, mode) }
