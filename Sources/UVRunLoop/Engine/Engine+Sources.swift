@@ -26,6 +26,12 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
 
 extension GenericEngine {
     /// Adds a source to a mode; returns the modes that it joined.
+    ///
+    /// - Parameters:
+    ///   - ticket: The source.
+    ///   - mode: The mode.
+    ///   - signal: The number of the signal of a source that is new in the loop; `nil` for one that
+    ///     is in other modes, where the loop may just be taking its signal.
     mutating func add(
         _ ticket: Ticket,
         sourceTo mode: UVRunLoop.Mode,
@@ -103,12 +109,18 @@ extension GenericEngine {
         if record.signal != nil { signalledCount -= 1 }
     }
 
+    /// A source that was taken off the queues to be fired, and its ticket then.
+    struct TakenSource {
+        let source: Items.Source
+        let ticket: Ticket
+    }
+
     /// Takes the first signalled source of the mode off the queues.
-    mutating func takeFirstSignalled(in mode: Int) -> Items.Source? {
+    mutating func takeFirstSignalled(in mode: Int) -> TakenSource? {
         guard let slot = modes[mode].signalled.first else { return nil }
         let ticket = sources.ticket(at: slot)
         clearSignal(ticket)
-        return sources.modify(ticket) { $0.source }
+        return sources.modify(ticket) { TakenSource(source: $0.source, ticket: ticket) }
     }
 
     /// Appends the signalled sources of the mode, in no particular order.

@@ -157,14 +157,17 @@ extension UVRunLoop {
 
         /// Takes the signal, right before the source is performed.
         ///
-        /// - Parameter loop: A loop that has already removed the source from its queues. If it is
-        ///   signalled again meanwhile, that loop finds nothing to do.
+        /// - Parameters:
+        ///   - loop: A loop that has already removed the source from its queues. If it is signalled
+        ///     again meanwhile, that loop finds nothing to do.
+        ///   - cleared: The source's ticket in that loop then; it may have been added anew.
         /// - Returns: Whether the source was signalled and is valid.
-        func takeSignal(clearedIn loop: UVRunLoop? = nil) -> Bool {
+        func takeSignal(clearedIn loop: UVRunLoop? = nil, _ cleared: Ticket = .none) -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal(&state)
                 state.links.forEachUnretained({ $0.loop }, with: { $0.ticket }) { other, ticket in
-                    if other !== loop { other.withEngine { $0.clearSignal(ticket) } }
+                    if other === loop, ticket == cleared { return }
+                    other.withEngine { $0.clearSignal(ticket) }
                 }
                 return state.isValid && wasSignalled
             }

@@ -36,7 +36,7 @@ extension UVRunLoop {
     private func takeAndFireSignalledSources(_ run: inout Run) -> Bool {
         let mode = run.modeIndex
         let returnsAfterSource = run.terms.returnsAfterSource
-        var first: Source?
+        var first: Engine.TakenSource?
         let count = withEngine { engine -> Int in
             let count = engine.modes[mode].signalled.count
             // A single source needs no batch.
@@ -53,10 +53,12 @@ extension UVRunLoop {
     }
 
     /// Fires a source that was taken; if another loop has fired it first, the next signalled one.
-    private func fire(_ first: consuming Source, orNextIn mode: Int) -> Bool {
+    private func fire(_ first: consuming Engine.TakenSource, orNextIn mode: Int) -> Bool {
         var next = Optional(first)
-        while let source = next.take() {
-            if source.takeSignal(clearedIn: self), callOut(source) { return true }
+        while let taken = next.take() {
+            if taken.source.takeSignal(clearedIn: self, taken.ticket), callOut(taken.source) {
+                return true
+            }
             next = withEngine { $0.takeFirstSignalled(in: mode) }
         }
         return false

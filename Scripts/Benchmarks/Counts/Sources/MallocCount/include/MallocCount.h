@@ -42,8 +42,7 @@ long count_clock_reads(enum count_part part);
 /// How many jobs any thread gave to the concurrency runtime's pool during a part.
 long count_pool_jobs(enum count_part part);
 
-/// The bytes that every thread together holds, by the allocator's own account: what is usable of
-/// each piece of memory and the word before it.
+/// The bytes that all threads together hold, by the allocator's own account.
 long count_bytes_held(void);
 
 /// Makes the monotonic clocks stand still.
