@@ -110,7 +110,7 @@ extension GenericEngine {
     }
 
     /// A source that was taken off the queues to be fired, and its ticket then.
-    struct TakenSource {
+    struct TakenSource: ~Copyable {
         let source: Items.Source
         let ticket: Ticket
     }

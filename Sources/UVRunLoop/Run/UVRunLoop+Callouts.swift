@@ -54,7 +54,7 @@ extension UVRunLoop {
 
     /// Fires a source that was taken; if another loop has fired it first, the next signalled one.
     private func fire(_ first: consuming Engine.TakenSource, orNextIn mode: Int) -> Bool {
-        var next = Optional(first)
+        var next: Engine.TakenSource? = consume first
         while let taken = next.take() {
             if taken.source.takeSignal(clearedIn: self, taken.ticket), callOut(taken.source) {
                 return true

@@ -11,12 +11,13 @@ import Testing
             let source = UVRunLoop.Source { _ in }
             loop.add(source, forMode: .default)
             source.signal()
-            let taken = loop.withEngine { $0.takeFirstSignalled(in: 0) }
+            let ticket = loop.withEngine { $0.takeSignalled(in: 0)?.ticket }
             action(loop, source)
-            #expect(taken.map { $0.source.takeSignal(clearedIn: loop, $0.ticket) } == true)
+            #expect(source.takeSignal(clearedIn: loop, ticket ?? .none))
             // Nothing is left that would end a sleep.
             #expect(loop.withEngine { $0.signalledCount } == 0)
-            #expect(loop.withEngine { $0.takeFirstSignalled(in: 0) == nil })
+            let left = loop.withEngine { $0.takeSignalled(in: 0)?.ticket }
+            #expect(left == nil)
             source.signal()
             #expect(loop.withEngine { $0.signalledCount } == 1)
             source.invalidate()
