@@ -25,13 +25,14 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
 }
 
 extension GenericEngine {
-    /// Adds a source to a mode; returns the modes that it joined.
+    /// Adds a source to a mode.
     ///
     /// - Parameters:
     ///   - ticket: The source.
     ///   - mode: The mode.
     ///   - signal: The number of the signal of a source that is new in the loop; `nil` for one that
     ///     is in other modes, where the loop may just be taking its signal.
+    /// - Returns: The modes that it joined.
     mutating func add(
         _ ticket: Ticket,
         sourceTo mode: UVRunLoop.Mode,

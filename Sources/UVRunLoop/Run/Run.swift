@@ -147,12 +147,9 @@ enum PassEvent: ~Copyable {
 }
 
 /// What a pass has done in step 9.
-enum PassOutcome {
-    case nothing
-    /// A port had its turn, but what it did does not count as a handled source.
-    case servedPort
-    case handledPort
-
-    var servedPort: Bool { self != .nothing }
-    var handledPort: Bool { self == .handledPort }
+struct PassOutcome {
+    /// Whether a port had its turn.
+    var servedPort = false
+    /// Whether what it did counts as a handled source.
+    var handledPort = false
 }

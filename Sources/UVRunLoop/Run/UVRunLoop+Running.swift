@@ -281,7 +281,7 @@ extension UVRunLoop {
             if run.delivery == nil { notify(.afterWaiting, &run) }
         }
 
-        let outcome = mayHaveEvent(&run) ? process(pendingEvent(&run), &run) : .nothing
+        let outcome = mayHaveEvent(&run) ? process(pendingEvent(&run), &run) : PassOutcome()
         // Runs nested in a handler have stored their own value.
         run.local.servedPort = outcome.servedPort
         performBlocks(&run)
@@ -326,12 +326,12 @@ extension UVRunLoop {
         switch consume event {
         case .port(let delivery):
             run.local.servedPort = true
-            return serve(delivery, &run) ? .handledPort : .servedPort
+            return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
         case .timers(let first):
             run.local.servedPort = false
             fireTimers(from: first, &run)
-            return .nothing
-        case .nothing: return .nothing
+            return PassOutcome()
+        case .nothing: return PassOutcome()
         }
     }
 
