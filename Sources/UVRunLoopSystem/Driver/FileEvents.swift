@@ -8,7 +8,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
     private let raw: UnsafeMutablePointer<uv_fs_event_t>
     private let path: String
     private let didChange: @Sendable (UVRunLoop.FileWatch.Change) -> Void
-    /// How many changes the present poll has found, and when it found the first.
+    /// How many changes the present poll has found, and the thread's processor time at the first.
     private var changeCount = 0
     private var firstChange: Int64 = 0
     /// Whether the watch was stopped for the rest of the present poll.
@@ -84,7 +84,8 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
 
     // MARK: A path that changes faster than it is read
 
-    /// For how long the changes of one poll are read, in nanoseconds.
+    /// For how long the changes of one poll are read, in nanoseconds of processor time: a thread
+    /// that other programs hold up drops no changes.
     private static let maxReading: Int64 = 20_000_000
     /// How many are read without asking the clock.
     private static let changesAtOnce = 32
@@ -94,11 +95,17 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
     /// libuv reads until there are no more changes, so while a path changes faster than that it
     /// would go on for ever.
     private func restIfOverdue() {
-        let now = monotonicNow()
+        let now = processorTime
         if changeCount == 1 { firstChange = now }
         guard now - firstChange > Self.maxReading else { return }
         isResting = true
         _ = unsafe uv_fs_event_stop(raw)
+    }
+
+    private var processorTime: Int64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     override func eventsWereNoted() {
