@@ -72,7 +72,7 @@ let package = Package(
         ),
         .target(
             name: "UVRunLoopTesting",
-            dependencies: ["UVLibc", "UVRunLoop"],
+            dependencies: ["CUVSupport", "UVLibc", "UVRunLoop"],
             swiftSettings: safe
         ),
         .target(

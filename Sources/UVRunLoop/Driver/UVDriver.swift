@@ -222,23 +222,20 @@ final class UVDriver: LoopDriver {
         ifCurrent isCurrent: (WatchOrder) -> Bool,
         refused: (WatchOrder, UVError) -> Void
     ) {
-        var mayBeStale: [CInt] = []
         // Under the lock, so that no other thread releases and closes a descriptor that libuv is
         // about to watch.
         uvRemote.withDescriptors { descriptors in
             for order in orders where isCurrent(order) {
                 do throws(UVError) {
                     try start(order, &descriptors)
-                    try watches[order.descriptor]?.arm(order.events ?? [], epoll: descriptors.epoll)
-                    descriptors.markWatched(order.descriptor)
+                    try watches[order.descriptor]?.arm(order.events ?? [], in: &descriptors)
                 } catch {
                     forget(order.descriptor)
-                    if descriptors.release(order.descriptor) { mayBeStale.append(order.descriptor) }
+                    descriptors.release(order.descriptor)
                     refused(order, error)
                 }
             }
         }
-        mayBeStale.forEach(uvRemote.requireNoStaleRegistration)
     }
 
     /// Makes sure that a `uv_poll` of this registration exists and is started.
@@ -275,8 +272,7 @@ final class UVDriver: LoopDriver {
                 return descriptors.pause(order.descriptor)
             }
             do {
-                try watch.arm(events, epoll: descriptors.epoll)
-                descriptors.markWatched(order.descriptor)
+                try watch.arm(events, in: &descriptors)
             } catch {
                 isCarriedOut = false
             }

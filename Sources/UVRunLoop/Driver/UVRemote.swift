@@ -52,21 +52,22 @@ final class UVRemote: LoopRemote {
     }
 
     func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
-        let mayBeStale = state.withLock { state in
-            guard !isWanted() else { return false }
+        let suspects = state.withLock { state -> [CInt] in
+            guard !isWanted() else { return [] }
             released.store(true, ordering: .relaxed)
-            return state.descriptors.release(descriptor)
+            state.descriptors.release(descriptor)
+            return state.descriptors.takeSuspects()
         }
-        if mayBeStale { requireNoStaleRegistration(of: descriptor) }
+        suspects.forEach(requireNoStaleRegistration)
     }
 
-    /// Traps if the kernel still reports a descriptor that was closed before it was released.
+    /// Traps if the kernel still reports a descriptor that was closed while it was watched.
     ///
     /// It does while a duplicate of the descriptor is open, and the registration can only be
     /// removed by the number that is gone. libuv would spin forever at the next event. Another
     /// thread that starts a process also has a duplicate, but only until the program is loaded, so
     /// this waits for a while; not under the lock, which a wake-up of the loop takes.
-    func requireNoStaleRegistration(of descriptor: CInt) {
+    private func requireNoStaleRegistration(of descriptor: CInt) {
         var checks = 1
         while state.withLock({ $0.descriptors.holdsStaleRegistration(of: descriptor) }) {
             require(
@@ -96,10 +97,12 @@ final class UVRemote: LoopRemote {
 
     /// Lends the epoll set while no other thread can change it; does nothing once closed.
     func withDescriptors(_ body: (inout WatchedDescriptors) -> Void) {
-        state.withLock { state in
-            guard state.descriptors.epoll >= 0 else { return }
+        let suspects = state.withLock { state -> [CInt] in
+            guard state.descriptors.epoll >= 0 else { return [] }
             body(&state.descriptors)
+            return state.descriptors.takeSuspects()
         }
+        suspects.forEach(requireNoStaleRegistration)
     }
 }
 
@@ -111,6 +114,9 @@ struct WatchedDescriptors {
     private var isWatched: [CInt: Bool] = [:]
     /// Released descriptors that libuv still has a `uv_poll` for.
     private var released: Set<CInt> = []
+    /// Descriptors that were closed while the kernel watched them. Each number is free, or belongs to
+    /// another file, and ``holdsStaleRegistration(of:)`` may be true.
+    private var suspects: [CInt] = []
 
     mutating func take(_ descriptor: CInt) throws(UVError) {
         if isWatched[descriptor] == nil {
@@ -123,16 +129,21 @@ struct WatchedDescriptors {
     func isTaken(_ descriptor: CInt) -> Bool { isWatched[descriptor] != nil }
 
     /// Gives a descriptor back, if it was taken.
-    ///
-    /// - Returns: Whether it was closed while the kernel watched it. The number is free then, or
-    ///   belongs to an unwatched file, and ``holdsStaleRegistration(of:)`` may be true.
-    mutating func release(_ descriptor: CInt) -> Bool {
-        guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return false }
+    mutating func release(_ descriptor: CInt) {
+        guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return }
         released.insert(descriptor)
-        let wasFound = cuv_epoll_delete(epoll, descriptor) == 0
+        let wasFound = delete(descriptor, wasWatched: wasWatched)
         BlockingFlags.giveBack(descriptor, isSameFile: wasWatched ? wasFound : nil)
-        return wasWatched && !wasFound
     }
+
+    /// Removes a descriptor from the epoll set; returns whether it was there.
+    private mutating func delete(_ descriptor: CInt, wasWatched: Bool) -> Bool {
+        let wasFound = cuv_epoll_delete(epoll, descriptor) == 0
+        if wasWatched, !wasFound { suspects.append(descriptor) }
+        return wasFound
+    }
+
+    mutating func takeSuspects() -> [CInt] { suspects.isEmpty ? [] : exchange(&suspects, with: []) }
 
     /// Whether the set holds a registration of a number besides that of a descriptor taken since.
     func holdsStaleRegistration(of descriptor: CInt) -> Bool {
@@ -142,21 +153,25 @@ struct WatchedDescriptors {
 
     /// Removes a descriptor from the epoll set, because errors and hang-ups cannot be masked.
     mutating func pause(_ descriptor: CInt) {
-        // An error is ignored: the descriptor is closed or not in the set.
-        _ = cuv_epoll_delete(epoll, descriptor)
-        markWatched(descriptor, false)
+        guard let wasWatched = isWatched[descriptor] else { return }
+        _ = delete(descriptor, wasWatched: wasWatched)
+        isWatched[descriptor] = false
     }
 
-    /// Sets whether a descriptor that was taken is in the epoll set.
-    mutating func markWatched(_ descriptor: CInt, _ isInSet: Bool = true) {
-        if isWatched[descriptor] != nil { isWatched[descriptor] = isInSet }
+    /// Records that a descriptor that was taken is in the epoll set.
+    ///
+    /// - Parameter isNew: Whether it was not there before.
+    mutating func didArm(_ descriptor: CInt, isNew: Bool) {
+        if isNew, isWatched[descriptor] == true { suspects.append(descriptor) }
+        if isWatched[descriptor] != nil { isWatched[descriptor] = true }
     }
 
     mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }
 
     mutating func releaseAll() {
         // The epoll set is closed next, with all its remaining registrations.
-        for descriptor in isWatched.keys { _ = release(descriptor) }
+        for descriptor in isWatched.keys { release(descriptor) }
+        suspects = []
         epoll = -1
     }
 }

@@ -74,15 +74,13 @@ final class UVWatch {
     }
 
     /// Sets the events that the kernel reports.
-    func arm(_ events: Events, epoll: CInt) throws(UVError) {
+    func arm(_ events: Events, in descriptors: inout WatchedDescriptors) throws(UVError) {
         wanted = events
-        let mask = kernelMask
+        let (epoll, mask) = (descriptors.epoll, kernelMask)
         let status = cuv_epoll_modify(epoll, descriptor, mask)
-        guard status == UV_ENOENT.rawValue else {
-            try accepted(status)
-            return
-        }
-        try accepted(cuv_epoll_add(epoll, descriptor, mask))
+        let isNew = status == UV_ENOENT.rawValue
+        try accepted(isNew ? cuv_epoll_add(epoll, descriptor, mask) : status)
+        descriptors.didArm(descriptor, isNew: isNew)
     }
 
     /// Clears the wanted events.
@@ -141,12 +139,12 @@ final class UVWatch {
 
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {
         let condition = cuv_condition(descriptor)
-        guard condition >= 0, condition & CInt(cuv_poll_error | cuv_poll_invalid) == 0 else {
+        guard condition >= 0, condition & CInt(cuv_poll_invalid) == 0 else {
             report.events = .hangUp
             return
         }
         report.events = Events(kernelMask: condition)
-        if condition & CInt(cuv_poll_hang_up) != 0 {
+        if condition & CInt(cuv_poll_hang_up | cuv_poll_error) != 0 {
             if report.events.contains(.readable), cuv_unread_bytes(descriptor) > 0 {
                 report.details.insert(.unread)
             }

@@ -111,9 +111,13 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
     /// Resumes production from any thread.
     final func takeNoticeOfRoom() {
-        onThread { handle in
-            if !handle.isClosed { handle.eventWasTaken() }
-        }
+        // At once if possible, before what other threads have asked for, which may take long.
+        guard !loop.isOnOwnThread else { return resumeProduction() }
+        onThread { $0.resumeProduction() }
+    }
+
+    private func resumeProduction() {
+        if !isClosed { eventWasTaken() }
     }
 
     /// How many actions the loop's thread performs at a time, for the sake of everything else that

@@ -1,3 +1,4 @@
+import CUVSupport
 internal import UVLibc
 import UVRunLoop
 
@@ -43,7 +44,10 @@ struct PollSet: Sendable {
         let found = CInt(entries[index].found)
         var condition = Condition(events: .init(kernelMask: found))
         if found & (POLLERR | POLLNVAL | POLLHUP) != 0 { condition.events.insert(.hangUp) }
-        condition.hasUnread = found & POLLIN != 0 && found & (POLLERR | POLLNVAL) == 0
+        // With an error, poll(2) also tells of the end as data.
+        condition.hasUnread =
+            found & POLLIN != 0 && found & POLLNVAL == 0
+            && (found & POLLERR == 0 || cuv_unread_bytes(entries[index].descriptor) > 0)
         return condition
     }
 }

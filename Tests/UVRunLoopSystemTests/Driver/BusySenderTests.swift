@@ -31,6 +31,23 @@ import UVRunLoopSystem
         }
     }
 
+    /// The end of an event makes room for another one, and no more.
+    @Test func anEventDoesNotDoAllThatOtherThreadsWaitFor() throws {
+        try withLoop { loop in
+            let left = Box<[Int]>([])
+            let port = try UVRunLoop.DatagramPort(boundTo: .ipv4Loopback(port: 0)) { port, _ in
+                left.value.append(port.queuedBytes)
+                if left.value.count == 3 { loop.stop() }
+            }
+            let target = port.localAddress
+            loop.add(port, forMode: .default)
+            startThread { for _ in 0..<5_000 { try? port.send([1], to: target) } }.join()
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(left.value.count == 3 && left.value.min() ?? 0 > 1_000, "\(left.value)")
+            port.invalidate()
+        }
+    }
+
     @Test func aThreadThatWritesWithoutAPauseDoesNotHoldUpTheLoop() throws {
         try withLoop { loop in
             let child = try UVRunLoop.ChildProcess(

@@ -28,6 +28,13 @@ import Testing
         }
     }
 
+    /// A run that cannot serve the source finds it ready, and would for ever.
+    @Test func aClosedDescriptorThatAnotherModeFindsReadyEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            inQuietProcess { leaveAGhostToAnotherMode() }
+        }
+    }
+
     /// As while another thread starts a process.
     @Test func aDuplicateThatIsClosedSoonIsWaitedFor() async {
         await #expect(processExitsWith: .success) {
@@ -191,6 +198,20 @@ private func leaveAGhostToTheEndOfALoop() {
     thread.join()
     var byte: UInt8 = 0
     exitUnless(unsafe read(duplicate, &byte, 1) == 1)
+}
+
+private func leaveAGhostToAnotherMode() {
+    let loop = UVRunLoop.current
+    let other = UVRunLoop.Mode("early close, other")
+    loop.add(UVRunLoop.Source { _ in }, forMode: other)
+    let ends = openPipe()
+    let duplicate = dup(ends.read)
+    let source = serve(ends.read)
+    close(ends.read)
+    exitUnless(write(ends.write, "x", 1) == 1)
+    loop.run(mode: other, for: .milliseconds(5))
+    source.invalidate()
+    close(duplicate)
 }
 
 private func leaveAGhost() {

@@ -157,6 +157,31 @@ import Testing
         }
     }
 
+    /// What came before a reset can be read after it.
+    @Test(arguments: DriverKind.allCases)
+    func dataAheadOfAnErrorIsReadFirst(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (near, far) = socketPair()
+            let sent = [UInt8](repeating: 1, count: 20_000)
+            #expect(write(far, sent, sent.count) == sent.count)
+            // A peer that ends with unread data resets the connection.
+            #expect(write(near, "x", 1) == 1)
+            close(far)
+            let count = Box(0)
+            let source = try UVRunLoop.DescriptorSource(near, events: .readable) { _, events in
+                var bytes = [UInt8](repeating: 0, count: 8_000)
+                count.value += max(0, read(near, &bytes, bytes.count))
+                if events.contains(.hangUp) { log.note("hangUp after \(count.value)") }
+            }
+            loop.add(source, forMode: .default)
+            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(count.value == sent.count)
+            #expect(log.entries == ["hangUp after 20000"])
+            source.invalidate()
+            close(near)
+        }
+    }
+
     /// libuv forgets a descriptor with an error, which the kernel goes on reporting.
     @Test func anErrorThatASleepHasFoundIsFoundByNoPassAfterThat() throws {
         try withCountedLoop { loop, driver in
