@@ -72,7 +72,7 @@ let package = Package(
         ),
         .target(
             name: "UVRunLoopTesting",
-            dependencies: ["CUVSupport", "UVLibc", "UVRunLoop"],
+            dependencies: ["UVLibc", "UVRunLoop"],
             swiftSettings: safe
         ),
         .target(

@@ -16,3 +16,6 @@ extension UVRunLoop.DescriptorEvents {
         return mask
     }
 }
+
+/// Whether a descriptor has bytes to be read, and not only their end.
+package func hasUnreadBytes(_ descriptor: CInt) -> Bool { cuv_unread_bytes(descriptor) > 0 }

@@ -114,8 +114,10 @@ struct WatchedDescriptors {
     private var isWatched: [CInt: Bool] = [:]
     /// Released descriptors that libuv still has a `uv_poll` for.
     private var released: Set<CInt> = []
-    /// Descriptors that were closed while the kernel watched them. Each number is free, or belongs to
-    /// another file, and ``holdsStaleRegistration(of:)`` may be true.
+    /// Descriptors that were closed while the kernel watched them.
+    ///
+    /// Each number is free, or belongs to another file, and ``holdsStaleRegistration(of:)`` may be
+    /// true.
     private var suspects: [CInt] = []
 
     mutating func take(_ descriptor: CInt) throws(UVError) {
@@ -160,7 +162,9 @@ struct WatchedDescriptors {
 
     /// Records that a descriptor that was taken is in the epoll set.
     ///
-    /// - Parameter isNew: Whether it was not there before.
+    /// - Parameters:
+    ///   - descriptor: The descriptor.
+    ///   - isNew: Whether it was not there before.
     mutating func didArm(_ descriptor: CInt, isNew: Bool) {
         if isNew, isWatched[descriptor] == true { suspects.append(descriptor) }
         if isWatched[descriptor] != nil { isWatched[descriptor] = true }

@@ -145,7 +145,7 @@ final class UVWatch {
         }
         report.events = Events(kernelMask: condition)
         if condition & CInt(cuv_poll_hang_up | cuv_poll_error) != 0 {
-            if report.events.contains(.readable), cuv_unread_bytes(descriptor) > 0 {
+            if report.events.contains(.readable), hasUnreadBytes(descriptor) {
                 report.details.insert(.unread)
             }
             report.events.insert(.hangUp)

@@ -1,4 +1,3 @@
-import CUVSupport
 internal import UVLibc
 import UVRunLoop
 
@@ -47,7 +46,7 @@ struct PollSet: Sendable {
         // With an error, poll(2) also tells of the end as data.
         condition.hasUnread =
             found & POLLIN != 0 && found & POLLNVAL == 0
-            && (found & POLLERR == 0 || cuv_unread_bytes(entries[index].descriptor) > 0)
+            && (found & POLLERR == 0 || hasUnreadBytes(entries[index].descriptor))
         return condition
     }
 }
