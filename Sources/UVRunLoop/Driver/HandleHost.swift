@@ -33,6 +33,8 @@ package final class HandleHost {
     private var handles: [ObjectIdentifier: any HostedHandle] = [:]
     private var noted: [any HostedHandle] = []
     private(set) var isClosing = false
+    /// What the product that has the handles keeps with them.
+    package var companion: (any AnyObject & Sendable)?
     /// Calls a body while libuv knows no released descriptor, and no thread can release one.
     private let withoutReleased: (_ body: () -> Void) -> Void
 

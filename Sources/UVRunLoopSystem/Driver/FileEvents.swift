@@ -6,6 +6,7 @@ import UVRunLoop
 @safe
 final class FileEvents: LoopHandle, @unchecked Sendable {
     private let raw: UnsafeMutablePointer<uv_fs_event_t>
+    /// The path by which the watch is started again.
     private let path: String
     private let didChange: @Sendable (UVRunLoop.FileWatch.Change) -> Void
     /// How many changes the present poll has found, and the thread's processor time at the first.
@@ -37,7 +38,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         unsafe raw.pointee.data = unsafe data
         host.insert(self)
         do {
-            try start()
+            try start(path)
         } catch {
             close()
             throw UVRunLoop.SystemError(.watch, error)
@@ -53,7 +54,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         return unsafe "\(String(cString: folder))/\(path)"
     }
 
-    private func start() throws(UVError) {
+    private func start(_ path: String) throws(UVError) {
         // An empty path does no more than open the loop's inotify descriptor, with the first watch.
         // The true one may take its time.
         try host.start {
@@ -112,7 +113,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         changeCount = 0
         guard exchange(&isResting, with: false), !isClosed else { return }
         // A path that cannot be watched any more has no more changes.
-        try? start()
+        try? start(path)
         didChange(UVRunLoop.FileWatch.Change(name: nil, kinds: .overflowed))
     }
 

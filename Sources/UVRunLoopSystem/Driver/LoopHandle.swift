@@ -14,6 +14,7 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
     let loop: UVRunLoop
     let host: HandleHost
+    private let turns: ActionTurns
     /// Actions for the loop's thread, in the order in which any threads asked for them.
     private let actions = Guarded(Actions())
     /// The link of the source, which is to be announced.
@@ -28,44 +29,13 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     init(_ site: LoopSite) {
         loop = site.loop
         host = site.host
+        turns = ActionTurns.of(host)
     }
 
     private struct Actions {
-        private var actions: [Action?] = []
-        private var next = 0
-        /// How many were taken and are no longer in the array.
-        private var removedCount = 0
-        /// Whether the loop's thread was asked to perform them.
-        private var isPosted = false
-
-        private var isEmpty: Bool { next == actions.count }
-
-        /// The number of the last action, counted from the first of all.
-        var end: Int { removedCount + actions.count }
-
-        mutating func append(_ action: @escaping Action) { actions.append(action) }
-
-        /// Returns whether the caller has to ask the loop's thread.
-        mutating func post() -> Bool { !exchange(&isPosted, with: true) }
-
-        /// Ends one round; returns whether the caller has to ask for another.
-        mutating func endRound() -> Bool {
-            isPosted = !isEmpty
-            return isPosted
-        }
-
-        mutating func takeFirst(before end: Int = .max) -> Action? {
-            guard !isEmpty, removedCount + next < end else { return nil }
-            let action = actions[next].take()
-            next += 1
-            // There may always be some that wait, so the array is shortened before it is empty, too.
-            if isEmpty || (next >= 64 && next * 2 >= actions.count) {
-                removedCount += next
-                actions.removeFirst(next)
-                next = 0
-            }
-            return action
-        }
+        var waiting = FirstInFirstOut<Action>()
+        /// Whether the handle has a turn among those of its loop.
+        var hasTurn = false
     }
 
     // MARK: Events
@@ -120,10 +90,6 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         if !isClosed { eventWasTaken() }
     }
 
-    /// How many actions the loop's thread performs at a time, for the sake of everything else that
-    /// it has to do.
-    private static let actionsInARound = 64
-
     /// Has the loop's thread do something, after all that was asked for before: at once if that is
     /// the calling thread.
     ///
@@ -131,30 +97,35 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     final func onThread(_ action: @escaping Action) {
         loop.checkProcess()
         let isOnThread = loop.isOnOwnThread
-        let (end, mustPost) = actions.withLock { actions in
-            actions.append(action)
-            return (actions.end, !isOnThread && actions.post())
+        let (end, needsTurn) = actions.withLock { actions in
+            actions.waiting.append(action)
+            let needsTurn = !isOnThread && !exchange(&actions.hasTurn, with: true)
+            return (actions.waiting.end, needsTurn)
         }
         if isOnThread {
             // Not what others ask for meanwhile.
-            while let action = actions.withLock({ $0.takeFirst(before: end) }) { action(self) }
-        } else if mustPost {
-            post()
+            while let action = actions.withLock({ $0.waiting.takeFirst(before: end) }) {
+                action(self)
+            }
+        } else if needsTurn {
+            turns.append(self)
         }
     }
 
-    private func post() {
-        guard !loop.onThread({ self.performActions() }) else { return }
-        // The thread has ended.
-        while actions.withLock({ $0.takeFirst() }) != nil {}
+    /// Performs the first action, on the loop's thread, in a turn; returns whether the handle needs
+    /// another one.
+    final func performAction() -> Bool {
+        if let action = actions.withLock({ $0.waiting.takeFirst() }) { action(self) }
+        return actions.withLock { actions in
+            actions.hasTurn = !actions.waiting.isEmpty
+            return actions.hasTurn
+        }
     }
 
-    private func performActions() {
-        for _ in 0..<Self.actionsInARound {
-            guard let action = actions.withLock({ $0.takeFirst() }) else { break }
-            action(self)
-        }
-        if actions.withLock({ $0.endRound() }) { post() }
+    /// Releases what the ended thread of the loop was asked for.
+    final func dropActions() {
+        let dropped = actions.withLock { exchange(&$0, with: Actions()) }
+        withExtendedLifetime(dropped) {}
     }
 
     final func loopWillEnd() {

@@ -48,6 +48,33 @@ import UVRunLoopSystem
         }
     }
 
+    /// However many they are, they are served a few at a time, in turn.
+    @Test func manyPortsWithMuchToSendDoNotHoldUpTheLoop() throws {
+        try withLoop { loop in
+            let ports = try (0..<40).map { _ in
+                try UVRunLoop.DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, _ in }
+            }
+            for port in ports { loop.add(port, forMode: .default) }
+            startThread {
+                for port in ports {
+                    for _ in 0..<50 { try? port.send([1], to: port.localAddress) }
+                }
+            }.join()
+            // Not one pass has done everything, and no port had to wait for all of another's.
+            loop.run(mode: .default, for: .zero)
+            let left = ports.map(\.queuedBytes)
+            #expect(left.reduce(0, +) > 1_000, "\(left)")
+            #expect((left.max() ?? 0) - (left.min() ?? 0) <= 1, "\(left)")
+            let timer = UVRunLoop.Timer(after: .zero, interval: .zero) { timer in
+                if ports.allSatisfy({ $0.queuedBytes == 0 }) { loop.stop() }
+            }
+            loop.add(timer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            timer.invalidate()
+            ports.forEach { $0.invalidate() }
+        }
+    }
+
     @Test func aThreadThatWritesWithoutAPauseDoesNotHoldUpTheLoop() throws {
         try withLoop { loop in
             let child = try UVRunLoop.ChildProcess(
