@@ -48,7 +48,8 @@ import Testing
         let woken = try UVRunLoop.Thread(name: "woken one")
         let sender = try UVRunLoop.Thread(name: "sender")
         let isDone = Signal()
-        woken.runLoop.perform {}
+        // Its block has run: no earlier wake-up is under way.
+        try woken.runLoop.performAndWait {}
         awaitSleep(of: woken.runLoop)
         sender.runLoop.perform { woken.runLoop.perform { isDone.send() } }
         isDone.wait()
