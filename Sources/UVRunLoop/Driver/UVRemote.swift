@@ -52,13 +52,11 @@ final class UVRemote: LoopRemote {
     }
 
     func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
-        let suspects = state.withLock { state -> [CInt] in
-            guard !isWanted() else { return [] }
+        withDescriptors { descriptors in
+            guard !isWanted() else { return }
             released.store(true, ordering: .relaxed)
-            state.descriptors.release(descriptor)
-            return state.descriptors.takeSuspects()
+            descriptors.release(descriptor)
         }
-        suspects.forEach(requireNoStaleRegistration)
     }
 
     /// Traps if the kernel still reports a descriptor that was closed while it was watched.

@@ -202,8 +202,8 @@ final class SlotQueue<
         upTo end: Slot,
         _ body: (Place, UInt64) -> Void
     ) {
-        let isKnown = reader.hasPassedOver && reader.first == missing
-        var slot = isKnown ? reader.takenUpTo ?? missing + 1 : missing + 1
+        let known = reader.first == missing ? reader.takenUpTo : nil
+        var slot = known ?? missing + 1
         var nextMissing: Slot?
         defer { reader = Reader(first: missing, takenUpTo: nextMissing ?? slot) }
         while slot != end {

@@ -88,6 +88,8 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
     /// For how long the changes of one poll are read, in nanoseconds of processor time: a thread
     /// that other programs hold up drops no changes.
     private static let maxReading: Int64 = 20_000_000
+    /// How many are read however long it takes: about what the source's inbox bounds by itself.
+    private static let changesAtLeast = 2 * UVRunLoop.FileWatch.capacity
     /// How many are read without asking the clock.
     private static let changesAtOnce = 32
 
@@ -98,7 +100,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
     private func restIfOverdue() {
         let now = processorTime
         if changeCount == 1 { firstChange = now }
-        guard now - firstChange > Self.maxReading else { return }
+        guard changeCount > Self.changesAtLeast, now - firstChange > Self.maxReading else { return }
         isResting = true
         _ = unsafe uv_fs_event_stop(raw)
     }

@@ -12,10 +12,10 @@ extension UVRunLoop {
     /// change that resembles one of the latest that still wait is merged with it. If more than
     /// ``capacity`` wait, the further ones are dropped, and the last change is
     /// ``Kinds/overflowed``: the program should then read the directory anew. So it is when a path
-    /// changes so fast that the loop has read nothing else for 20 ms of processor time: the watch
-    /// rests until the loop has served what waits, and begins anew. The kernel drops changes, too,
-    /// without notice, when the loop does not poll while more than
-    /// `/proc/sys/fs/inotify/max_queued_events` happen.
+    /// changes so fast that the loop has read twice as many of its changes in a row, and nothing else
+    /// for 20 ms of processor time: the watch rests until the loop has served what waits, and begins
+    /// anew. The kernel drops changes, too, without notice, when the loop does not poll while more
+    /// than `/proc/sys/fs/inotify/max_queued_events` happen.
     ///
     /// The source becomes invalid when the thread of its loop ends.
     ///

@@ -20,13 +20,7 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
             loop.add(try hotPort(pipe, log, as: "port"), forMode: .default)
-            let timer = UVRunLoop.Timer(after: .zero, interval: .zero) { _ in log.note("timer") }
-            loop.add(timer, forMode: .default)
-            for _ in 1...6 {
-                letTimePass(.milliseconds(1), loop)
-                loop.run(mode: .default, for: .zero)
-            }
-            #expect(log.entries == ["port", "timer", "port", "timer", "port", "timer"])
+            expectTurnsWithATimer(loop, log)
         }
     }
 
@@ -37,13 +31,7 @@ import UVRunLoop
             let port = SilentPort(log)
             loop.add(port, forMode: .default)
             port.link.announce()
-            let timer = UVRunLoop.Timer(after: .zero, interval: .zero) { _ in log.note("timer") }
-            loop.add(timer, forMode: .default)
-            for _ in 1...6 {
-                letTimePass(.milliseconds(1), loop)
-                loop.run(mode: .default, for: .zero)
-            }
-            #expect(log.entries == ["port", "timer", "port", "timer", "port", "timer"])
+            expectTurnsWithATimer(loop, log)
             UVRunLoop.invalidate(port)
         }
     }
@@ -190,6 +178,17 @@ import UVRunLoop
             #expect(!log.entries.isEmpty)
         }
     }
+}
+
+/// Makes passes beside a timer that is always due, and a port in the loop that is always ready.
+private func expectTurnsWithATimer(_ loop: UVRunLoop, _ log: EventLog) {
+    let timer = UVRunLoop.Timer(after: .zero, interval: .zero) { _ in log.note("timer") }
+    loop.add(timer, forMode: .default)
+    for _ in 1...6 {
+        letTimePass(.milliseconds(1), loop)
+        loop.run(mode: .default, for: .zero)
+    }
+    #expect(log.entries == ["port", "timer", "port", "timer", "port", "timer"])
 }
 
 /// A source that is always ready, because it never reads.
