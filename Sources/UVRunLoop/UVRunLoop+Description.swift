@@ -15,7 +15,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// - Complexity: O(number of items × number of modes).
     public var debugDescription: String {
         guard identity.isThisProcess else { return description }
-        let now = waker.now
+        let now = time
         let listings = contents.withEngine { $0.listings }
         let modes = listings.flatMap { Self.lines(of: $0, now: now) }
         return ([line.with(activityWords).text(with: self)] + modes + workLines)
@@ -33,9 +33,9 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     }
 
     private var stateWords: String {
-        if word.isAsleep { return "asleep" }
-        if innermostRun.isEnded { return "stopping" }
-        return innermostRun.isRunning ? "running" : "not running"
+        if wakeState.isAsleep { return "asleep" }
+        if runState.isEnded { return "stopping" }
+        return runState.isRunning ? "running" : "not running"
     }
 
     /// Describes the state that only the loop's own thread may read.

@@ -1,19 +1,4 @@
-extension UVRunLoop {
-    /// Whether the loop accepts nothing any more, because its thread is ending or has ended.
-    package var hasEnded: Bool { contents.withEngine { $0.isClosed } }
-
-    /// Adds a source; if the loop has ended, which adds nothing, the source becomes invalid.
-    package func addUntilEnd(_ source: some PortSource, forMode mode: Mode = .common) {
-        add(source, forMode: mode)
-        if hasEnded { Self.invalidate(source) }
-    }
-
-    /// Adds a timer to the common modes; returns `false` if the loop has ended.
-    func addUntilEnd(_ timer: Timer) -> Bool {
-        add(timer, forMode: .common)
-        return !hasEnded
-    }
-
+extension UVRunLoop: EndsWithThread {
     /// Ends the loop at thread exit, on the loop's own thread.
     ///
     /// Calls the sources' `cancel` handlers, drops queued blocks and closes the handles. Calls from

@@ -18,7 +18,7 @@ public final class UVRunLoop: Sendable {
     /// Queued perform requests.
     let performs = Guarded(PerformQueue())
     /// Whether the loop runs, and whether its innermost run was stopped.
-    let innermostRun = RunState()
+    let runState = RunState()
     /// Ends its sleep.
     let waker: LoopWaker
     /// State that only the loop's thread uses.
@@ -26,13 +26,13 @@ public final class UVRunLoop: Sendable {
 
     init(
         home: HomeThread,
-        word: WakeState,
+        wakeState: WakeState,
         driver: any LoopDriver,
         isMain: Bool = false
     ) {
         identity = LoopIdentity(home: home, isMain: isMain)
-        contents = LoopContents(jobs: JobQueue(word: word, remote: driver.remote))
-        waker = LoopWaker(word, driver.remote)
+        contents = LoopContents(jobs: JobQueue(wakeState: wakeState, remote: driver.remote))
+        waker = LoopWaker(wakeState, driver.remote)
         local = LoopBound(LocalState(driver: driver), owner: home.identity)
         EnvironmentRecorder.begin()
         identity.anchor.attach(self)
@@ -43,7 +43,7 @@ public final class UVRunLoop: Sendable {
     var home: HomeThread { identity.home }
     var thread: ThreadIdentity { identity.home.identity }
     var isMain: Bool { identity.isMain }
-    var word: WakeState { waker.state }
+    var wakeState: WakeState { waker.state }
     package var remote: any LoopRemote { waker.remote }
 
     /// The location stored in the items that are in this loop.
@@ -66,6 +66,8 @@ public final class UVRunLoop: Sendable {
     /// A summary of the engine's contents, read without its lock.
     var summary: EngineSummary { contents.summary }
 
+    // MARK: What its items ask of it
+
     /// Wakes a sleeping loop after a change to its contents, so that it recomputes its sleep.
     @inline(__always)
     func contentsDidChange() {
@@ -73,12 +75,53 @@ public final class UVRunLoop: Sendable {
         // A change by the loop's own thread needs no second mark: the thread itself clears the
         // first one later, and checks the contents after that. This saves an atomic operation for
         // all but the first of the changes that a handler makes.
-        if word.isMarkedAsChanged, ThreadRecord.isCurrentLoop(self) { return }
+        if wakeState.isMarkedAsChanged, ThreadRecord.isCurrentLoop(self) { return }
         markContentsAsChanged()
     }
 
     @inline(never)
     private func markContentsAsChanged() { waker.contentsDidChange() }
+
+    /// Whether the loop accepts nothing any more, because its thread is ending or has ended.
+    package var hasEnded: Bool { contents.withEngine { $0.isClosed } }
+
+    /// Wakes a sleeping loop after a port was added to a mode.
+    func watchesDidChange() { waker.watchesDidChange() }
+
+    /// Wakes a sleeping loop after a port has announced an event.
+    func portDidAnnounce() { waker.portDidAnnounce() }
+
+    /// Ends the loop's current sleep, or the next one.
+    ///
+    /// The loop then makes another pass, which finds signalled sources. A wake-up that is pending
+    /// when a pass begins is cleared; that pass checks everything anyway.
+    ///
+    /// Makes no system call while the loop is awake. Not async-signal-safe: do not call it in a
+    /// signal handler.
+    ///
+    /// > Threading: Any thread.
+    public func wakeUp() {
+        checkProcess()
+        waker.wakeUp()
+    }
+
+    /// The current time of the loop's clock, in nanoseconds.
+    var time: Int64 {
+        @inline(__always)
+        get { waker.now }
+    }
+
+    /// Returns the later of a date and the current time.
+    @inline(__always)
+    func time(notBefore date: Int64) -> Int64 { waker.time(notBefore: date) }
+
+    /// Lends the driver; returns `nil` if the loop has ended.
+    ///
+    /// > Threading: The loop's own thread; traps elsewhere.
+    func withDriver<Result>(_ body: (any LoopDriver) -> Result) -> Result? {
+        let local = localState()
+        return local.hasEnded ? nil : local.withDriver(body)
+    }
 
     // MARK: The rules
 

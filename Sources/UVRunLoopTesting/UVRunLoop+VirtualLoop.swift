@@ -20,9 +20,9 @@ extension UVRunLoop {
         _ body: (UVRunLoop) throws -> R
     ) rethrows -> R {
         try withLoop(
-            on: { word in
+            on: { wakeState in
                 do {
-                    return try VirtualDriver(word: word, clock: clock)
+                    return try VirtualDriver(wakeState: wakeState, clock: clock)
                 } catch {
                     fail("No run loop could be created on a virtual clock: \(error).")
                 }
@@ -125,8 +125,8 @@ extension UVRunLoop.Thread {
         clock: UVRunLoop.VirtualClock,
         setUp: (@Sendable () -> Void)? = nil
     ) throws(RunLoopError) {
-        try self.init(name, stackSize, setUp) { word throws(UVError) in
-            try VirtualDriver(word: word, clock: clock, name: name)
+        try self.init(name, stackSize, setUp) { wakeState throws(UVError) in
+            try VirtualDriver(wakeState: wakeState, clock: clock, name: name)
         }
     }
 }

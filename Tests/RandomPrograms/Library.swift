@@ -62,8 +62,8 @@ final class Library: @unchecked Sendable {
         let spinning = LoopReference()
         var watched: WatchedDriver?
         let clock = stage == .virtual ? UVRunLoop.VirtualClock() : nil
-        let library = UVRunLoop.withLoop { word in
-            let made = WatchedDriver(driver(word, clock)) {
+        let library = UVRunLoop.withLoop { wakeState in
+            let made = WatchedDriver(driver(wakeState, clock)) {
                 ending.note(.spun)
                 spinning.loop?.stop()
             }
@@ -84,12 +84,12 @@ final class Library: @unchecked Sendable {
     private final class LoopReference { weak var loop: UVRunLoop? }
 
     private static func driver(
-        _ word: WakeState,
+        _ wakeState: WakeState,
         _ clock: UVRunLoop.VirtualClock?
     ) -> any LoopDriver {
         do {
-            guard let clock else { return try UVRunLoop.makeUVDriver(word) }
-            return try VirtualDriver(word: word, clock: clock)
+            guard let clock else { return try UVRunLoop.makeUVDriver(wakeState) }
+            return try VirtualDriver(wakeState: wakeState, clock: clock)
         } catch {
             fatalError("No descriptors are left: \(error)")
         }

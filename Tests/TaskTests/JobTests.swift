@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    @Test(arguments: DriverKind.allCases)
+    func jobsArePerformedAsSoonAsAHandlerHasMadeTheModeCommon(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let mode = UVRunLoop.Mode("a mode that becomes common")
+            let timer = UVRunLoop.Timer(after: .zero) { _ in
+                loop.addCommonMode(mode)
+                log.note("common")
+            }
+            loop.add(timer, forMode: mode)
+            loop.queueJob { log.note("job") }
+            #expect(loop.run(mode: mode, for: .zero) == .timedOut)
+            #expect(log.entries == ["common", "job"])
+        }
+    }
+
     @Test func aJobFromAnotherThreadWakesTheLoop() throws {
         let thread = try startLoopThread()
         let loop = thread.runLoop

@@ -9,11 +9,12 @@ package enum DriverKind: CaseIterable, Sendable {
     /// libuv and real time.
     case uv
 
-    fileprivate func makeDriver(_ word: WakeState) -> any LoopDriver {
+    fileprivate func makeDriver(_ wakeState: WakeState) -> any LoopDriver {
         do {
             switch self {
-            case .manual: return try VirtualDriver(word: word, clock: UVRunLoop.VirtualClock())
-            case .uv: return try UVRunLoop.makeUVDriver(word)
+            case .manual:
+                return try VirtualDriver(wakeState: wakeState, clock: UVRunLoop.VirtualClock())
+            case .uv: return try UVRunLoop.makeUVDriver(wakeState)
             }
         } catch {
             preconditionFailure("No loop could be made: \(error)")

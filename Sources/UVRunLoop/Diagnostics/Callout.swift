@@ -15,7 +15,7 @@ package struct Callout: Sendable {
         label = UVRunLoop.label(of: item)
         switch item {
         case let timer as UVRunLoop.Timer:
-            lateness = max(0, loop.waker.now - timer.nextFireDate.nanoseconds)
+            lateness = max(0, loop.time - timer.nextFireDate.nanoseconds)
             missed = timer.missedFires
         case is UVRunLoop.Observer: detail = "\(UVRunLoop.Activities(rawValue: code))"
         case let port as any UVRunLoop.PortSource: detail = UVRunLoop.PortLink.kind(of: port)

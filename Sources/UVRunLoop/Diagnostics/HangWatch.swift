@@ -180,7 +180,7 @@ final class HangWatch: LoopWatcher {
 }
 
 extension UVRunLoop {
-    fileprivate var isAsleep: Bool { word.isAsleep }
+    fileprivate var isAsleep: Bool { wakeState.isAsleep }
 
     /// The timer whose handler is innermost on the stack, of those that the loop knows of.
     fileprivate var innermostTimer: Timer? { withEngine { $0.firing.timers.last } }

@@ -43,7 +43,7 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
 
     /// The time of the loop that the timer is in, or else of the calling thread's.
     private var loopTime: Int64 {
-        loop?.waker.now ?? UVRunLoop.currentInstant.nanoseconds
+        loop?.time ?? UVRunLoop.currentInstant.nanoseconds
     }
 }
 

@@ -13,7 +13,7 @@ internal import CUVSupport
 @safe
 final class UVDriver: LoopDriver {
     private let loop: UnsafeMutablePointer<uv_loop_t>
-    private let word: WakeState
+    private let wakeState: WakeState
     private let uvRemote = UVRemote()
     private let reports = ReadyReports()
     @safe @exclusivity(unchecked) private var watches = WatchTable()
@@ -33,11 +33,11 @@ final class UVDriver: LoopDriver {
 
     var remote: any LoopRemote { uvRemote }
 
-    init(word: WakeState) throws(UVError) {
+    init(wakeState: WakeState) throws(UVError) {
         var standard = StandardDescriptors.occupyClosed()
         defer { standard.removeAll() }
         try DescriptorReserve.ensure()
-        self.word = word
+        self.wakeState = wakeState
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let status = unsafe cuv_loop_init(loop)
         guard status >= 0 else {
@@ -181,7 +181,7 @@ final class UVDriver: LoopDriver {
         )
         stage = .prepared
         guard mayBlock else { return }
-        guard unsafe !foreignHandles.timerMayHaveFired(loop), word.fallAsleep() else {
+        guard unsafe !foreignHandles.timerMayHaveFired(loop), wakeState.fallAsleep() else {
             return unsafe uv_stop(loop)
         }
         // libuv from 1.45 on does not update its time here, and would sleep too long by the time
@@ -190,7 +190,7 @@ final class UVDriver: LoopDriver {
     }
 
     private func hasPolled() {
-        if mayBlock { word.awaken() }
+        if mayBlock { wakeState.awaken() }
     }
 
     // MARK: Descriptors
@@ -322,7 +322,7 @@ final class UVDriver: LoopDriver {
         alarm?.clearPassedFine(now: uvRemote.now)
         let hadWork = unsafe foreignHandles.haveWork(loop)
         run(UV_RUN_NOWAIT)
-        if hadWork { _ = word.markWoken() }
+        if hadWork { _ = wakeState.markWoken() }
     }
 
     /// Waits by `uv_run`; whatever ends the wait also ends the loop's sleep.
@@ -332,7 +332,7 @@ final class UVDriver: LoopDriver {
         mayBlock = !hasWork
         run(hasWork ? UV_RUN_NOWAIT : UV_RUN_ONCE)
         mayBlock = false
-        _ = word.markWoken()
+        _ = wakeState.markWoken()
     }
 
     // MARK: Hosted handles

@@ -5,12 +5,12 @@ extension UVRunLoop {
     ///
     /// - Returns: The host; `nil` if the loop has ended.
     package func handleHost() -> HandleHost? {
-        let local = localState()
-        if local.hasEnded { return nil }
-        guard let host = local.withDriver({ $0.host() }) else {
-            fail("There is no libuv loop: this run loop runs in virtual time.")
+        withDriver { driver in
+            guard let host = driver.host() else {
+                fail("There is no libuv loop: this run loop runs in virtual time.")
+            }
+            return host
         }
-        return host
     }
 
     /// Whether the loop belongs to this process, and not to one that forked it.

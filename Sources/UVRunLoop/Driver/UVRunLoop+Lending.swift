@@ -29,11 +29,10 @@ extension UVRunLoop {
     public func withUVLoop<Result, Failure: Error>(
         _ body: (UnsafeMutablePointer<uv_loop_t>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let local = localState()
-        guard !local.hasEnded, let uvLoop = unsafe local.withDriver({ unsafe $0.lend() }) else {
+        guard let uvLoop = unsafe withDriver({ unsafe $0.lend() }) ?? nil else {
             fail("There is no libuv loop: this run loop has ended, or it runs in virtual time.")
         }
-        defer { local.withDriver { $0.takeBack() } }
+        defer { withDriver { $0.takeBack() } }
         return try unsafe body(uvLoop)
     }
 }

@@ -69,11 +69,12 @@ extension GenericEngine {
     ///
     /// Usually it does. Every change that makes the kernel report less calls this again.
     mutating func watchAgain(_ ticket: Ticket) {
-        if let wish = ports.modify(ticket, { $0.wish }) { watch(wish, for: ticket) }
+        if let interest = ports.modify(ticket, { $0.interest }) { watch(interest, for: ticket) }
     }
 
-    private mutating func watch(_ wish: PortRecord<Items>.Wish, for ticket: Ticket) {
-        guard let descriptor = wish.descriptor, !descriptors.isArmed(descriptor, for: wish.events)
+    private mutating func watch(_ interest: PortRecord<Items>.Interest, for ticket: Ticket) {
+        guard let descriptor = interest.descriptor,
+            !descriptors.isArmed(descriptor, for: interest.events)
         else { return }
         ports.modify(ticket, in: &modes) { record, modes in
             record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
@@ -349,11 +350,11 @@ extension GenericEngine {
     mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
         let state = ports.modify(ticket) { record in
             record.port.isBeingCalled = false
-            return (record.hasAnnouncement, record.wish)
+            return (record.hasAnnouncement, record.interest)
         }
-        guard let (hasAnnouncement, wish) = state else { return false }
+        guard let (hasAnnouncement, interest) = state else { return false }
         if hasMore || hasAnnouncement { announce(ticket) }
-        watch(wish, for: ticket)
+        watch(interest, for: ticket)
         return true
     }
 }

@@ -206,17 +206,17 @@ extension GenericEngine {
     /// - Parameters:
     ///   - mode: The mode.
     ///   - clock: Returns the current time.
-    ///   - isHere: Whether a timer is still in this loop.
+    ///   - isInLoop: Whether a timer is still in this loop.
     /// - Returns: The timer; `nil` at the end of the batch.
     @inline(__always)
     mutating func takeNext(
         in mode: Int,
         _ clock: () -> Int64,
-        isHere: (Items.Timer) -> Bool
+        isInLoop: (Items.Timer) -> Bool
     ) -> Firing? {
         let next =
             modes[mode].timers.hasDisplaced
-            ? takeNextOrDisplaced(in: mode, clock, isHere) : modes[mode].timers.takeNext()
+            ? takeNextOrDisplaced(in: mode, clock, isInLoop) : modes[mode].timers.takeNext()
         guard let (timer, now) = next else { return nil }
         beginCall(timer, forDate: true)
         let missed = timer.core.series.fire(at: now)
@@ -230,11 +230,11 @@ extension GenericEngine {
     private mutating func takeNextOrDisplaced(
         in mode: Int,
         _ clock: () -> Int64,
-        _ isHere: (Items.Timer) -> Bool
+        _ isInLoop: (Items.Timer) -> Bool
     ) -> (member: Items.Timer, now: Int64)? {
         let timerModes = timerModes
         return modes[mode].timers.takeNextOrDisplaced(clock) { timer in
-            isHere(timer) ? timerModes.place(of: timer, in: mode) : nil
+            isInLoop(timer) ? timerModes.place(of: timer, in: mode) : nil
         }
     }
 

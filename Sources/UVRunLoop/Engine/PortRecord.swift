@@ -61,13 +61,13 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     /// The events that the kernel must report for a port.
-    struct Wish {
+    struct Interest {
         /// `nil` if no reported event can be served now.
         var descriptor: CInt?
         var events: Events
     }
 
-    var wish: Wish { Wish(descriptor: isServable ? watchable : nil, events: wanted) }
+    var interest: Interest { Interest(descriptor: isServable ? watchable : nil, events: wanted) }
 
     private var wanted: Events { events.union(.hangUp) }
 

@@ -4,13 +4,17 @@ import Synchronization
 enum MainLoop {
     private static let place = unsafe Atomic<Unmanaged<UVRunLoop>?>(nil)
 
-    /// The latest loop of a main thread, possibly of a process that this one was forked from; never
-    /// released.
+    /// The loop, if it was created in this process.
     static var loop: UVRunLoop? {
-        get { unsafe place.load(ordering: .acquiring)?.takeUnretainedValue() }
-        set {
-            let loop = unsafe newValue.map { unsafe Unmanaged.passRetained($0) }
-            unsafe place.store(loop, ordering: .releasing)
-        }
+        let latest = unsafe place.load(ordering: .acquiring)?.takeUnretainedValue()
+        return latest.flatMap { $0.identity.isThisProcess ? $0 : nil }
+    }
+
+    /// Sets the loop of this process's main thread.
+    ///
+    /// The one before it is its parent's. That is never released: releasing it would change kernel
+    /// objects that the parent still uses.
+    static func set(_ loop: UVRunLoop) {
+        unsafe place.store(Unmanaged.passRetained(loop), ordering: .releasing)
     }
 }

@@ -58,7 +58,7 @@ final class ThreadRecord {
         )
         unsafe registerDestructor(pointer)
         unsafe registerExitFunction(pointer)
-        if let loop = UVRunLoop.existingMain { adopt(loop) }
+        if let loop = MainLoop.loop { adopt(loop) }
         return record
     }
 
@@ -184,9 +184,10 @@ final class ThreadRecord {
         // may be the last.
         let isLast = record.destructorRounds == teardownRound || !record.endIsAnnounced
         guard isLast else { return unsafe registerDestructor(pointer) }
-        record.loop?.tearDown()
+        let loop: (any EndsWithThread)? = record.loop
+        loop?.tearDown()
         record.home.close()
-        record.loop?.passOnJobs()
+        loop?.passOnJobs()
         EndedThreads.shared.current.add(unsafe EndedRecord(record, pointer))
     }
 }

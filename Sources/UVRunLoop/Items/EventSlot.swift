@@ -46,37 +46,8 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// Takes what is there: an element that nobody waited for, or the end.
     func take() -> Result<Element?, Never>? { state.withLock { $0.intake.take() } }
 
-    /// Takes the next element, or waits for it.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop of the source, on whose thread a task resumes that waits there.
-    ///   - isolation: The caller's actor.
-    ///   - comeBack: Adds the source to its mode again.
-    /// - Returns: The element; `nil` if the sequence has ended or the task was cancelled.
-    func next(
-        on loop: UVRunLoop?,
-        isolation: isolated (any Actor)?,
-        return comeBack: () -> Void
-    ) async -> Element? {
-        if let outcome = take() { return outcome.get() }
-        return await wait(on: loop, isolation: isolation, return: comeBack)
-    }
-
-    /// Waits for the next element, with nothing there before; as ``next(on:isolation:return:)``.
-    func wait(
-        on loop: UVRunLoop?,
-        isolation: isolated (any Actor)?,
-        return comeBack: () -> Void
-    ) async -> Element? {
-        let outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) { task in
-            begin(task, return: comeBack)
-        } onCancel: {
-            state.withLock { $0.intake.cancel() }?.perform()
-        }
-        return outcome.get()
-    }
-
-    private func begin(_ task: SlotState<Element>.Intake.Waiter, return comeBack: () -> Void) {
+    /// Gives a task what is there, or has it wait.
+    func begin(_ task: TaskIntake<Element, Never>.Waiter, return comeBack: () -> Void) {
         let (resumption, isMissed) = state.withLock { state in
             let resumption = state.intake.begin(task)
             return (resumption, resumption == nil && state.comeBack())
@@ -84,6 +55,9 @@ final class EventSlot<Element: Sendable>: Sendable {
         resumption?.perform()
         if isMissed { comeBack() }
     }
+
+    /// Ends the wait of a task that was cancelled.
+    func cancel() { state.withLock { $0.intake.cancel() }?.perform() }
 }
 
 private struct SlotState<Element: Sendable> {

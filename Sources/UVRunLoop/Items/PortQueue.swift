@@ -51,7 +51,7 @@ final class PortQueue: TypedPortReceiver {
     private let handler: HomeBound<(UVRunLoop.Port, Message) -> Void>?
     private let batch: Guarded<Batch>
     /// Tells the task that takes the messages that there are some.
-    private let arrivals = EventSlot<Void> { _, _ in }
+    let arrivals = EventSlot<Void> { _, _ in }
 
     init(_ inbox: PortInbox, _ body: HomeBound<(UVRunLoop.Port, Message) -> Void>?) {
         self.inbox = inbox
@@ -140,18 +140,11 @@ final class PortQueue: TypedPortReceiver {
     /// Has a task take the messages from now on, instead of the handler.
     func takeByTask() { batch.withLock { $0.isTakenByTask = true } }
 
-    /// Waits for a message; returns `nil` at the end of the port, or if the task was cancelled.
-    func next(in loop: UVRunLoop?, isolation: isolated (any Actor)?) async -> Message? {
-        while true {
-            if let message = takeMessage() { return message }
-            // From here on, the next message is announced to the loop.
-            if inbox.hasMore() { continue }
-            let arrival: Void? = await arrivals.next(on: loop, isolation: isolation) {}
-            if arrival == nil { return nil }
-        }
-    }
+    /// Whether there is a message; if there is none, the next one is announced to the loop.
+    func hasMore() -> Bool { inbox.hasMore() }
 
-    private func takeMessage() -> Message? {
+    /// Takes a message, if there is one.
+    func takeMessage() -> Message? {
         let message = batch.withLock { $0.takeNext(refillingFrom: inbox) }
         // Each time: the task may wait for a sender before it takes the next message.
         if message != nil { inbox.tellSenders() }

@@ -81,7 +81,7 @@ extension UVRunLoop {
                 engine.announce(ticket)
             } nowhere: {
             } afterwards: { loop in
-                loop.waker.portDidAnnounce()
+                loop.portDidAnnounce()
             }
         }
 

@@ -157,7 +157,7 @@ extension UVRunLoop {
             _ handler: @escaping (Timer) -> Void
         ) {
             self.init(
-                date: loop?.waker.time(notBefore: date.nanoseconds)
+                date: loop?.time(notBefore: date.nanoseconds)
                     ?? UVRunLoop.currentTime(notBefore: date.nanoseconds),
                 interval,
                 .zero,
@@ -262,7 +262,7 @@ extension UVRunLoop {
         package func setNextFireDate(_ date: Instant) -> Instant? {
             let set = owner.withLock { loop, engine -> Int64? in
                 guard isValid else { return nil }
-                let date = loop.waker.time(notBefore: date.nanoseconds)
+                let date = loop.time(notBefore: date.nanoseconds)
                 engine.setDate(date, of: self)
                 return date
             } nowhere: {
@@ -308,22 +308,6 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func invalidate() {
             UVRunLoop.invalidate(self)
-        }
-
-        /// Calls the handler now.
-        ///
-        /// A repeating timer's dates stay as they are; a one-shot timer is invalid afterwards.
-        /// Does nothing when the timer is invalid.
-        ///
-        /// > Threading: The loop's own thread; traps elsewhere. Any thread for a timer in no loop,
-        /// > if its handler is sendable.
-        ///
-        /// - Parameters:
-        ///   - file: The caller's file, for the message of a trap.
-        ///   - line: The caller's line.
-        public func fire(file: StaticString = #fileID, line: UInt = #line) {
-            useMark.dismiss()
-            UVRunLoop.fire(self, file, line)
         }
     }
 }

@@ -16,12 +16,12 @@ final class JobQueue: Sendable {
     let queue = Queue()
     /// Held while the jobs are passed on, so that no later job overtakes them.
     private let closing = Lock()
-    private let word: WakeState
+    private let wakeState: WakeState
     private let remote: any LoopRemote
     private let owner = OwnerProcess()
 
-    init(word: WakeState, remote: any LoopRemote) {
-        self.word = word
+    init(wakeState: WakeState, remote: any LoopRemote) {
+        self.wakeState = wakeState
         self.remote = remote
     }
 
@@ -38,7 +38,7 @@ final class JobQueue: Sendable {
         guard queue.post(entry.job, mark: entry.context.mark) else {
             return closing.held { LateJobs.add([late(entry)]) }
         }
-        if word.markChangedUnlessMarked() { remote.wakeLoop() }
+        if wakeState.markChangedUnlessMarked() { remote.wakeLoop() }
     }
 
     /// Whether the jobs are passed on.

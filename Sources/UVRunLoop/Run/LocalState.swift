@@ -15,6 +15,10 @@ final class LocalState {
     @safe @exclusivity(unchecked) var nestingLevel = 0
     /// The number of passes begun, nested runs included.
     @safe @exclusivity(unchecked) var passCount: UInt64 = 0
+    /// The number of the pass that is under way: of the innermost one.
+    @safe @exclusivity(unchecked) var pass: UInt64 = 0
+    /// Whether a timer that was just called has put its request off to a later pass.
+    @safe @exclusivity(unchecked) var hasPostponed = false
     /// The number of polls by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0
     /// Whether the latest pass of any run, nested ones included, served a port.

@@ -93,84 +93,7 @@ extension UVRunLoop {
         return batch
     }
 
-    // MARK: Step 9
-
-    /// Fires the timers of the mode's innermost batch, soonest date first, and ends the batch.
-    func fireTimers(from first: consuming Engine.Firing, _ run: inout Run) {
-        var next = Optional(first)
-        while let firing = next.take() {
-            firing.timer.missed.store(firing.missed, ordering: .relaxed)
-            if LoopWatch.isOn { callWatched(firing) } else { firing.timer.callOut() }
-            run.timeHasPassed()
-            next = endFire(firing, &run)
-        }
-    }
-
-    /// Ends a timer's call.
-    ///
-    /// The end of a call and the start of the next, or the end of the batch, share one lock.
-    ///
-    /// - Returns: The next timer of the batch.
-    @inline(__always)
-    private func endFire(_ firing: borrowing Engine.Firing, _ run: inout Run) -> Engine.Firing? {
-        var displaced: [Timer]?
-        var end = TimerCallEnd.goesOn
-        let following = withEngine { engine -> Engine.Firing? in
-            let now = firing.isRepeating ? run.now(by: waker) : nil
-            end = endCall(of: firing.timer, now: now, &engine)
-            let following = takeNext(&run, &engine)
-            if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
-            return following
-        }
-        // Releasing a handler may run user code.
-        if end.finish(firing.timer) || displaced != nil { run.timeHasPassed() }
-        return following
-    }
-
-    /// Takes the next timer of the innermost batch of the run's mode.
-    @inline(__always)
-    func takeNext(_ run: inout Run, _ engine: inout Engine) -> Engine.Firing? {
-        engine.takeNext(in: run.modeIndex) {
-            run.now(by: waker)
-        } isHere: { timer in
-            timer.owner.isIn(location)
-        }
-    }
-
-    /// Ends a timer's call in the loop that began it.
-    @inline(__always)
-    private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
-        guard timer.owner.isIn(location) else {
-            engine.endCallHere(of: timer)
-            return .elsewhere(now: now)
-        }
-        if engine.endCall(timer, now: now) { return .goesOn }
-        let last = timer.becomeInvalid(releasing: true)
-        timer.owner.leave()
-        return .isDone(last)
-    }
-
-    /// Calls a timer's handler at once, whether it is in a loop or not.
-    static func fire(_ timer: Timer, _ file: StaticString, _ line: UInt) {
-        guard timer.isValid else { return }
-        timer.home.check(is: .current) {
-            Caller(file, line, "timer", label: timer.label)
-        }
-        let loop = timer.owner.withLock { loop, engine -> UVRunLoop? in
-            loop.checkThread(file: file, line: line)
-            engine.beginCall(timer)
-            return loop
-        } nowhere: {
-            timer.core.callWillBegin(forDate: false)
-            return nil
-        }
-        guard let loop else {
-            timer.callOut()
-            return timer.endCallElsewhere(now: nil)
-        }
-        loop.callingWithinAHandler(.timer, timer) { timer.callOut() }
-        loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
-    }
+    // MARK: Steps 5 and 9
 
     /// Delivers one event of one port.
     ///
@@ -185,8 +108,8 @@ extension UVRunLoop {
         run.timeHasPassed()
         if isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
-        let isHere = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
-        if !isHere { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
+        let isStillInLoop = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
+        if !isStillInLoop { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
         if isInProcess || run.busyReceiver != nil {
             endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
         }
@@ -240,73 +163,6 @@ extension UVRunLoop {
         if let busy = run.busyReceiver, busy !== receiver { busy.servingDidEnd() }
         if hasMore || run.busyReceiver != nil { run.busyReceiver = hasMore ? receiver : nil }
         if !hasMore { receiver.servingDidEnd() }
-    }
-}
-
-/// The outcome of a timer's call.
-private enum TimerCallEnd: ~Copyable {
-    case goesOn
-    /// A one-shot timer is finished; its handler is to be released.
-    case isDone(TimerCall?)
-    /// The handler removed the timer from the loop, and may have added it to another.
-    ///
-    /// The time after the call is given if a repeating timer goes on to its next date.
-    case elsewhere(now: Int64?)
-
-    /// Completes the end of the call without a lock.
-    ///
-    /// - Returns: Whether user code may have run.
-    @discardableResult
-    consuming func finish(_ timer: UVRunLoop.Timer) -> Bool {
-        switch self {
-        case .goesOn: return false
-        case .isDone: return true
-        case .elsewhere(let now):
-            timer.endCallElsewhere(now: now)
-            return true
-        }
-    }
-}
-
-extension UVRunLoop.Timer {
-    /// Calls the handler, unless it was released.
-    ///
-    /// Never inlined, so that backtraces and profiles show the callout.
-    @inline(never)
-    func callOut() {
-        switch call {
-        case .some(let call): call.body(self)
-        case .none: break
-        }
-    }
-
-    /// Ends a call during which the timer left its loop.
-    ///
-    /// A one-shot timer is finished. A repeating timer may be in another loop by now, or in this
-    /// one again, where it is not scheduled until its call has ended.
-    ///
-    /// - Parameter now: The time after the call, past which the timer goes on; `nil` leaves its
-    ///   date as it is.
-    fileprivate func endCallElsewhere(now: Int64?) {
-        // While its call goes on, no loop fires it.
-        guard core.series.interval != nil else { return UVRunLoop.finish(self) }
-        var last: TimerCall?
-        owner.withLock { _, engine in
-            callDidEnd(now: now)
-            engine.schedule(self)
-        } nowhere: {
-            callDidEnd(now: now)
-            if !isValid { last = takeCall() }
-        } afterwards: { loop in
-            loop.contentsDidChange()
-        }
-        _ = consume last
-    }
-
-    /// Ends the call of a repeating timer, under the timer's lock.
-    private func callDidEnd(now: Int64?) {
-        core.callDidEnd()
-        if let now { _ = core.advance(past: now) }
     }
 }
 

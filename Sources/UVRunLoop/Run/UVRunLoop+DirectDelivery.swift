@@ -43,7 +43,7 @@ extension UVRunLoop {
 
     /// Whether the conditions still hold; counts one more skipped pass if they do.
     func stillHolds(_ direct: inout DirectDelivery) -> Bool {
-        guard !mayHoldBlocks(direct.local), !summary.mayHoldSignals, !innermostRun.isStopped,
+        guard !mayHoldBlocks(direct.local), !summary.mayHoldSignals, !runState.isStopped,
             summary.version == direct.poll.version,
             direct.poll.number == direct.local.pollCount,
             direct.poll.skippedPolls < direct.poll.maxSkippedPolls,
@@ -51,7 +51,7 @@ extension UVRunLoop {
         else { return false }
         let local = direct.local
         if direct.servesJobs, jobs.holdsJob(&local.jobs) { return false }
-        let now = waker.now
+        let now = time
         guard now < direct.end else { return false }
         if let mode = direct.modeWithTimers {
             let soonest = withEngine { $0.soonestQueued(in: mode) }

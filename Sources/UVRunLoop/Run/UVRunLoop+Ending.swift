@@ -2,7 +2,7 @@ extension UVRunLoop {
     /// Ends every run of the loop, nested and future ones included.
     func end(_ end: RunEnd) {
         checkProcess()
-        innermostRun.end(end)
+        runState.end(end)
         waker.contentsDidChange()
     }
 
@@ -23,7 +23,7 @@ extension UVRunLoop {
             local
         )
         // While a run waited for some ports, others may have started to finish.
-        while !innermostRun.isEndedAtOnce, awaitFinishingPorts(local) {}
+        while !runState.isEndedAtOnce, awaitFinishingPorts(local) {}
     }
 
     /// Runs until each port that is finishing its work now has finished it.
@@ -32,7 +32,7 @@ extension UVRunLoop {
     private func awaitFinishingPorts(_ local: LocalState) -> Bool {
         let ports = withEngine { $0.ports(in: .default) }.map(\.link).filter { isFinishing($0) }
         for port in ports {
-            while isFinishing(port), !innermostRun.isEndedAtOnce {
+            while isFinishing(port), !runState.isEndedAtOnce {
                 _ = run(
                     .default,
                     Run.Terms(
@@ -51,7 +51,7 @@ extension UVRunLoop {
 
     /// Whether a run ends at the end of its current pass.
     func isStopped(_ run: borrowing Run) -> Bool {
-        guard let awaited = run.terms.awaited else { return innermostRun.isStopped }
+        guard let awaited = run.terms.awaited else { return runState.isStopped }
         return awaited.endsRun(of: self)
     }
 
@@ -64,7 +64,7 @@ extension UVRunLoop {
 /// A port that finishes its work, for which a run continues although the loop was ended.
 extension UVRunLoop.PortLink: Awaited {
     func endsRun(of loop: UVRunLoop) -> Bool {
-        loop.innermostRun.isStoppedAlone || loop.innermostRun.isEndedAtOnce
+        loop.runState.isStoppedAlone || loop.runState.isEndedAtOnce
             || !loop.isFinishing(self)
     }
 }

@@ -10,14 +10,17 @@ extension UVRunLoop {
     /// be entered again.
     @inline(__always)
     func performJobs(_ run: inout Run) {
-        if holdsJob(run) { performJobsThatWait(&run) }
+        guard run.servesJobs, jobs.holdsJob(&run.local.jobs) else { return }
+        // A handler may have made the mode a common one.
+        refresh(&run)
+        if run.view.isCommon { performJobsThatWait(&run) }
     }
 
     @inline(never)
     private func performJobsThatWait(_ run: inout Run) {
         let local = run.local
         var count = 0
-        while count < Self.maxJobsAtOnce, !innermostRun.isEndedAtOnce {
+        while count < Self.maxJobsAtOnce, !runState.isEndedAtOnce {
             guard let entry = jobs.takeNext(&local.jobs) else { break }
             local.runningJob = entry
             if LoopWatch.isOn { callWatched(entry) } else { perform(entry) }
@@ -38,6 +41,8 @@ extension UVRunLoop {
     }
 
     /// Whether jobs are queued that a run performs: in the common modes only, and not in a job.
+    ///
+    /// The run's view of its mode is up to date.
     @inline(__always)
     func holdsJob(_ run: borrowing Run) -> Bool {
         run.servesJobs && run.view.isCommon && jobs.holdsJob(&run.local.jobs)

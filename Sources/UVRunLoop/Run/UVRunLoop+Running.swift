@@ -56,7 +56,7 @@ extension UVRunLoop {
             // Durations are compared by a call into the standard library, numbers in place.
             date =
                 limit.attoseconds > 0
-                ? waker.now.addingSaturating(limit.nanosecondsRoundedUp) : .min
+                ? time.addingSaturating(limit.nanosecondsRoundedUp) : .min
         }
         return run(
             mode,
@@ -103,7 +103,7 @@ extension UVRunLoop {
             mode,
             Run.Terms(
                 limit: date,
-                limitWasPast: date.map { $0 <= waker.now } ?? false,
+                limitWasPast: date.map { $0 <= time } ?? false,
                 returnsAfterSource: returnAfterSourceHandled
             ),
             local
@@ -122,7 +122,7 @@ extension UVRunLoop {
             mode,
             Run.Terms(
                 limit: limit,
-                limitWasPast: limit <= waker.now,
+                limitWasPast: limit <= time,
                 returnsAfterSource: true,
                 staysWhenEmpty: true
             ),
@@ -167,7 +167,7 @@ extension UVRunLoop {
     @_disfavoredOverload
     public var now: Instant {
         checkThread()
-        return Instant(nanoseconds: waker.now)
+        return Instant(nanoseconds: time)
     }
 
     // MARK: A run
@@ -188,23 +188,24 @@ extension UVRunLoop {
             reclaim(run.local)
             return .finished
         }
-        let outerMode = run.local.modeIndex
+        let (outerMode, outerPass) = (run.local.modeIndex, run.local.pass)
         run.local.modeIndex = run.modeIndex
         let isNested = run.local.nestingLevel > 0
         run.local.nestingLevel = run.local.nestingLevel + 1
         // The handler on the stack may wait in this run for senders that wait for room in its port.
         run.local.servedReceiver?.servingDidEnd()
-        let outerRun = innermostRun.begin(isNested: isNested)
+        let outerRun = runState.begin(isNested: isNested)
 
         var result = LoopWatch.isOn ? watchedPasses(&run, in: mode) : makePasses(&run)
         run.busyReceiver?.servingDidEnd()
-        let wasStopped = innermostRun.end(restoring: outerRun)
-        if wasStopped || innermostRun.isEnded { result = .stopped }
+        let wasStopped = runState.end(restoring: outerRun)
+        if wasStopped || runState.isEnded { result = .stopped }
         run.local.nestingLevel = run.local.nestingLevel - 1
         run.local.modeIndex = outerMode
+        run.local.pass = outerPass
         // A wake-up that this run cleared may have been meant for the outer run. A pending one is
         // still in the word.
-        if isNested, run.clearedWakeUp { _ = word.markWoken() }
+        if isNested, run.clearedWakeUp { _ = wakeState.markWoken() }
         return result
     }
 
@@ -214,7 +215,7 @@ extension UVRunLoop {
     func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
         defer { notify(.exit, &run) }
-        while run.terms.performsQueuedWork || !innermostRun.isStopped {
+        while run.terms.performsQueuedWork || !runState.isStopped {
             if let reason = runOnePass(&run) { return reason }
         }
         return .stopped
@@ -227,7 +228,7 @@ extension UVRunLoop {
     package func isEmpty(_ mode: Mode) -> Bool {
         let local = local.here
         registerMainQueue()
-        return innermostRun.isEnded
+        return runState.isEnded
             || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), &$0, local) }
     }
 
@@ -239,11 +240,11 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     public var isStopping: Bool {
         checkProcess()
-        return innermostRun.isEnded
+        return runState.isEnded
     }
 
     /// Whether the loop was ended and its queued work discarded.
-    package var isEndedAtOnce: Bool { innermostRun.isEndedAtOnce }
+    package var isEndedAtOnce: Bool { runState.isEndedAtOnce }
 
     private func checkIsOutsideLibuv(_ isInsideLibuv: Bool) {
         require(
@@ -263,9 +264,10 @@ extension UVRunLoop {
     @inline(__always)
     private func runOnePass(_ run: inout Run) -> RunResult? {
         run.local.passCount = run.local.passCount &+ 1
+        run.local.pass = run.local.passCount
         if LoopWatch.isOn { watchedPassBegins() }
         if home.doReleases() { run.timeHasPassed() }
-        if word.clearWoken() { run.clearedWakeUp = true }
+        if wakeState.clearWoken() { run.clearedWakeUp = true }
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)
         performBlocks(&run)
@@ -312,11 +314,17 @@ extension UVRunLoop {
                 }
                 return .timers(first)
             }
-            guard let delivery = engine.takeReadyPort(in: mode, since: poll) else {
-                return .nothing
-            }
-            return .port(delivery)
+            return Self.takeReadyPort(in: mode, since: poll, &engine)
         }
+    }
+
+    private static func takeReadyPort(
+        in mode: Int,
+        since poll: Int64,
+        _ engine: inout Engine
+    ) -> PassEvent {
+        guard let delivery = engine.takeReadyPort(in: mode, since: poll) else { return .nothing }
+        return .port(delivery)
     }
 
     /// Handles the event of step 9.
@@ -329,8 +337,10 @@ extension UVRunLoop {
             return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
         case .timers(let first):
             run.local.servedPort = false
-            fireTimers(from: first, &run)
-            return PassOutcome()
+            if fireTimers(from: first, &run) { return PassOutcome() }
+            // All were those of requests that a later pass performs: none of them was the event.
+            let (mode, poll) = (run.modeIndex, run.pollNumber)
+            return process(withEngine { Self.takeReadyPort(in: mode, since: poll, &$0) }, &run)
         case .nothing: return PassOutcome()
         }
     }

@@ -62,7 +62,7 @@ extension UVRunLoop {
     func sleep(_ run: inout Run) {
         var hasPolled = false
         while true {
-            word.clearChanged()
+            wakeState.clearChanged()
             if home.doReleases() { run.timeHasPassed() }
             registerMainQueue()
             switch sleepDecision(&run) {
@@ -75,9 +75,9 @@ extension UVRunLoop {
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { watchedSleepEnded(since: began) }
                 run.timeHasPassed()
-                if recordReadyPorts(&run) || word.isWoken { return }
+                if recordReadyPorts(&run) || wakeState.isWoken { return }
                 // After a change by another thread, the dates are those of earlier contents.
-                if !word.isMarkedAsChanged, isOver(sleep, &run) { return }
+                if !wakeState.isMarkedAsChanged, isOver(sleep, &run) { return }
                 hasPolled = true
             }
         }
@@ -108,7 +108,7 @@ extension UVRunLoop {
     private func sleepDecision(_ run: inout Run) -> SleepDecision {
         armDescriptors(&run)
         let contents = contents(for: run)
-        if word.isWoken || isStopped(run) { return .somethingToDo }
+        if wakeState.isWoken || isStopped(run) { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
         if contents.hasWork || holdsWork(for: run) || !run.holdsItems { return .somethingToDo }
         let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)

@@ -38,7 +38,7 @@ extension UVRunLoop {
         let callout = Callout(kind, item, code, in: self)
         let began = monotonicNow()
         let result = body()
-        note(.called(callout, from: began, until: monotonicNow()))
+        tellWatchers(.called(callout, from: began, until: monotonicNow()))
         return result
     }
 
@@ -83,24 +83,24 @@ extension UVRunLoop {
     @inline(never)
     func watchedPasses(_ run: inout Run, in mode: Mode) -> RunResult {
         let outer = watched.activity.call
-        note(.runBegan(mode, at: monotonicNow()))
+        tellWatchers(.runBegan(mode, at: monotonicNow()))
         let result = makePasses(&run)
         watched.activity.resume(outer)
-        note(.runEnded(innermostRun.isStopped ? .stopped : result, at: monotonicNow()))
+        tellWatchers(.runEnded(runState.isStopped ? .stopped : result, at: monotonicNow()))
         return result
     }
 
     @inline(never)
     func watchedPassBegins() {
         watched.activity.begin(WatchedLoop.passing, nil)
-        note(.passBegan(at: monotonicNow(), requests: performs.withLock { $0.count }))
+        tellWatchers(.passBegan(at: monotonicNow(), requests: performs.withLock { $0.count }))
     }
 
     @inline(never)
-    func watchedBlocksWereTaken(_ count: Int) { note(.tookBlocks(count)) }
+    func watchedBlocksWereTaken(_ count: Int) { tellWatchers(.tookBlocks(count)) }
 
     @inline(never)
-    func watchedJobsWerePerformed(_ count: Int) { note(.performedJobs(count)) }
+    func watchedJobsWerePerformed(_ count: Int) { tellWatchers(.performedJobs(count)) }
 
     @inline(never)
     func watchedSleepBegins() -> Int64 {
@@ -110,20 +110,20 @@ extension UVRunLoop {
 
     @inline(never)
     func watchedSleepEnded(since began: Int64) {
-        note(.slept(from: began, until: monotonicNow()))
+        tellWatchers(.slept(from: began, until: monotonicNow()))
     }
 
     /// Reports a run in a mode that nothing was ever added to.
     @inline(never)
     func watchedRunWasEmpty(in mode: Mode) {
         let isKnown = withEngine { $0.isClosed || $0.modes.index(of: mode) != nil }
-        if !isKnown { note(.modeIsUnknown(mode, at: monotonicNow())) }
+        if !isKnown { tellWatchers(.modeIsUnknown(mode, at: monotonicNow())) }
     }
 
     @inline(never)
     func watchedDescriptorsWereRefused(_ descriptors: [CInt]) {
         for descriptor in descriptors {
-            note(.refused(descriptor: descriptor, at: monotonicNow()))
+            tellWatchers(.refused(descriptor: descriptor, at: monotonicNow()))
         }
     }
 
@@ -141,7 +141,7 @@ extension UVRunLoop {
     private func updateWatched(_ local: LocalState) -> WatchedLoop {
         let version = LoopWatch.currentVersion
         let activity = identity.activity.load() ?? identity.activity.storeIfNil(LoopActivity())
-        activity.noteThread()
+        activity.setThread()
         let known = local.watched?.known ?? []
         let members = LoopWatch.watchers.map { watcher in
             known.first { $0.watcher === watcher }
@@ -153,7 +153,7 @@ extension UVRunLoop {
     }
 
     /// Tells the watchers of an event.
-    func note(_ event: @autoclosure () -> LoopEvent) {
+    func tellWatchers(_ event: @autoclosure () -> LoopEvent) {
         let tracks = watched.tracks
         guard !tracks.isEmpty else { return }
         let event = event()

@@ -29,8 +29,7 @@ package final class ChildHandle: Sendable {
         let descriptor = cuv_child_open(process)
         // The number is not a process ID, or is the ID of a thread.
         let isNone = descriptor == -EINVAL || descriptor == -ENOENT
-        let opened = Descriptor(owning: try accepted(isNone ? -ESRCH : descriptor))
-        return try StandardDescriptors.avoided(by: opened)
+        return try Descriptor(opened: isNone ? -ESRCH : descriptor)
     }
 
     /// Collects the child's status, which removes the child from the process table.

@@ -9,6 +9,16 @@ package struct Descriptor: ~Copyable, Sendable {
     /// Takes ownership of a descriptor.
     package init(owning number: CInt) { self.number = number }
 
+    /// Takes ownership of a descriptor that was just opened, and that is for the library alone.
+    ///
+    /// It has no number of a standard descriptor, which other code of the process may read or write.
+    ///
+    /// - Parameter status: The descriptor, or the negated error.
+    /// - Throws: The error, or that of finding another number.
+    package init(opened status: CInt) throws(UVError) {
+        self = try StandardDescriptors.avoided(by: Descriptor(owning: accepted(status)))
+    }
+
     deinit { cuv_close(number) }
 
     /// Closes the descriptor now.
@@ -18,12 +28,12 @@ package struct Descriptor: ~Copyable, Sendable {
 extension Descriptor {
     /// A new epoll set.
     package static func epollSet() throws(UVError) -> Descriptor {
-        Descriptor(owning: try accepted(cuv_epoll_create()))
+        try Descriptor(opened: cuv_epoll_create())
     }
 
     /// A new eventfd, in non-blocking mode.
     package static func event() throws(UVError) -> Descriptor {
-        Descriptor(owning: try accepted(cuv_event_create()))
+        try Descriptor(opened: cuv_event_create())
     }
 
     /// The clock of a timerfd.
@@ -36,6 +46,6 @@ extension Descriptor {
             case .monotonic: CLOCK_MONOTONIC
             case .calendar: CLOCK_REALTIME
             }
-        return Descriptor(owning: try accepted(cuv_timer_create(number)))
+        return try Descriptor(opened: cuv_timer_create(number))
     }
 }

@@ -13,7 +13,7 @@ package enum DescriptorProbe {
         _ descriptor: CInt,
         isReadOnly: Bool
     ) throws(UVError) -> FileStandIn? {
-        let epoll = try StandardDescriptors.avoided(by: .epollSet())
+        let epoll = try Descriptor.epollSet()
         let status = cuv_epoll_add(epoll.number, descriptor, 0)
         if status == UVError.notPermitted.rawValue, StandardDescriptors.all.contains(descriptor) {
             return try FileStandIn(for: descriptor, canEnd: isReadOnly)

@@ -25,11 +25,15 @@ package final class FileStandIn: Sendable {
         }
         var ends: [CInt] = [-1, -1]
         try accepted(unsafe cuv_socket_pair(&ends))
-        watched = Descriptor(owning: ends[0])
-        other = Guarded(Descriptor(owning: ends[1]))
+        // Both are owned before anything is thrown.
+        let opened = Descriptor(owning: ends[1])
+        watched = try Descriptor(opened: ends[0])
+        let other = try StandardDescriptors.avoided(by: opened)
+        let otherEnd = other.number
+        self.other = Guarded(other)
         self.file = file
         self.canEnd = canEnd
-        _ = unsafe write(ends[1], [UInt8(0)], 1)
+        _ = unsafe write(otherEnd, [UInt8(0)], 1)
         hangUpAtEnd()
     }
 

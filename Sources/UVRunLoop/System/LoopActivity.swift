@@ -108,9 +108,9 @@ final class LoopActivity: Sendable {
 
     // MARK: The loop's thread
 
-    /// Notes the ID of the calling thread, which is the loop's, and accepts the signal for
+    /// Sets the ID of the calling thread, which is the loop's, and accepts the signal for
     /// ``capture(_:of:)``.
-    func noteThread() {
+    func setThread() {
         systemThread.store(cuv_thread_id(), ordering: .relaxed)
         cuv_stacks_accept()
     }

@@ -22,7 +22,7 @@ final class SignalWatch: Sendable {
 
     fileprivate init(_ signal: CInt) throws(UVError) {
         guard Self.canWait(for: signal) else { throw .invalidArgument }
-        let pending = Descriptor(owning: try accepted(cuv_signal_open_pending(signal)))
+        let pending = try Descriptor(opened: cuv_signal_open_pending(signal))
         let arrivals = try Descriptor.event()
         try accepted(SignalState.take(signal, arrivals.number))
         self.signal = signal

@@ -13,13 +13,15 @@ package enum StandardDescriptors {
     static func occupyClosed() -> OwnedArray<Descriptor> {
         var opened = OwnedArray<Descriptor>()
         guard cuv_standard_descriptors_are_open() == 0 else { return opened }
-        while let next = try? Descriptor.epollSet(), all.contains(next.number) {
+        while case let number = cuv_epoll_create(), number >= 0 {
+            let next = Descriptor(owning: number)
+            guard all.contains(number) else { break }
             opened.append(next)
         }
         return opened
     }
 
-    /// Moves a descriptor of the library off a number that a program may watch.
+    /// Moves a descriptor of the library off a number that other code may use.
     package static func avoided(by descriptor: consuming Descriptor) throws(UVError) -> Descriptor {
         guard all.contains(descriptor.number) else { return descriptor }
         let duplicate = cuv_duplicate(descriptor.number, all.upperBound + 1)

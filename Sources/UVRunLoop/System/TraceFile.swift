@@ -10,13 +10,9 @@ struct TraceFile: ~Copyable, Sendable {
     /// - Throws: `EWOULDBLOCK` if another process is writing it, `EINVAL` if the path contains a
     ///   zero byte.
     init(path: String) throws(UVError) {
-        descriptor = Descriptor(owning: try Self.open(path))
-        self.path = path
-    }
-
-    private static func open(_ path: String) throws(UVError) -> CInt {
         guard !path.utf8.contains(0) else { throw .invalidArgument }
-        return try accepted(unsafe cuv_open_locked(path))
+        descriptor = try Descriptor(opened: unsafe cuv_open_locked(path))
+        self.path = path
     }
 
     /// Lets another recorder write the file; this one is done.

@@ -24,7 +24,7 @@ extension UVRunLoop {
             self.slot = slot
             // Unowned, because the loop itself calls the handler, and keeps the timer.
             timer = Timer(
-                at: loop.waker.now.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
+                at: loop.time.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
                 interval: interval,
                 tolerance: tolerance,
                 waitingFor: slot
@@ -115,9 +115,9 @@ extension UVRunLoop.Timer {
     fileprivate func skipPassedDates(of loop: UVRunLoop) -> Int {
         guard isValid, !loop.hasEnded else { return 0 }
         return owner.withLock { _, _ in
-            core.isBeingCalled ? core.series.skip(to: loop.waker.now) : 0
+            core.isBeingCalled ? core.series.skip(to: loop.time) : 0
         } nowhere: {
-            core.series.skip(to: loop.waker.now)
+            core.series.skip(to: loop.time)
         }
     }
 }

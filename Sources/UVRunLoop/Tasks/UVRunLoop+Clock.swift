@@ -9,7 +9,7 @@ extension UVRunLoop {
         fileprivate let loop: UVRunLoop
 
         /// The current time of the loop's clock.
-        public var now: UVRunLoop.Instant { Instant(nanoseconds: loop.waker.now) }
+        public var now: UVRunLoop.Instant { Instant(nanoseconds: loop.time) }
 
         /// One nanosecond.
         public var minimumResolution: Duration { .nanoseconds(1) }

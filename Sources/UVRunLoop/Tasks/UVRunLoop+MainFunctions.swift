@@ -97,5 +97,5 @@ private final class MainFunctionEnd<Value: Sendable>: Awaited {
 
     func settle(_ result: Result<Value, any Error>) { state.withLock { $0 = result } }
 
-    func endsRun(of loop: UVRunLoop) -> Bool { loop.innermostRun.isStopped || result != nil }
+    func endsRun(of loop: UVRunLoop) -> Bool { loop.runState.isStopped || result != nil }
 }

@@ -39,7 +39,7 @@ extension UVRunLoop {
         isolation: isolated (any Actor)? = #isolation
     ) async throws {
         let delay = max(duration.nanosecondsRoundedUp, 0)
-        let date = waker.now.addingSaturating(delay)
+        let date = time.addingSaturating(delay)
         try await sleep(until: date, tolerance, isolation: isolation)
     }
 

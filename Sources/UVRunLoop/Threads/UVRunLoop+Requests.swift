@@ -61,7 +61,7 @@ extension UVRunLoop {
         let limit = performs.withLock { $0.serial }
         // One by one, so that a request may cancel later ones, and a run nested in it may perform
         // them.
-        while !innermostRun.isEndedAtOnce,
+        while !runState.isEndedAtOnce,
             let content = takeRequest(for: mode, isCommon: isCommon, upTo: limit)
         {
             callingBlock { callOutToRequest(content.body) }
@@ -139,10 +139,10 @@ extension UVRunLoop {
         // Passes are only meaningful on the loop's own thread.
         let hasPass = delay <= .zero && isOnOwnThread
         let pass = hasPass ? local.here.passCount : nil
-        let date = waker.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
+        let date = time.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
         let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
-            return queue.insert(content, notInPass: pass) { makeTimer(at: date, for: $0) }
+            return queue.insert(content, after: pass) { makeTimer(at: date, for: $0) }
         }
         guard let queued else { return nil }
         for mode in content.modes { add(queued.timer, forMode: mode) }
@@ -157,12 +157,12 @@ extension UVRunLoop {
     }
 
     private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
-        let pass = local.here.passCount
+        let pass = local.here.pass
         // With the same date it stays ahead of later requests.
         let date = timer.nextFireDate.nanoseconds
         let (content, postponed) = performs.withLock {
             queue -> (PerformQueue.Content?, Timer?) in
-            guard let request = queue[ticket], request.pass == pass else {
+            guard let request = queue[ticket], let since = request.since, pass <= since else {
                 return (queue.remove(ticket)?.content, nil)
             }
             // A one-shot timer cannot be rescheduled from its handler.
@@ -173,6 +173,7 @@ extension UVRunLoop {
         guard let content else { return }
         guard let postponed else { return callingBlock { callOutToRequest(content.body) } }
         for mode in content.modes { add(postponed, forMode: mode) }
+        local.here.hasPostponed = true
     }
 }
 

@@ -171,6 +171,12 @@ final class LocalReceiver: TypedPortReceiver {
 
     // MARK: Closing
 
+    /// The loop cannot serve the port: its name is released, and its owner is told.
+    func receive(port: MessagePort.Local, refusal: UVError) -> ServeResult {
+        port.invalidate()
+        return ServeResult(wasHandled: true)
+    }
+
     func releaseHandler() {
         // The name goes first: a client that finds it should find a listener. Every caller waits
         // until it is released.

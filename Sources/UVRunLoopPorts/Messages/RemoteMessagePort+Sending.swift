@@ -163,19 +163,23 @@ struct ReplyWait {
 
     /// Runs the loop until a source was handled, or blocks without it if it cannot run.
     private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
+        let nextCheck = min(date, Duration.milliseconds(10).fromNow)
+        let isWatched = source.link.isValid
         // A stop applies to the run around this one. A loop that was stopped for good is not run
         // again.
-        if source.link.isValid, stops == 0 || !loop.isStopping {
-            switch loop.runUntilSourceHandled(in: mode, until: date) {
+        if stops == 0 || !loop.isStopping {
+            switch loop.runUntilSourceHandled(in: mode, until: isWatched ? date : nextCheck) {
             case .stopped:
                 stops += 1
                 return
             case .finished: break
-            default: return
+            default:
+                // The kernel has refused to watch the connection.
+                if !isWatched { connection.receive() }
+                return
             }
         }
         // Another thread may read the reply without notifying this one, so check regularly.
-        let nextCheck = min(date, Duration.milliseconds(10).fromNow)
         _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextCheck)
         connection.receive()
     }

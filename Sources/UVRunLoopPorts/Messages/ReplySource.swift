@@ -101,6 +101,12 @@ extension ReplySource {
             return ServeResult(wasHandled: isForSomebody)
         }
 
+        /// The senders that wait check for outcomes themselves; the next one tries another source.
+        func receive(port source: ReplySource, refusal: UVError) -> ServeResult {
+            connection.remove(source)
+            return ServeResult(wasHandled: true)
+        }
+
         func releaseHandler() {}
 
         func loopDidEnd(port source: ReplySource) { connection.remove(source) }

@@ -152,7 +152,7 @@ extension UVRunLoop.SocketPort {
     @discardableResult
     func apply(_ followUp: StreamState.FollowUp) -> Bool {
         if followUp.interestChanged { updateInterest() }
-        if followUp.isOver {
+        if followUp.isOver, stream.mayBecomeInvalid {
             UVRunLoop.invalidate(self)
         } else if followUp.isReady {
             link.announce()

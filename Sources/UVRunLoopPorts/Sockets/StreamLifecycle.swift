@@ -114,7 +114,7 @@ struct StreamLifecycle: Sendable {
         }
     }
 
-    /// Whether both directions have ended, and the connection was told.
+    /// Whether both directions have ended.
     var isOver: Bool {
         phase == .open && sending == .ended && (peerDidEnd || closesWhenDrained)
     }

@@ -1,3 +1,4 @@
+import Synchronization
 import UVRunLoop
 
 /// Serves a connection.
@@ -5,6 +6,11 @@ final class StreamReceiver: SocketReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     let state: Guarded<StreamState>
+    /// Whether an event was taken from the state, and its handler not yet.
+    ///
+    /// Another thread may end the connection meanwhile. It must not become invalid by that: its
+    /// handler would be released, and never get the event. Set under the state's lock.
+    private let holdsEvent = Atomic<Bool>(false)
 
     init(_ state: consuming sending StreamState) {
         self.state = Guarded(state)
@@ -22,12 +28,17 @@ final class StreamReceiver: SocketReceiver {
 
     func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
         let now = port.link.loop?.now ?? .now
-        let outcome = state.withLock { $0.serve(events, at: now) }
+        let outcome = state.withLock { state in
+            let outcome = state.serve(events, at: now)
+            if outcome.event != nil { holdsEvent.store(true, ordering: .relaxed) }
+            return outcome
+        }
         if outcome.nextDate != nil || outcome.hasAlarm {
             renewAlarm(at: outcome.nextDate, for: port)
         }
         // An invalid port has released its handler.
         let body = outcome.event == nil ? nil : outcome.handler?.current
+        if outcome.event != nil { holdsEvent.store(false, ordering: .releasing) }
         if case .failed = outcome.event { UVRunLoop.invalidate(port) }
         if let event = outcome.event { body?(port, event) }
         if outcome.isOver { UVRunLoop.invalidate(port) }
@@ -38,6 +49,10 @@ final class StreamReceiver: SocketReceiver {
         let wasHandled = body != nil || wasTaken
         return ServeResult(wasHandled: wasHandled, hasMore: outcome.hasMore && port.isValid)
     }
+
+    /// Whether a connection that is over may become invalid now; if not, it does when it is served
+    /// again.
+    var mayBecomeInvalid: Bool { !holdsEvent.load(ordering: .acquiring) }
 
     func receive(port: UVRunLoop.SocketPort, refusal: UVError) -> ServeResult {
         let error = UVRunLoop.SocketError(system: refusal)

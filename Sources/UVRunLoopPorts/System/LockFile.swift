@@ -59,7 +59,7 @@ struct LockFile: ~Copyable, Sendable {
     private static func openOnce(_ path: String) throws(UVError) -> Descriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let mode = permissions
-        return Descriptor(owning: try completing { unsafe UVLibc.open(path, flags, mode) })
+        return try Descriptor(opened: completing { unsafe UVLibc.open(path, flags, mode) })
     }
 
     private static func takeLock(of descriptor: borrowing Descriptor) throws(UVError) -> Bool {

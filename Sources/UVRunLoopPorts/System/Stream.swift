@@ -4,14 +4,15 @@ import UVRunLoop
 
 /// System calls for stream sockets.
 ///
-/// All sockets made here are non-blocking and close-on-exec.
+/// All sockets made here are non-blocking and close-on-exec, and have no number of a standard
+/// descriptor, which other code of the process may write to.
 enum Stream {
     /// The type argument of `socket`.
     static let kind =
         CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
 
     static func socket(family: CInt) throws(UVError) -> Descriptor {
-        Descriptor(owning: try completing { UVLibc.socket(family, kind, 0) })
+        try Descriptor(opened: completing { UVLibc.socket(family, kind, 0) })
     }
 
     static func unixSocket() throws(UVError) -> Descriptor { try socket(family: AF_UNIX) }
@@ -43,7 +44,7 @@ extension Descriptor {
     func accept() throws(UVError) -> Descriptor? {
         while true {
             let status = cuv_accept(number)
-            if status >= 0 { return Descriptor(owning: status) }
+            if status >= 0 { return try Descriptor(opened: status) }
             if status == -EAGAIN { return nil }
             if status != -EINTR { throw UVError(rawValue: status) }
         }

@@ -193,6 +193,14 @@ final class TaskRequest: UVRunLoop.PortSource {
             return ServeResult(wasHandled: true)
         }
 
+        /// Nothing tells of a reply or of room to send, so the request fails.
+        func receive(port: TaskRequest, refusal error: UVError) -> ServeResult {
+            // The reply may be there already.
+            connection.receive()
+            port.expire(MessagePortError(error))
+            return ServeResult(wasHandled: true)
+        }
+
         /// All of the frame is sent, or nothing more can be.
         private func didSend(_ port: TaskRequest) {
             port.link.setEvents { .readable }

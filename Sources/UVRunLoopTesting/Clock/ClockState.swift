@@ -33,14 +33,14 @@ struct ClockState {
     // MARK: Loops
 
     /// Adds a loop, which is awake; returns its number.
-    mutating func addLoop(_ name: String?, _ word: WakeState, wakeDescriptor: CInt) -> Int {
+    mutating func addLoop(_ name: String?, _ wakeState: WakeState, wakeDescriptor: CInt) -> Int {
         activity += 1
         loopCount += 1
         loops.append(
             VirtualLoop(
                 number: loopCount,
                 name: name,
-                word: word,
+                wakeState: wakeState,
                 wakeDescriptor: wakeDescriptor
             )
         )
@@ -142,7 +142,7 @@ struct ClockState {
         // watched descriptor may be ready all the while, and must not end the poll.
         if isPlanUnderWay { return .block(loop.pollSet(withWatched: false)) }
         let ready = loop.findReady()
-        guard loop.isAsleep, !loop.word.isMarked, ready.isEmpty else {
+        guard loop.isAsleep, !loop.wakeState.isMarked, ready.isEmpty else {
             activity += 1
             withLoop(number) { $0.phase = .awake }
             return .wakeUp(ready)
@@ -154,7 +154,7 @@ struct ClockState {
     ///
     /// - Returns: What it means for the calling thread; `nil` if nothing.
     private mutating func jump(for number: Int) -> Step? {
-        guard loops.allSatisfy({ $0.isAsleep && !$0.word.isMarked }) else { return nil }
+        guard loops.allSatisfy({ $0.isAsleep && !$0.wakeState.isMarked }) else { return nil }
         let busy = loops.filter(\.hasReady)
         for loop in busy { loop.signal() }
         guard busy.isEmpty else { return nil }

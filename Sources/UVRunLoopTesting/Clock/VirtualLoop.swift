@@ -14,7 +14,7 @@ struct VirtualLoop {
     private let name: String?
     /// The loop, once it has made a pass.
     var loop = Weak<UVRunLoop>(nil)
-    let word: WakeState
+    let wakeState: WakeState
     let wakeDescriptor: CInt
     var phase = Phase.awake
     /// The watched descriptors; one without events is paused.
@@ -24,10 +24,10 @@ struct VirtualLoop {
     /// Whether it is awake because nothing does.
     var isIdle = false
 
-    init(number: Int, name: String?, word: WakeState, wakeDescriptor: CInt) {
+    init(number: Int, name: String?, wakeState: WakeState, wakeDescriptor: CInt) {
         self.number = number
         self.name = name
-        self.word = word
+        self.wakeState = wakeState
         self.wakeDescriptor = wakeDescriptor
     }
 

@@ -3,23 +3,23 @@ import UVRunLoop
 /// A driver whose time is a virtual clock's, and which watches real descriptors with poll(2).
 package final class VirtualDriver: LoopDriver {
     private let clock: UVRunLoop.VirtualClock
-    private let word: WakeState
+    private let wakeState: WakeState
     private let virtualRemote: VirtualRemote
     private var wakeEvent: WakeEvent?
     private var ready: [ReadyReport] = []
 
     package init(
-        word: WakeState,
+        wakeState: WakeState,
         clock: UVRunLoop.VirtualClock,
         name: String? = nil
     ) throws(UVError) {
         self.clock = clock
-        self.word = word
+        self.wakeState = wakeState
         let wakeEvent = try WakeEvent()
         let wakeDescriptor = wakeEvent.number
         self.wakeEvent = consume wakeEvent
         let number = clock.state.withLock {
-            $0.addLoop(name, word, wakeDescriptor: wakeDescriptor)
+            $0.addLoop(name, wakeState, wakeDescriptor: wakeDescriptor)
         }
         virtualRemote = VirtualRemote(clock, number: number)
     }
@@ -33,9 +33,9 @@ package final class VirtualDriver: LoopDriver {
 
     package func wait(until moment: Moment?, now: Int64) {
         poll()
-        guard ready.isEmpty, word.fallAsleep() else { return }
+        guard ready.isEmpty, wakeState.fallAsleep() else { return }
         ready = clock.sleep(virtualRemote.number, until: moment?.date)
-        word.awaken()
+        wakeState.awaken()
     }
 
     package var readyCount: Int { ready.count }

@@ -21,6 +21,38 @@ import Testing
         }
     }
 
+    /// The other thread ends sending at any moment around that in which the loop reads the end.
+    @Test func aPeersEndIsToldThoughAnotherThreadEndsTheConnectionMeanwhile() throws {
+        let thread = try UVRunLoop.Thread()
+        let listener = try PlainListener(at: .ipv4Loopback(port: 0))
+        for round in 0..<2_000 {
+            let story = SharedBox((isConnected: false, endings: 0))
+            let port = try SocketPort(
+                connectingTo: listener.address,
+                sendableHandler: { _, event in
+                    switch event {
+                    case .connected: story.value.isConnected = true
+                    case .ended, .failed: story.value.endings += 1
+                    default: break
+                    }
+                }
+            )
+            thread.runLoop.add(port, forMode: .default)
+            let peer = listener.accept()
+            while !story.value.isConnected { sched_yield() }
+            peer.endSending()
+            let end = monotonicNow() + Int64(round % 60) * 1_000
+            while monotonicNow() < end {}
+            port.endSending()
+            while port.isValid { sched_yield() }
+            // The call may still be under way.
+            try thread.runLoop.performAndWait {}
+            #expect(story.value.endings == 1, "round \(round)")
+        }
+        thread.stop()
+        thread.join()
+    }
+
     @Test func thePeersEndIsToldOnceAndSendingGoesOn() throws {
         let log = EventLog()
         try withConnection { _, event in

@@ -9,21 +9,21 @@ import Testing
     /// Loops of a clock, whose sleep the test decides.
     private final class Loops {
         var state = ClockState()
-        private(set) var words: [WakeState] = []
+        private(set) var states: [WakeState] = []
         private let events: [Pipe]
 
         init(_ count: Int) {
             // A pipe takes the signals of a wake event as well.
             events = (0..<count).map { _ in Pipe() }
             for event in events {
-                let word = WakeState()
-                words.append(word)
-                _ = state.addLoop(nil, word, wakeDescriptor: event.writeEnd)
+                let wakeState = WakeState()
+                states.append(wakeState)
+                _ = state.addLoop(nil, wakeState, wakeDescriptor: event.writeEnd)
             }
         }
 
         func fallAsleep(_ number: Int, until seconds: Int64?) {
-            _ = words[number - 1].fallAsleep()
+            _ = states[number - 1].fallAsleep()
             let date = seconds.map { ClockState.start + $0 * 1_000_000_000 }
             state.fallAsleep(number, until: date)
         }
@@ -87,7 +87,7 @@ import Testing
         loops.fallAsleep(1, until: 1)
         loops.fallAsleep(2, until: 2)
         // The sender has not come to the clock's lock yet.
-        _ = loops.words[1].markChanged()
+        _ = loops.states[1].markChanged()
         #expect(loops.step(1) == "block")
         #expect(loops.seconds == 0)
         #expect(loops.step(2) == "wake up")
@@ -146,7 +146,7 @@ import Testing
         #expect(loops.step(2) == "carry out")
         #expect(loops.seconds == 1)
         // The loop that the plan wakes stays asleep until the plan has ended.
-        _ = loops.words[0].markChanged()
+        _ = loops.states[0].markChanged()
         loops.state.wake(1)
         #expect(loops.step(1) == "block")
         #expect(loops.step(2) == "block")

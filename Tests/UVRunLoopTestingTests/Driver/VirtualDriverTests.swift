@@ -11,7 +11,7 @@ import Testing
     private let pipe = Pipe()
 
     init() throws {
-        driver = try VirtualDriver(word: WakeState(), clock: UVRunLoop.VirtualClock())
+        driver = try VirtualDriver(wakeState: WakeState(), clock: UVRunLoop.VirtualClock())
         pipe.write("x")
     }
 

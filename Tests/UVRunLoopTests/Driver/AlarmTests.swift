@@ -120,8 +120,8 @@ import Testing
     // libuv 1.44 fires a due `uv_timer`, and then waits for something else:
     // https://github.com/libuv/libuv/issues/3686
     @Test func aDueCoarseDateEndsAWaitThatNothingElseWould() throws {
-        let word = WakeState()
-        let driver = try UVRunLoop.makeUVDriver(word)
+        let wakeState = WakeState()
+        let driver = try UVRunLoop.makeUVDriver(wakeState)
         defer { driver.close() }
         withHangGuard {
             for offset in -60..<60 {
@@ -137,8 +137,8 @@ import Testing
     }
 
     @Test func aDueFineDateEndsAWaitThatNothingElseWould() throws {
-        let word = WakeState()
-        let driver = try UVRunLoop.makeUVDriver(word)
+        let wakeState = WakeState()
+        let driver = try UVRunLoop.makeUVDriver(wakeState)
         defer { driver.close() }
         withHangGuard {
             for offset in -60..<60 {
@@ -155,17 +155,17 @@ import Testing
 
     /// A poll without waiting consumes a `uv_timer` that has expired.
     @Test func aDateThatAPollConsumedStillEndsTheNextWait() throws {
-        let word = WakeState()
-        let driver = try UVRunLoop.makeUVDriver(word)
+        let wakeState = WakeState()
+        let driver = try UVRunLoop.makeUVDriver(wakeState)
         defer { driver.close() }
         withHangGuard {
             for isCoarse in [true, false] {
                 let now = driver.remote.now
                 let moment = Moment(date: now + 5_000_000, isCoarse: isCoarse)
                 // Armed, and left again at once.
-                _ = word.markWoken()
+                _ = wakeState.markWoken()
                 driver.wait(until: moment, now: now)
-                word.clearWoken()
+                wakeState.clearWoken()
                 usleep(8000)
                 driver.poll()
                 driver.poll()

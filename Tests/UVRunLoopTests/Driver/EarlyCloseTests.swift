@@ -68,7 +68,7 @@ import Testing
 
     /// A run has decided to ask for fewer events when another thread takes the source out.
     @Test func aDescriptorThatWasReleasedIsNotWatchedAgain() throws {
-        let driver = try UVDriver(word: WakeState())
+        let driver = try UVDriver(wakeState: WakeState())
         defer { driver.close() }
         let pipe = Pipe()
         var order = WatchOrder(descriptor: pipe.readEnd, registration: 1, events: .readable)

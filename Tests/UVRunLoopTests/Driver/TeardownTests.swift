@@ -50,7 +50,7 @@ import Testing
 
     /// libuv's pool uses it until the work ends, for which a lent loop does not wait that long.
     @Test func aRequestThatOutlivesALentLoopKeepsItsObject() throws {
-        let driver = try UVDriver(word: WakeState())
+        let driver = try UVDriver(wakeState: WakeState())
         _ = unsafe driver.lend()
         let (hasBegun, goOn) = (Signal(), Signal())
         let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)

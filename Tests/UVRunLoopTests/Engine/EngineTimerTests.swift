@@ -381,7 +381,7 @@ extension Engine {
     }
 
     fileprivate mutating func takeNext(in mode: Int = 0, at now: Int64) -> Fired? {
-        let firing = takeNext(in: mode, { now }, isHere: { _ in true })
+        let firing = takeNext(in: mode, { now }, isInLoop: { _ in true })
         switch consume firing {
         case .none: return nil
         case .some(let firing): return Fired(timer: firing.timer, missed: firing.missed)

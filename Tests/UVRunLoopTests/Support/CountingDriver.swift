@@ -14,7 +14,7 @@ final class CountingDriver: LoopDriver {
     private let driver: any LoopDriver
     var counts = Counts()
 
-    init(word: WakeState) throws(UVError) { driver = try UVRunLoop.makeUVDriver(word) }
+    init(wakeState: WakeState) throws(UVError) { driver = try UVRunLoop.makeUVDriver(wakeState) }
 
     var remote: any LoopRemote { driver.remote }
 
@@ -59,7 +59,7 @@ func withCountedLoop<Result>(
 ) throws -> Result {
     let made = Box<CountingDriver?>(nil)
     return try UVRunLoop.withLoop { word in
-        let driver = try CountingDriver(word: word)
+        let driver = try CountingDriver(wakeState: word)
         made.value = driver
         return driver
     } _: { loop in

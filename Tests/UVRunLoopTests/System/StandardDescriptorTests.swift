@@ -61,6 +61,10 @@ import Testing
             }
         }
     }
+
+    @Test func noDescriptorOfASignalOrARecorderHasTheNumberOfAClosedStandardOne() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { recordWithClosedOnes() } }
+    }
 }
 
 // MARK: - Their mode
@@ -259,13 +263,34 @@ private func runWithClosedOnes() {
         } catch {
             precondition(error.code == .descriptorClosed, "\(error)")
         }
-        for standard in 0...2 as ClosedRange<CInt> {
-            precondition(fcntl(standard, F_GETFD) < 0, "\(standard) is open.")
-        }
+        expectClosedOnes()
+    }
+}
+
+private func recordWithClosedOnes() {
+    let folder = TemporaryFolder()
+    for standard in 0...2 as ClosedRange<CInt> { close(standard) }
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let source = require(try? UVRunLoop.SignalSource(SIGUSR1) { _, _ in loop.stop() })
+        let recorder = require(try? UVRunLoop.Recorder(path: folder.path + "/trace"))
+        loop.add(source, forMode: .default)
+        kill(getpid(), SIGUSR1)
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+        expectClosedOnes()
+        source.invalidate()
+        recorder.stop()
+        expectClosedOnes()
     }
 }
 
 // MARK: - Means
+
+private func expectClosedOnes() {
+    for standard in 0...2 as ClosedRange<CInt> {
+        precondition(fcntl(standard, F_GETFD) < 0, "\(standard) is open.")
+    }
+}
 
 private func standardInput(
     _ handler: @escaping (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorSource.Events) -> Void

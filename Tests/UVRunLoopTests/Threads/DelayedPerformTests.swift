@@ -25,6 +25,44 @@ import UVRunLoop
         }
     }
 
+    /// The request is due, but not for this pass, so the port has its turn.
+    @Test(arguments: DriverKind.allCases)
+    func aRequestForALaterPassLeavesTheEventToAReadyPort(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let port = UVRunLoop.Port { _, message in log.note("message \(message.id)") }
+            loop.add(port, forMode: .default)
+            for id in 1...2 { #expect(port.send(UVRunLoop.PortMessage(id: Int32(id)))) }
+            let runOnce = {
+                loop.run(mode: .default, for: .zero, returnAfterSourceHandled: true)
+            }
+            #expect(runOnce() == .handledSource)
+            let observer = UVRunLoop.Observer(activities: .beforeSources, repeats: false) { _, _ in
+                loop.requestPerform(after: .zero) { log.note("request") }
+            }
+            loop.add(observer, forMode: .default)
+            #expect(runOnce() == .handledSource)
+            #expect(log.entries == ["message 1", "message 2"])
+            #expect(runOnce() == .timedOut)
+            #expect(log.entries == ["message 1", "message 2", "request"])
+            port.invalidate()
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func aRequestWithoutDelayIsNotPerformedInItsPassAfterANestedRunEither(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let other = UVRunLoop.Mode("another mode of a nested run")
+            log.observe(loop, .beforeTimers)
+            loop.perform {
+                loop.requestPerform(after: .zero) { log.note("request") }
+                loop.perform(inModes: [other]) { log.note("nested") }
+                #expect(loop.run(mode: other, for: nil) == .finished)
+            }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["beforeTimers", "nested", "beforeTimers", "request"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func requestsWithoutDelayRunInTheOrderInWhichTheyWereMade(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -159,16 +159,16 @@ import Testing
         let queue = Queue()
         let timer = UVRunLoop.Timer(after: .seconds(1)) { _ in }
         let delayed = content(a)
-        let (ticket, made) = queue.insert(delayed, notInPass: 7) { _ in timer }
+        let (ticket, made) = queue.insert(delayed, after: 7) { _ in timer }
         #expect(made === timer)
         #expect(queue.count == 0)
         #expect(queue.holds(ticket))
-        #expect(queue[ticket]?.pass == 7)
+        #expect(queue[ticket]?.since == 7)
         #expect(queue.takeNext(a) == nil)
         #expect(!queue.holds(a))
         let later = UVRunLoop.Timer(after: .seconds(2)) { _ in }
         queue.postpone(ticket, to: later)
-        #expect(queue[ticket]?.pass == nil)
+        #expect(queue[ticket]?.since == nil)
         let taken = queue.remove(ticket)
         #expect(taken?.content === delayed)
         #expect(taken?.timer === later)
@@ -189,7 +189,7 @@ import Testing
         let contents = [content(a), content(b, .common), content(a, target: Target())]
         _ = queue.insert(contents[0])
         let timer = UVRunLoop.Timer(after: .seconds(1)) { _ in }
-        let delayed = queue.insert(contents[1], notInPass: nil) { _ in timer }.ticket
+        let delayed = queue.insert(contents[1], after: nil) { _ in timer }.ticket
         _ = queue.insert(contents[2])
 
         let end = queue.close()
@@ -248,10 +248,10 @@ private final class Queue {
 
     func insert(
         _ content: PerformQueue.Content,
-        notInPass pass: UInt64?,
+        after pass: UInt64?,
         timer: (Ticket) -> UVRunLoop.Timer
     ) -> (ticket: Ticket, timer: UVRunLoop.Timer) {
-        queue.insert(content, notInPass: pass, timer: timer)
+        queue.insert(content, after: pass, timer: timer)
     }
 
     func postpone(_ ticket: Ticket, to timer: UVRunLoop.Timer) {

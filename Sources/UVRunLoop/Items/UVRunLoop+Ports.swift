@@ -29,7 +29,7 @@ extension UVRunLoop {
         }
         // Not before the port is in the loop: events since then are announced to the loop.
         if link.receiver.isReady { link.announce() }
-        waker.watchesDidChange()
+        watchesDidChange()
     }
 
     /// Removes a port-based source from a mode.
@@ -70,7 +70,7 @@ extension UVRunLoop {
         link.owner.leave()
         // At once if possible: the program may open another file of the same number for a libuv
         // handle.
-        if let local = local.ifHere, !local.hasEnded { local.withDriver { $0.forgetReleased() } }
+        if isOnOwnThread { withDriver { $0.forgetReleased() } }
     }
 
     /// Returns whether a port-based source is in a mode.

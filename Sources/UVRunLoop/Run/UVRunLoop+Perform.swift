@@ -129,7 +129,7 @@ extension UVRunLoop {
             callWatched(&batch)
         } else {
             // Moved out one by one, so that each block is released right after it ran.
-            while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
+            while !runState.isEndedAtOnce, let next = batch.takeNext() {
                 callOutToBlock(next.takeBlock())
             }
         }
@@ -142,7 +142,7 @@ extension UVRunLoop {
     @inline(never)
     private func callWatched(_ batch: inout BlockBatch) {
         watchedBlocksWereTaken(batch.count)
-        while !innermostRun.isEndedAtOnce, let next = batch.takeNext() {
+        while !runState.isEndedAtOnce, let next = batch.takeNext() {
             callingBlock { callOutToBlock(next.takeBlock()) }
         }
     }

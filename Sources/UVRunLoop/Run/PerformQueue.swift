@@ -30,8 +30,9 @@ struct PerformQueue: ~Copyable {
         let content: Content
         /// The timer of a delayed request.
         fileprivate(set) var timer: UVRunLoop.Timer?
-        /// The pass in which it was made, if that pass must not perform it.
-        fileprivate(set) var pass: UInt64?
+        /// The latest pass that had begun when it was made, if only one that began later may
+        /// perform it.
+        fileprivate(set) var since: UInt64?
     }
 
     /// The object and the key by which a request can be cancelled.
@@ -83,23 +84,23 @@ struct PerformQueue: ~Copyable {
     ///
     /// - Parameters:
     ///   - content: The request.
-    ///   - pass: The pass that must not perform it.
+    ///   - pass: The latest pass that must not perform it.
     ///   - timer: Creates the timer for a ticket.
     /// - Returns: The ticket, and the timer, to be added to the loop while no lock is held.
     mutating func insert(
         _ content: Content,
-        notInPass pass: UInt64?,
+        after pass: UInt64?,
         timer: (Ticket) -> UVRunLoop.Timer
     ) -> (ticket: Ticket, timer: UVRunLoop.Timer) {
-        let ticket = register(Request(content: content, pass: pass), for: [])
+        let ticket = register(Request(content: content, since: pass), for: [])
         let timer = timer(ticket)
         requests.modify(ticket) { $0.timer = timer }
         return (ticket, timer)
     }
 
-    /// Gives a delayed request another timer; the pass in which that fires performs it.
+    /// Gives a delayed request another timer, which performs it when it fires.
     mutating func postpone(_ ticket: Ticket, to timer: UVRunLoop.Timer) {
-        requests.modify(ticket) { ($0.timer, $0.pass) = (timer, nil) }
+        requests.modify(ticket) { ($0.timer, $0.since) = (timer, nil) }
     }
 
     private mutating func register(_ request: Request, for modes: [UVRunLoop.Mode]) -> Ticket {

@@ -61,7 +61,7 @@ extension UVRunLoop {
             desired: .notified,
             ordering: .acquiringAndReleasing
         )
-        guard isFirst, let main = existingMain else { return }
+        guard isFirst, let main = MainLoop.loop else { return }
         main.waker.contentsDidChange()
     }
 }

@@ -73,21 +73,14 @@ extension UVRunLoop {
     }
 
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
-        if let loop = existingMain { return loop }
+        if let loop = MainLoop.loop { return loop }
         return try mainThread.current.lock.withLock { _ throws(RunLoopError) in
-            if let loop = existingMain { return loop }
+            if let loop = MainLoop.loop { return loop }
             let made = try make(for: .main, isMain: true)
-            // The parent's loop is never released: releasing it would change kernel objects that
-            // the parent still uses.
-            MainLoop.loop = made
+            MainLoop.set(made)
             awaitMainQueue()
             return made
         }
-    }
-
-    /// The main thread's loop, if it was created in this process.
-    static var existingMain: UVRunLoop? {
-        MainLoop.loop.flatMap { $0.identity.isThisProcess ? $0 : nil }
     }
 
     /// Guards the creation of the main thread's loop, which any thread may request first.
@@ -111,69 +104,18 @@ extension UVRunLoop {
         isMain: Bool = false,
         on makeDriver: DriverMaker = makeUVDriver
     ) throws(RunLoopError) -> UVRunLoop {
-        let word = WakeState()
+        let wakeState = WakeState()
         do {
-            let driver = try makeDriver(word)
-            return UVRunLoop(home: home, word: word, driver: driver, isMain: isMain)
+            let driver = try makeDriver(wakeState)
+            return UVRunLoop(home: home, wakeState: wakeState, driver: driver, isMain: isMain)
         } catch {
             throw RunLoopError(error)
         }
     }
 
-    /// The current time of the calling thread's loop, or of the monotonic clock if it has none.
-    package static var currentInstant: Instant { Instant(nanoseconds: currentTime) }
-
-    /// The date after a delay, by the clock of ``currentInstant``.
-    package static func currentInstant(after delay: Duration) -> Instant {
-        Instant(nanoseconds: currentTime(after: delay))
-    }
-
-    /// The date after a delay, by the clock of this loop.
-    package func instant(after delay: Duration) -> Instant {
-        Instant(nanoseconds: waker.now.addingSaturating(max(delay.nanosecondsRoundedUp, 0)))
-    }
-
-    private static var currentTime: Int64 {
-        ThreadRecord.withCurrentLoop { $0?.waker.now ?? monotonicNow() }
-    }
-
-    /// Returns the later of a date and the current time.
-    static func currentTime(notBefore date: Int64) -> Int64 {
-        ThreadRecord.withCurrentLoop {
-            $0?.waker.time(notBefore: date) ?? monotonicTime(notBefore: date)
-        }
-    }
-
-    /// Returns the date after a delay; a negative delay counts as zero.
-    static func currentTime(after delay: Duration) -> Int64 {
-        currentTime.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
-    }
-
-    // MARK: Another driver
-
-    /// Gives the calling thread another loop, on another driver, while the body runs.
-    ///
-    /// The loop is torn down afterwards as at thread exit.
-    package static func withLoop<Result>(
-        on makeDriver: (WakeState) throws -> any LoopDriver,
-        _ body: (UVRunLoop) throws -> Result
-    ) rethrows -> Result {
-        let record = ThreadRecord.current
-        let word = WakeState()
-        let loop = UVRunLoop(home: record.home, word: word, driver: try makeDriver(word))
-        let outer = record.loop
-        record.loop = loop
-        defer {
-            loop.tearDown()
-            record.loop = outer
-            loop.passOnJobs()
-        }
-        return try body(loop)
-    }
-
     /// Creates a driver on libuv, as `current` does.
     @Sendable
-    package static func makeUVDriver(_ word: WakeState) throws(UVError) -> any LoopDriver {
-        try UVDriver(word: word)
+    package static func makeUVDriver(_ wakeState: WakeState) throws(UVError) -> any LoopDriver {
+        try UVDriver(wakeState: wakeState)
     }
 }
