@@ -28,7 +28,9 @@ struct Index {
             defer { indexstore_unit_reader_dispose(reader) }
             let file = String(indexstore_unit_reader_get_main_file(reader))
             guard file.hasPrefix(folder) else { continue }
-            for record in records(of: reader) { found[file, default: []] += occurrences(in: record) }
+            for record in records(of: reader) {
+                found[file, default: []] += occurrences(in: record)
+            }
         }
         return found
     }
@@ -36,7 +38,7 @@ struct Index {
     private var units: [String] {
         collect { (units: UnsafeMutablePointer<[String]>) in
             indexstore_store_units_apply_f(store, 0, units) { units, name in
-                units!.assumingMemoryBound(to: [String].self).pointee.append(String(name))
+                Self.append(String(name), to: units)
                 return true
             }
         }
@@ -48,7 +50,7 @@ struct Index {
                 let kind = indexstore_unit_dependency_get_kind(dependency)
                 if kind == INDEXSTORE_UNIT_DEPENDENCY_RECORD {
                     let name = String(indexstore_unit_dependency_get_name(dependency))
-                    records!.assumingMemoryBound(to: [String].self).pointee.append(name)
+                    Self.append(name, to: records)
                 }
                 return true
             }
@@ -60,10 +62,14 @@ struct Index {
         defer { indexstore_record_reader_dispose(reader) }
         return collect { (found: UnsafeMutablePointer<[Occurrence]>) in
             indexstore_record_reader_occurrences_apply_f(reader, found) { found, occurrence in
-                found!.assumingMemoryBound(to: [Occurrence].self).pointee.append(Occurrence(occurrence!))
+                if let occurrence { Self.append(Occurrence(occurrence), to: found) }
                 return true
             }
         }
+    }
+
+    private static func append<Element>(_ element: Element, to array: UnsafeMutableRawPointer?) {
+        array?.assumingMemoryBound(to: [Element].self).pointee.append(element)
     }
 
     /// Runs a function of the library that calls back with the address of an array.

@@ -29,12 +29,12 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     private var activityWords: String {
         guard identity.isThisProcess else { return "of the process that forked this one" }
         if hasEnded { return "ended" }
-        return ([stateWords] + runWords + calledWords + watchedWords).joined(separator: ", ")
+        return ([stateWords] + runWords + calledWords + tracedWords).joined(separator: ", ")
     }
 
     private var stateWords: String {
         if wakeState.isAsleep { return "asleep" }
-        if runState.isEnded { return "stopping" }
+        if runState.isStoppedForGood { return "stopping" }
         return runState.isRunning ? "running" : "not running"
     }
 
@@ -51,13 +51,13 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
         return firing.map { "in the handler of \(ObjectLine(kind: "Timer", label: $0.label).text)" }
     }
 
-    /// Describes the loop's activity and how long it lasts, while something watches it.
-    private var watchedWords: [String] {
-        guard LoopWatch.isOn, let word = identity.activity.load()?.word else { return [] }
+    /// Describes the loop's activity and how long it lasts, while something traces it.
+    private var tracedWords: [String] {
+        guard LoopTracing.isOn, let word = identity.activity.load()?.word else { return [] }
         let time = Duration.milliseconds(max(0, LoopActivity.coarseTime - word.began)).words
         switch word.code {
-        case WatchedLoop.sleeping: return ["sleeping for \(time)"]
-        case WatchedLoop.passing: return ["between handlers for \(time)"]
+        case TracedLoop.sleeping: return ["sleeping for \(time)"]
+        case TracedLoop.passing: return ["between handlers for \(time)"]
         default:
             return HandlerKind(rawValue: word.code).map { ["in a handler (\($0)) for \(time)"] }
                 ?? []

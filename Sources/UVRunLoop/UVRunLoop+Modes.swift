@@ -21,7 +21,7 @@ extension UVRunLoop {
             source.makeModeCalls()
         }
         if !joined.isEmpty, !isOnOwnThread { wakeUp() }
-        watchesDidChange()
+        portWasAdded()
     }
 
     /// The common modes, and every mode that an item was added to or a block queued for.

@@ -36,9 +36,9 @@ extension UVRunLoop: EndsWithThread {
         }
         let local = local.here
         local.spareSources = []
-        local.hasEnded = true
+        local.isDriverClosed = true
         local.withDriver { $0.close() }
-        endWatching()
+        endTracing()
         home.doReleases()
         // Released here, after the driver was closed: a block's captures may call the loop, which
         // accepts nothing any more.

@@ -86,7 +86,7 @@ public final class UVRunLoop: Sendable {
     package var hasEnded: Bool { contents.withEngine { $0.isClosed } }
 
     /// Wakes a sleeping loop after a port was added to a mode.
-    func watchesDidChange() { waker.watchesDidChange() }
+    func portWasAdded() { waker.portWasAdded() }
 
     /// Wakes a sleeping loop after a port has announced an event.
     func portDidAnnounce() { waker.portDidAnnounce() }
@@ -120,7 +120,7 @@ public final class UVRunLoop: Sendable {
     /// > Threading: The loop's own thread; traps elsewhere.
     func withDriver<Result>(_ body: (any LoopDriver) -> Result) -> Result? {
         let local = localState()
-        return local.hasEnded ? nil : local.withDriver(body)
+        return local.isDriverClosed ? nil : local.withDriver(body)
     }
 
     // MARK: The rules

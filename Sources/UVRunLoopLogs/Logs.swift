@@ -12,7 +12,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public final class Logs: Sendable {
-        private let watcher: LogWatcher
+        private let tracer: LogTracer
         private let monitor: Monitor?
 
         /// Begins to log.
@@ -32,8 +32,8 @@ extension UVRunLoop {
             } else {
                 monitor = nil
             }
-            watcher = LogWatcher(logger)
-            LoopWatch.add(watcher)
+            tracer = LogTracer(logger)
+            LoopTracing.add(tracer)
         }
 
         /// Ends the messages.
@@ -42,11 +42,11 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public func stop() {
-            LoopWatch.remove(watcher)
+            LoopTracing.remove(tracer)
             monitor?.stop()
         }
 
-        deinit { LoopWatch.remove(watcher) }
+        deinit { LoopTracing.remove(tracer) }
     }
 }
 
@@ -62,12 +62,12 @@ extension Logger {
     }
 }
 
-private final class LogWatcher: LoopWatcher {
+private final class LogTracer: LoopTracer {
     private let logger: Logger
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
         LogTrack(logger, loop.trackName)
     }
 }
@@ -82,7 +82,7 @@ private final class LogTrack: LoopTrack {
         self.name = name
     }
 
-    func note(_ event: LoopEvent) {
+    func record(_ event: LoopEvent) {
         switch event {
         case .modeIsUnknown(let mode, _):
             logger.notice(

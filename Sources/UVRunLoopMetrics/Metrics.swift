@@ -25,7 +25,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public final class Metrics: Sendable {
-        private let watcher: MetricsWatcher
+        private let tracer: MetricsTracer
 
         /// Begins to report.
         ///
@@ -35,8 +35,8 @@ extension UVRunLoop {
         ///   - prefix: The first part of the metrics' names.
         ///   - factory: Makes the metrics; `nil` for the one that the program has bootstrapped.
         public init(prefix: String = "uvrunloop", factory: (any MetricsFactory)? = nil) {
-            watcher = MetricsWatcher(prefix, factory ?? MetricsSystem.factory)
-            LoopWatch.add(watcher)
+            tracer = MetricsTracer(prefix, factory ?? MetricsSystem.factory)
+            LoopTracing.add(tracer)
         }
 
         /// Ends the reports; a handler that is running may still be reported.
@@ -44,14 +44,14 @@ extension UVRunLoop {
         /// The end of the last reference to this object has the same effect.
         ///
         /// > Threading: Any thread.
-        public func stop() { LoopWatch.remove(watcher) }
+        public func stop() { LoopTracing.remove(tracer) }
 
-        deinit { LoopWatch.remove(watcher) }
+        deinit { LoopTracing.remove(tracer) }
     }
 }
 
 /// Gives each loop its metrics.
-private final class MetricsWatcher: LoopWatcher {
+private final class MetricsTracer: LoopTracer {
     private let prefix: String
     private let factory: any MetricsFactory
 
@@ -60,7 +60,7 @@ private final class MetricsWatcher: LoopWatcher {
         self.factory = factory
     }
 
-    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
         MetricsTrack(prefix, loop: loop.trackName, factory)
     }
 }

@@ -41,7 +41,7 @@ final class MetricsTrack: LoopTrack {
         }
     }
 
-    func note(_ event: LoopEvent) {
+    func record(_ event: LoopEvent) {
         switch event {
         case .passBegan(_, let waiting):
             passes.increment()

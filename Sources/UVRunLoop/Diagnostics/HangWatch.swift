@@ -1,5 +1,5 @@
 /// The thread of a monitor, and the loops that it checks.
-final class HangWatch: LoopWatcher {
+final class HangWatch: LoopTracer {
     typealias Handler = @Sendable (UVRunLoop.Monitor.Event) -> Void
 
     private struct Watched {
@@ -40,14 +40,14 @@ final class HangWatch: LoopWatcher {
         let watch = HangWatch(threshold, capturesStacks, handler)
         if capturesStacks { LoopActivity.prepareCapture() }
         try watch.thread.start("monitor") { watch.watchAll() }
-        LoopWatch.add(watch)
+        LoopTracing.add(watch)
         return watch
     }
 
     /// Ends the thread, and waits for it, unless it is the caller.
     func end() {
         guard thread.isOfThisProcess else { return }
-        LoopWatch.remove(self)
+        LoopTracing.remove(self)
         thread.end()
         let loops = state.withLock { state in
             state.isOver = true
@@ -58,7 +58,7 @@ final class HangWatch: LoopWatcher {
 
     // MARK: The loops' threads
 
-    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
         guard let activity = loop.identity.activity.load() else { return nil }
         let watched = Watched(loop: loop, activity: activity, former: activity.word)
         state.withLock { if !$0.isOver { $0.loops.append(watched) } }

@@ -1,5 +1,5 @@
 /// Collects what the loops of the process do, and has a thread of its own write it.
-final class Recording: LoopWatcher {
+final class Recording: LoopTracer {
     private struct State {
         /// By the loops' drivers, which are what a thread wakes.
         var tracks: [ObjectIdentifier: TraceTrack] = [:]
@@ -31,7 +31,7 @@ final class Recording: LoopWatcher {
     static func begin(path: String) throws(UVError) -> Recording {
         let recording = Recording(try TraceFile(path: path))
         try recording.thread.start("recorder") { recording.writeAll() }
-        LoopWatch.add(recording)
+        LoopTracing.add(recording)
         OpenRecordings.add(recording)
         return recording
     }
@@ -40,7 +40,7 @@ final class Recording: LoopWatcher {
     func end() {
         guard thread.isOfThisProcess else { return }
         OpenRecordings.remove(self)
-        LoopWatch.remove(self)
+        LoopTracing.remove(self)
         thread.end()
         // A loop keeps its track until it notices the change, and the track the loop.
         let tracks = state.withLock { state in
@@ -52,7 +52,7 @@ final class Recording: LoopWatcher {
 
     // MARK: The loops
 
-    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
         let track = TraceTrack(loop)
         return state.withLock { state in
             guard !state.isOver else { return nil }

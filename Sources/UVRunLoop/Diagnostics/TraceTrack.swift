@@ -33,7 +33,7 @@ final class TraceTrack: LoopTrack {
 
     // MARK: The loop's thread
 
-    func note(_ event: LoopEvent) {
+    func record(_ event: LoopEvent) {
         state.withLock { state in
             switch event {
             case .runBegan(let mode, let time):

@@ -86,8 +86,8 @@ final class UVRemote: LoopRemote {
 
     func releaseAll() { state.withLock { $0.descriptors.releaseAll() } }
 
-    /// Whether descriptors were released since the last call.
-    var hasReleased: Bool {
+    /// Returns whether descriptors were released since the last call.
+    func takeReleased() -> Bool {
         // The loop's own releases are visible at once; another thread's may wait for the next
         // sleep.
         released.load(ordering: .relaxed) && released.exchange(false, ordering: .acquiring)

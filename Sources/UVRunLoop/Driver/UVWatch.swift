@@ -44,7 +44,7 @@ final class UVWatch {
 
     func close() { unsafe handle.take()?.close() }
 
-    // MARK: Asking
+    // MARK: Watching
 
     /// Whether libuv has to be started for the descriptor: it never was, or it stopped after an
     /// error.
@@ -53,7 +53,7 @@ final class UVWatch {
         return unsafe uv_is_active(raw) == 0
     }
 
-    /// Starts libuv for all events without changing the epoll set, which ``arm(_:epoll:)`` does.
+    /// Starts libuv for all events without changing the epoll set, which ``arm(_:in:)`` does.
     func start() throws(UVError) {
         guard let raw = unsafe handle?.raw else { return }
         let everything = CInt(

@@ -111,7 +111,7 @@ extension GenericEngine {
             }
             let events = wanted.union(group.armed ?? [])
             descriptors.setArmed(events, for: descriptor)
-            forgetWishes(beside: mode, met: events, of: group, descriptor)
+            clearUnwatched(beside: mode, met: events, of: group, descriptor)
             return WatchOrder(
                 descriptor: descriptor,
                 registration: group.registration,
@@ -121,7 +121,7 @@ extension GenericEngine {
     }
 
     /// Unmarks the descriptor in other modes that need no more than the kernel reports now.
-    private mutating func forgetWishes(
+    private mutating func clearUnwatched(
         beside mode: Int,
         met events: Events,
         of group: DescriptorTable.Group,
@@ -164,7 +164,7 @@ extension GenericEngine {
         }
     }
 
-    // MARK: ReadyReport
+    // MARK: Reports
 
     /// The result of recording a report.
     enum ReportOutcome {

@@ -14,7 +14,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var firing = CallStack<Items.Timer>()
     /// The number of signalled sources in all modes.
     var signalledCount = 0 {
-        didSet { summary.mayHoldSignals = signalledCount > 0 }
+        didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
     /// The latest poll for a mode with ports.
     private(set) var latestPoll = PollStamp()
@@ -175,7 +175,7 @@ struct EngineSummary: Equatable {
     mutating func renewVersion() { bits += 1 << 3 }
 
     /// Whether a custom source is signalled in any mode.
-    var mayHoldSignals: Bool {
+    var mayHoldSignalledSources: Bool {
         get { self[0] }
         set { self[0] = newValue }
     }

@@ -224,7 +224,7 @@ struct PollStamp {
     }
 
     /// Whether a poll could find another port ready again than the one to be served.
-    func isUsed(besides ticket: Ticket) -> Bool {
+    func hasServed(otherThan ticket: Ticket) -> Bool {
         hasManyUsers || (user != nil && user != ticket)
     }
 
@@ -237,7 +237,7 @@ struct PollStamp {
     /// Whether a port with a turn comes before every other one that a skipped poll would have found
     /// ready again.
     func isBeforeSkipped(_ ticket: Ticket, _ turn: Turn) -> Bool {
-        firstSkipped == 0 || turn.rank < Int64(firstSkipped) || !isUsed(besides: ticket)
+        firstSkipped == 0 || turn.rank < Int64(firstSkipped) || !hasServed(otherThan: ticket)
     }
 
     /// Whether a skipped poll would have found a served port ready again.

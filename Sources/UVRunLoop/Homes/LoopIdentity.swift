@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Which thread of which process a loop belongs to, how its items refer to it, and what watchers
+/// Which thread of which process a loop belongs to, how its items refer to it, and what tracers
 /// are told of it.
 struct LoopIdentity: ~Copyable, Sendable {
     /// The thread that runs the loop, as the one that releases handlers.

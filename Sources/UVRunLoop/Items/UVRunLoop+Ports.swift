@@ -29,7 +29,7 @@ extension UVRunLoop {
         }
         // Not before the port is in the loop: events since then are announced to the loop.
         if link.receiver.isReady { link.announce() }
-        watchesDidChange()
+        portWasAdded()
     }
 
     /// Removes a port-based source from a mode.

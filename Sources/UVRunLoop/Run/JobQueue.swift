@@ -66,7 +66,7 @@ final class JobQueue: Sendable {
     private func findsJob(_ taken: inout Taken) -> Bool {
         queue.enterNextSegmentAtEnd(&taken.reader)
         if taken.hasOvertaking || queue.peek(taken.reader) != nil { return true }
-        return findsOvertaking(&taken)
+        return takeOvertaking(&taken)
     }
 
     /// Takes the next job to be performed.
@@ -74,7 +74,7 @@ final class JobQueue: Sendable {
     func takeNext(_ taken: inout Taken) -> Entry? {
         if taken.hasOvertaking { return taken.overtaking.popLast() }
         if let entry = takeFirst(&taken) { return entry }
-        guard queue.mayHoldMore(taken.reader), findsOvertaking(&taken) else { return nil }
+        guard queue.mayHoldMore(taken.reader), takeOvertaking(&taken) else { return nil }
         return taken.overtaking.popLast()
     }
 
@@ -95,7 +95,7 @@ final class JobQueue: Sendable {
     ///
     /// - Returns: Whether there is any.
     @inline(never)
-    private func findsOvertaking(_ taken: inout Taken) -> Bool {
+    private func takeOvertaking(_ taken: inout Taken) -> Bool {
         take(&taken, upTo: queue.end)
         return taken.hasOvertaking
     }

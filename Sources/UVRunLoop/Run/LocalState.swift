@@ -9,7 +9,7 @@ final class LocalState {
     /// Closed once the loop has ended.
     private let driver: any LoopDriver
     /// Whether the driver is closed, and the loop runs no more.
-    @safe @exclusivity(unchecked) var hasEnded = false
+    @safe @exclusivity(unchecked) var isDriverClosed = false
     /// The index of the innermost run's mode; `nil` if the loop is not running.
     @safe @exclusivity(unchecked) var modeIndex: Int?
     @safe @exclusivity(unchecked) var nestingLevel = 0
@@ -36,8 +36,8 @@ final class LocalState {
     /// The job that is being performed.
     @safe @exclusivity(unchecked) var runningJob: JobQueue.Entry?
 
-    /// The watchers' record of the loop; `nil` before there were any.
-    @safe @exclusivity(unchecked) var watched: WatchedLoop?
+    /// The tracers' record of the loop; `nil` before there were any.
+    @safe @exclusivity(unchecked) var traced: TracedLoop?
 
     /// Whether a job is being performed; runs that are nested in it perform none.
     var isInJob: Bool { runningJob != nil }

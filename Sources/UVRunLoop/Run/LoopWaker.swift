@@ -10,8 +10,8 @@ struct LoopWaker: ~Copyable, Sendable {
     private let isOnSystemClock: Bool
     /// Counts the announcements of ports: events that the kernel does not report.
     private let announcements = Atomic<UInt64>(0)
-    /// Counts the changes to what the kernel is to watch.
-    private let watchRequests = Atomic<UInt64>(0)
+    /// Counts the additions of ports to modes, which may give the kernel more to watch.
+    private let addedPorts = Atomic<UInt64>(0)
 
     init(_ state: WakeState, _ remote: any LoopRemote) {
         self.state = state
@@ -32,7 +32,7 @@ struct LoopWaker: ~Copyable, Sendable {
     }
 
     var announcementCount: UInt64 { announcements.load(ordering: .relaxed) }
-    var watchRequestCount: UInt64 { watchRequests.load(ordering: .acquiring) }
+    var addedPortCount: UInt64 { addedPorts.load(ordering: .acquiring) }
 
     /// Wakes a sleeping loop; out of line, because most calls find the loop awake.
     @inline(never)
@@ -51,8 +51,8 @@ struct LoopWaker: ~Copyable, Sendable {
     }
 
     /// Wakes a sleeping loop after a port was added to a mode.
-    func watchesDidChange() {
-        watchRequests.add(1, ordering: .releasing)
+    func portWasAdded() {
+        addedPorts.add(1, ordering: .releasing)
         contentsDidChange()
     }
 

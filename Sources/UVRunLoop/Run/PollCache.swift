@@ -6,8 +6,8 @@ struct PollCache {
     var maxSkippedPolls: Int
     /// The engine's version at the time of the poll.
     var version: UInt64
-    /// The loop's `watchRequestCount` at the time of the poll.
-    var watchRequestCount: UInt64
+    /// The loop's `addedPortCount` at the time of the poll.
+    var addedPortCount: UInt64
     /// The number of the poll.
     ///
     /// The polls of a nested run have later numbers, and consume the result of this one.

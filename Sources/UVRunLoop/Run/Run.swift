@@ -19,14 +19,14 @@ struct Run: ~Copyable {
     /// The receiver that was served last, if it has more events.
     var busyReceiver: (any PortReceiver)?
     /// The latest poll; `nil` before the first.
-    var latestPoll: PollCache?
+    var reusablePoll: PollCache?
     /// The number of the run's latest poll; at first, of the latest one before the run.
     ///
     /// Ports that this poll or a later one has found ready are served; those that only an earlier
     /// one has found were used up meanwhile. The polls of a nested run are no measure: they are for
     /// other modes.
     var pollNumber: Int64
-    var hasSkippedPoll: Bool { latestPoll.map { $0.skippedPolls > 0 } ?? false }
+    var hasSkippedPoll: Bool { reusablePoll.map { $0.skippedPolls > 0 } ?? false }
     /// Whether the run is in its first pass, which skips no poll.
     var isInFirstPass = true
 
@@ -104,7 +104,7 @@ struct Run: ~Copyable {
 
     /// Discards the clock reading; called when the kernel or user code has returned.
     @inline(__always)
-    mutating func timeHasPassed() { reading = nil }
+    mutating func discardClockReading() { reading = nil }
 
     /// The caller's conditions for the run.
     struct Terms {

@@ -18,7 +18,7 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     }
 
     @inline(__always)
-    var isStopped: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped || isEnded }
+    var isStopped: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped || isStoppedForGood }
 
     /// Whether a run is active.
     var isRunning: Bool { word.loadAcquiring() != RunStateValue.idle.bits }
@@ -31,7 +31,7 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     func end(_ end: RunEnd) { ending.maxReleasing(end.rawValue) }
 
     @inline(__always)
-    var isEnded: Bool { ending.loadAcquiring() != 0 }
+    var isStoppedForGood: Bool { ending.loadAcquiring() != 0 }
 
     @inline(__always)
     var isEndedAtOnce: Bool { ending.loadAcquiring() == RunEnd.atOnce.rawValue }

@@ -12,13 +12,13 @@ extension UVRunLoop {
         refresh(&run)
         guard run.view.observers.observed.contains(activity) else { return }
         callObservers(activity, run.view)
-        run.timeHasPassed()
+        run.discardClockReading()
     }
 
     /// Not inlined: an activity without observers, as most are, is passed over in place.
     @inline(never)
     private func callObservers(_ activity: Activities, _ view: borrowing Engine.View) {
-        if LoopWatch.isOn { return callWatchedObservers(activity, view) }
+        if LoopTracing.isOn { return callTracedObservers(activity, view) }
         view.observers.forEach(observing: activity) { $0.callOut(activity) }
     }
 
@@ -30,7 +30,7 @@ extension UVRunLoop {
     /// - Returns: Whether a source was handled.
     @inline(__always)
     func fireSignalledSources(_ run: inout Run) -> Bool {
-        summary.mayHoldSignals && takeAndFireSignalledSources(&run)
+        summary.mayHoldSignalledSources && takeAndFireSignalledSources(&run)
     }
 
     private func takeAndFireSignalledSources(_ run: inout Run) -> Bool {
@@ -45,7 +45,7 @@ extension UVRunLoop {
         }
         // All signalled sources may be in other modes.
         guard count > 0 else { return false }
-        defer { run.timeHasPassed() }
+        defer { run.discardClockReading() }
         guard let first = first.take() else {
             return fireAllSignalledSources(in: mode, run.local)
         }
@@ -66,7 +66,7 @@ extension UVRunLoop {
 
     @inline(__always)
     private func callOut(_ source: Source) -> Bool {
-        LoopWatch.isOn ? callWatched(source) : source.callOut()
+        LoopTracing.isOn ? callTraced(source) : source.callOut()
     }
 
     /// Fires the sources that are signalled now; sources signalled meanwhile wait for the next
@@ -103,9 +103,9 @@ extension UVRunLoop {
         if isFinal { Self.takeOut(delivery.port.link) }
         let isInProcess = delivery.port.link.isInProcess
         let result =
-            LoopWatch.isOn
-            ? callWatched(delivery, isInProcess, &run) : call(delivery, isInProcess, &run)
-        run.timeHasPassed()
+            LoopTracing.isOn
+            ? callTraced(delivery, isInProcess, &run) : call(delivery, isInProcess, &run)
+        run.discardClockReading()
         if isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isStillInLoop = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
@@ -150,7 +150,7 @@ extension UVRunLoop {
         let further = delivery.port.link.callOutForMore(delivery.port.object) {
             stillHolds(&direct)
         }
-        run.latestPoll = direct.poll
+        run.reusablePoll = direct.poll
         return ServeResult(
             wasHandled: result.wasHandled || further.wasHandled,
             hasMore: further.hasMore

@@ -22,13 +22,13 @@ extension UVRunLoop {
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
             run.view.observers.observed.isEmpty,
-            let poll = run.latestPoll, poll.version == run.view.version
+            let poll = run.reusablePoll, poll.version == run.view.version
         else { return nil }
         let announcementCount = waker.announcementCount
         let (mode, number) = (run.modeIndex, run.pollNumber)
         // The descriptor of another port that was served may be ready again.
         let hasOthers = withEngine {
-            $0.hasReadyPort(in: mode, since: number) || $0.latestPoll.isUsed(besides: ticket)
+            $0.hasReadyPort(in: mode, since: number) || $0.latestPoll.hasServed(otherThan: ticket)
         }
         guard !hasOthers else { return nil }
         return DirectDelivery(
@@ -43,7 +43,7 @@ extension UVRunLoop {
 
     /// Whether the conditions still hold; counts one more skipped pass if they do.
     func stillHolds(_ direct: inout DirectDelivery) -> Bool {
-        guard !mayHoldBlocks(direct.local), !summary.mayHoldSignals, !runState.isStopped,
+        guard !mayHoldBlocks(direct.local), !summary.mayHoldSignalledSources, !runState.isStopped,
             summary.version == direct.poll.version,
             direct.poll.number == direct.local.pollCount,
             direct.poll.skippedPolls < direct.poll.maxSkippedPolls,

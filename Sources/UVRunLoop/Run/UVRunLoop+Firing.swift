@@ -10,8 +10,8 @@ extension UVRunLoop {
         var hasFired = false
         while let firing = next.take() {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
-            if LoopWatch.isOn { callWatched(firing) } else { firing.timer.callOut() }
-            run.timeHasPassed()
+            if LoopTracing.isOn { callTraced(firing) } else { firing.timer.callOut() }
+            run.discardClockReading()
             if run.local.hasPostponed { run.local.hasPostponed = false } else { hasFired = true }
             next = endFire(firing, &run)
         }
@@ -35,7 +35,7 @@ extension UVRunLoop {
             return following
         }
         // Releasing a handler may run user code.
-        if end.finish(firing.timer) || displaced != nil { run.timeHasPassed() }
+        if end.finish(firing.timer) || displaced != nil { run.discardClockReading() }
         return following
     }
 

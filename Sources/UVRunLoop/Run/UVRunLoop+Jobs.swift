@@ -10,7 +10,7 @@ extension UVRunLoop {
     /// be entered again.
     @inline(__always)
     func performJobs(_ run: inout Run) {
-        guard run.servesJobs, jobs.holdsJob(&run.local.jobs) else { return }
+        guard mayServeJob(run) else { return }
         // A handler may have made the mode a common one.
         refresh(&run)
         if run.view.isCommon { performJobsThatWait(&run) }
@@ -23,12 +23,12 @@ extension UVRunLoop {
         while count < Self.maxJobsAtOnce, !runState.isEndedAtOnce {
             guard let entry = jobs.takeNext(&local.jobs) else { break }
             local.runningJob = entry
-            if LoopWatch.isOn { callWatched(entry) } else { perform(entry) }
+            if LoopTracing.isOn { callTraced(entry) } else { perform(entry) }
             count += 1
         }
         local.runningJob = nil
-        if LoopWatch.isOn { watchedJobsWerePerformed(count) }
-        run.timeHasPassed()
+        if LoopTracing.isOn { tracedJobsWerePerformed(count) }
+        run.discardClockReading()
     }
 
     @inline(__always)
@@ -45,7 +45,13 @@ extension UVRunLoop {
     /// The run's view of its mode is up to date.
     @inline(__always)
     func holdsJob(_ run: borrowing Run) -> Bool {
-        run.servesJobs && run.view.isCommon && jobs.holdsJob(&run.local.jobs)
+        run.view.isCommon && mayServeJob(run)
+    }
+
+    /// Whether jobs are queued that a run performs if its mode is a common one.
+    @inline(__always)
+    private func mayServeJob(_ run: borrowing Run) -> Bool {
+        run.servesJobs && jobs.holdsJob(&run.local.jobs)
     }
 
     /// Whether jobs are queued that a run in a common mode would perform, if it began now.

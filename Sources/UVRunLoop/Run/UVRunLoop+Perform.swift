@@ -125,23 +125,23 @@ extension UVRunLoop {
         let local = run.local
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
-        if LoopWatch.isOn {
-            callWatched(&batch)
+        if LoopTracing.isOn {
+            callTraced(&batch)
         } else {
             // Moved out one by one, so that each block is released right after it ran.
             while !runState.isEndedAtOnce, let next = batch.takeNext() {
                 callOutToBlock(next.takeBlock())
             }
         }
-        run.timeHasPassed()
+        run.discardClockReading()
         batch.removeAll()
         swap(&local.blocks.spareBatch, &batch)
     }
 
-    /// Runs the blocks of a batch, and tells the watchers.
+    /// Runs the blocks of a batch, and tells the tracers.
     @inline(never)
-    private func callWatched(_ batch: inout BlockBatch) {
-        watchedBlocksWereTaken(batch.count)
+    private func callTraced(_ batch: inout BlockBatch) {
+        tracedBlocksWereTaken(batch.count)
         while !runState.isEndedAtOnce, let next = batch.takeNext() {
             callingBlock { callOutToBlock(next.takeBlock()) }
         }

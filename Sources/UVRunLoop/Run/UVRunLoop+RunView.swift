@@ -15,7 +15,7 @@ extension UVRunLoop {
         // The view may have kept the last reference to an observer that was removed. Releasing it
         // may run user code, for which the lock must be free.
         withExtendedLifetime(outdated) {}
-        if !outdated.observed.isEmpty { run.timeHasPassed() }
+        if !outdated.observed.isEmpty { run.discardClockReading() }
     }
 
     /// Whether the run has queued blocks or jobs to perform.

@@ -179,12 +179,12 @@ extension UVRunLoop {
     ) -> RunResult {
         home.doReleases()
         registerMainQueue()
-        guard !local.hasEnded else { return .finished }
+        guard !local.isDriverClosed else { return .finished }
         // The rule applies even if there is nothing to run for.
         checkIsOutsideLibuv(local.withDriver { $0.isInsideLibuv })
         var run = Run(mode, local, terms)
         guard begin(&run, in: mode) else {
-            if LoopWatch.isOn { watchedRunWasEmpty(in: mode) }
+            if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }
             reclaim(run.local)
             return .finished
         }
@@ -196,10 +196,10 @@ extension UVRunLoop {
         run.local.servedReceiver?.servingDidEnd()
         let outerRun = runState.begin(isNested: isNested)
 
-        var result = LoopWatch.isOn ? watchedPasses(&run, in: mode) : makePasses(&run)
+        var result = LoopTracing.isOn ? tracedPasses(&run, in: mode) : makePasses(&run)
         run.busyReceiver?.servingDidEnd()
         let wasStopped = runState.end(restoring: outerRun)
-        if wasStopped || runState.isEnded { result = .stopped }
+        if wasStopped || runState.isStoppedForGood { result = .stopped }
         run.local.nestingLevel = run.local.nestingLevel - 1
         run.local.modeIndex = outerMode
         run.local.pass = outerPass
@@ -228,7 +228,7 @@ extension UVRunLoop {
     package func isEmpty(_ mode: Mode) -> Bool {
         let local = local.here
         registerMainQueue()
-        return runState.isEnded
+        return runState.isStoppedForGood
             || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), &$0, local) }
     }
 
@@ -240,7 +240,7 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     public var isStopping: Bool {
         checkProcess()
-        return runState.isEnded
+        return runState.isStoppedForGood
     }
 
     /// Whether the loop was ended and its queued work discarded.
@@ -265,16 +265,16 @@ extension UVRunLoop {
     private func runOnePass(_ run: inout Run) -> RunResult? {
         run.local.passCount = run.local.passCount &+ 1
         run.local.pass = run.local.passCount
-        if LoopWatch.isOn { watchedPassBegins() }
-        if home.doReleases() { run.timeHasPassed() }
+        if LoopTracing.isOn { tracedPassBegins() }
+        if home.doReleases() { run.discardClockReading() }
         if wakeState.clearWoken() { run.clearedWakeUp = true }
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)
         performBlocks(&run)
-        let handledSignal = fireSignalledSources(&run)
-        if handledSignal { performBlocks(&run) }
+        let performedSource = fireSignalledSources(&run)
+        if performedSource { performBlocks(&run) }
 
-        if handledSignal || run.terms.limitWasPast {
+        if performedSource || run.terms.limitWasPast {
             poll(&run)
         } else if !findReadyPort(&run) {
             notify(.beforeWaiting, &run)
@@ -288,7 +288,7 @@ extension UVRunLoop {
         run.local.servedPort = outcome.servedPort
         performBlocks(&run)
         run.isInFirstPass = false
-        return decide(&run, handledSource: handledSignal || outcome.handledPort)
+        return decide(&run, handledSource: performedSource || outcome.handledPort)
     }
 
     /// Whether step 9 may have an event to handle.
@@ -331,18 +331,25 @@ extension UVRunLoop {
     ///
     /// While its handlers run, passes of nested runs go by what was served here.
     private func process(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
-        switch consume event {
-        case .port(let delivery):
-            run.local.servedPort = true
-            return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
-        case .timers(let first):
-            run.local.servedPort = false
-            if fireTimers(from: first, &run) { return PassOutcome() }
-            // All were those of requests that a later pass performs: none of them was the event.
-            let (mode, poll) = (run.modeIndex, run.pollNumber)
-            return process(withEngine { Self.takeReadyPort(in: mode, since: poll, &$0) }, &run)
-        case .nothing: return PassOutcome()
+        while true {
+            switch consume event {
+            case .port(let delivery):
+                run.local.servedPort = true
+                return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
+            case .timers(let first):
+                run.local.servedPort = false
+                if fireTimers(from: first, &run) { return PassOutcome() }
+                // All were those of requests that a later pass performs: none of them was the event.
+                event = readyPort(run)
+            case .nothing: return PassOutcome()
+            }
         }
+    }
+
+    @inline(never)
+    private func readyPort(_ run: borrowing Run) -> PassEvent {
+        let (mode, poll) = (run.modeIndex, run.pollNumber)
+        return withEngine { Self.takeReadyPort(in: mode, since: poll, &$0) }
     }
 
     /// Returns why the run ends, the first reason that applies, or `nil` if it continues.

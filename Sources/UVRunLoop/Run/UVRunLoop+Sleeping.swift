@@ -16,7 +16,7 @@ extension UVRunLoop {
     func findReadyPort(_ run: inout Run) -> Bool {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
-        let hasPolled = run.latestPoll != nil
+        let hasPolled = run.reusablePoll != nil
         if hasPolled, knowsPortToServe(run), canReuseLastPoll(&run) { return true }
         guard run.view.isSleepObserved else { return false }
         pollKernel(&run)
@@ -37,10 +37,10 @@ extension UVRunLoop {
     /// because the delay would be observable.
     @inline(__always)
     func poll(_ run: inout Run) {
-        let mayWait =
+        let maySkip =
             !run.isInFirstPass
             && (!run.view.holdsDescriptors || knowsPortToServe(run))
-        if !mayWait || !canReuseLastPoll(&run) { pollKernel(&run) }
+        if !maySkip || !canReuseLastPoll(&run) { pollKernel(&run) }
     }
 
     // Inlined: each return on the way from a system call to the pass takes as long as a dozen
@@ -49,7 +49,7 @@ extension UVRunLoop {
     private func pollKernel(_ run: inout Run) {
         armDescriptors(&run)
         run.local.withDriver { $0.poll() }
-        run.timeHasPassed()
+        run.discardClockReading()
         recordReadyPorts(&run)
     }
 
@@ -63,7 +63,7 @@ extension UVRunLoop {
         var hasPolled = false
         while true {
             wakeState.clearChanged()
-            if home.doReleases() { run.timeHasPassed() }
+            if home.doReleases() { run.discardClockReading() }
             registerMainQueue()
             switch sleepDecision(&run) {
             case .changed: continue
@@ -71,10 +71,10 @@ extension UVRunLoop {
                 if !hasPolled { poll(&run) }
                 return
             case .sleep(let sleep):
-                let began = LoopWatch.isOn ? watchedSleepBegins() : nil
+                let began = LoopTracing.isOn ? tracedSleepBegins() : nil
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
-                if let began { watchedSleepEnded(since: began) }
-                run.timeHasPassed()
+                if let began { tracedSleepEnded(since: began) }
+                run.discardClockReading()
                 if recordReadyPorts(&run) || wakeState.isWoken { return }
                 // After a change by another thread, the dates are those of earlier contents.
                 if !wakeState.isMarkedAsChanged, isOver(sleep, &run) { return }
@@ -107,7 +107,7 @@ extension UVRunLoop {
 
     private func sleepDecision(_ run: inout Run) -> SleepDecision {
         armDescriptors(&run)
-        let contents = contents(for: run)
+        let contents = sleepView(for: run)
         if wakeState.isWoken || isStopped(run) { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
         if contents.hasWork || holdsWork(for: run) || !run.holdsItems { return .somethingToDo }
@@ -129,7 +129,7 @@ extension UVRunLoop {
     /// before ``sleep(_:)`` cleared it, and this reads the new summary, or it is set when the
     /// driver tries to fall asleep.
     @inline(__always)
-    private func contents(for run: borrowing Run) -> Engine.SleepView {
+    private func sleepView(for run: borrowing Run) -> Engine.SleepView {
         if !run.view.holdsTimers, (summary == .nothingToDo(version: run.view.version)) {
             return Engine.SleepView(
                 version: run.view.version,
@@ -148,13 +148,13 @@ extension UVRunLoop {
     /// Whether this run's latest poll is recent enough to replace another; if so, one more skipped
     /// poll is counted.
     private func canReuseLastPoll(_ run: inout Run) -> Bool {
-        guard !run.isInFirstPass, var latest = run.latestPoll,
-            latest.watchRequestCount == waker.watchRequestCount,
+        guard !run.isInFirstPass, var latest = run.reusablePoll,
+            latest.addedPortCount == waker.addedPortCount,
             latest.number == run.local.pollCount,
             latest.skippedPolls < latest.maxSkippedPolls, run.now(by: waker) < latest.end
         else { return false }
         latest.skippedPolls += 1
-        run.latestPoll = latest
+        run.reusablePoll = latest
         if run.view.holdsDescriptors { withEngine { $0.recordSkippedPoll() } }
         return true
     }
@@ -183,7 +183,7 @@ extension UVRunLoop {
                 refused.append(order.descriptor)
             }
         }
-        if LoopWatch.isOn { watchedDescriptorsWereRefused(refused) }
+        if LoopTracing.isOn { tracedDescriptorsWereRefused(refused) }
     }
 
     /// Records the ready ports, and masks those this run cannot serve.
@@ -204,11 +204,11 @@ extension UVRunLoop {
         // A run that ends with the next source rarely polls twice.
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
         let turns = max(1, found / Self.maxSkippedPolls)
-        run.latestPoll = PollCache(
+        run.reusablePoll = PollCache(
             end: run.now(by: waker).addingSaturating(Int64(turns) * Self.maxPollAge),
             maxSkippedPolls: turns * Self.maxSkippedPolls,
             version: summary.version,
-            watchRequestCount: waker.watchRequestCount,
+            addedPortCount: waker.addedPortCount,
             number: number
         )
         return isForRun

@@ -247,7 +247,7 @@ private final class Start: Sendable {
         let keeper = UVRunLoop.Source(sendablePerform: { _ in })
         loop.add(keeper, forMode: .default)
         // A stop of the loop, rather than of the thread, only ends one run.
-        while !loop.runState.isEnded { loop.run() }
+        while !loop.runState.isStoppedForGood { loop.run() }
         if !loop.runState.isEndedAtOnce { loop.performQueuedWork() }
     }
 }

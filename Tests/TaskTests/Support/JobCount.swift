@@ -3,14 +3,14 @@ import Synchronization
 @testable import UVRunLoop
 
 /// Counts the jobs that a loop performs.
-final class JobCount: LoopWatcher, LoopTrack {
+final class JobCount: LoopTracer, LoopTrack {
     private let loop: ObjectIdentifier
     private let count = Atomic<Int>(0)
 
     /// Counts from now on; a job that is being performed does not count.
     init(of loop: UVRunLoop) {
         self.loop = ObjectIdentifier(loop)
-        LoopWatch.add(self)
+        LoopTracing.add(self)
     }
 
     /// The number of jobs that have been performed.
@@ -18,15 +18,15 @@ final class JobCount: LoopWatcher, LoopTrack {
 
     /// Ends the counting; returns the number of jobs.
     func end() -> Int {
-        LoopWatch.remove(self)
+        LoopTracing.remove(self)
         return value
     }
 
-    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)? {
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
         ObjectIdentifier(loop) == self.loop ? self : nil
     }
 
-    func note(_ event: LoopEvent) {
+    func record(_ event: LoopEvent) {
         guard case .called(let callout, _, _) = event, callout.kind == .job else { return }
         count.wrappingAdd(1, ordering: .relaxed)
     }

@@ -9,6 +9,7 @@ extension ParsableCommand {
         do {
             var command = try parseAsRoot()
             try command.run()
+            if Output.isIncomplete { fail("Not all could be written to standard output.") }
         } catch {
             let code = exitCode(for: error)
             guard code == .validationFailure else { exit(withError: error) }

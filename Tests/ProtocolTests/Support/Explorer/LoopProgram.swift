@@ -102,7 +102,7 @@ struct LoopProgram {
         recital.noteCall(.endCalled)
         let wasStopped = world.runs.end(restoring: frame.outer.value)
         recital.note(.ended(wasStopped))
-        let isEnded = world.runs.isEnded
+        let isEnded = world.runs.isStoppedForGood
         recital.note(.sawEnd(isEnded))
         if !state.frames.isEmpty {
             if frame.clearedWakeUp, !world.has(.wakeUpNotGivenBack) {
@@ -201,7 +201,7 @@ struct LoopProgram {
 
     /// `UVRunLoop.fireSignalledSources(_:)`, for a mode's one source.
     private func fireSources(_ frame: inout Frame) -> Bool {
-        guard world.summary.mayHoldSignals else { return false }
+        guard world.summary.mayHoldSignalledSources else { return false }
         let bit = frame.bit
         let wasSignalled = world.withEngine { engine in
             defer { engine.signals &= ~bit }

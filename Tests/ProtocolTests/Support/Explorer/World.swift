@@ -149,7 +149,7 @@ struct EngineContent: Equatable {
 
     var summary: EngineSummary {
         var summary = EngineSummary.nothingToDo(version: UInt64(version))
-        summary.mayHoldSignals = signals != 0
+        summary.mayHoldSignalledSources = signals != 0
         return summary
     }
 }

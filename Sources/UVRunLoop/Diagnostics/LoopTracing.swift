@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The watchers of this process's loops: monitors, recorders and the like.
+/// The tracers of this process's loops: monitors, recorders and the like.
 ///
-/// While nothing watches, a loop reads one word in each run, pass and sleep, and before each call
-/// of a handler, and that is all.
-package enum LoopWatch {
-    /// Zero while nothing watches; changes with every change to the watchers.
+/// While nothing traces, a loop reads one word in each run, pass and sleep, before each
+/// notification and batch of blocks and before each other call of a handler, and that is all.
+package enum LoopTracing {
+    /// Zero while nothing traces; changes with every change to the tracers.
     private static let version = Atomic<UInt64>(0)
 
     private struct State {
-        var watchers: [any LoopWatcher] = []
+        var tracers: [any LoopTracer] = []
         var serial: UInt64 = 0
     }
 
@@ -22,18 +22,18 @@ package enum LoopWatch {
     @inline(__always)
     static var isOn: Bool { version.load(ordering: .relaxed) != 0 }
 
-    /// Adds a watcher, for all loops of the process.
-    package static func add(_ watcher: any LoopWatcher) { change { $0.append(watcher) } }
+    /// Adds a tracer, for all loops of the process.
+    package static func add(_ tracer: any LoopTracer) { change { $0.append(tracer) } }
 
-    /// Removes a watcher; calls to it that have begun go on.
-    package static func remove(_ watcher: any LoopWatcher) {
-        change { $0.removeAll { $0 === watcher } }
+    /// Removes a tracer; calls to it that have begun go on.
+    package static func remove(_ tracer: any LoopTracer) {
+        change { $0.removeAll { $0 === tracer } }
     }
 
-    private static func change(_ body: (inout [any LoopWatcher]) -> Void) {
+    private static func change(_ body: (inout [any LoopTracer]) -> Void) {
         let former = registry.current.state.withLock { state in
-            let former = state.watchers
-            body(&state.watchers)
+            let former = state.tracers
+            body(&state.tracers)
             state.serial += 1
             publish(state)
             return former
@@ -42,14 +42,14 @@ package enum LoopWatch {
     }
 
     private static func publish(_ state: State) {
-        version.store(state.watchers.isEmpty ? 0 : state.serial, ordering: .relaxed)
+        version.store(state.tracers.isEmpty ? 0 : state.serial, ordering: .relaxed)
     }
 
-    /// The watchers at a version; a forked child has none at first.
-    static var watchers: [any LoopWatcher] {
+    /// The tracers at a version; a forked child has none at first.
+    static var tracers: [any LoopTracer] {
         registry.current.state.withLock { state in
             publish(state)
-            return state.watchers
+            return state.tracers
         }
     }
 
@@ -57,32 +57,32 @@ package enum LoopWatch {
 
     // MARK: Wake-ups
 
-    /// Wakes a sleeping loop, and tells the watchers.
+    /// Wakes a sleeping loop, and tells the tracers.
     @inline(never)
-    fileprivate static func wakeWatched(_ remote: any LoopRemote) {
-        let watchers = watchers
+    fileprivate static func wakeTraced(_ remote: any LoopRemote) {
+        let tracers = tracers
         let began = monotonicNow()
-        for watcher in watchers { watcher.willWake(remote, at: began) }
+        for tracer in tracers { tracer.willWake(remote, at: began) }
         remote.wake()
         let ended = monotonicNow()
-        for watcher in watchers { watcher.didWake(remote, from: began, until: ended) }
+        for tracer in tracers { tracer.didWake(remote, from: began, until: ended) }
     }
 }
 
 extension LoopRemote {
     /// Wakes a sleeping loop.
     func wakeLoop() {
-        if LoopWatch.isOn { LoopWatch.wakeWatched(self) } else { wake() }
+        if LoopTracing.isOn { LoopTracing.wakeTraced(self) } else { wake() }
     }
 }
 
-/// Watches the loops of the process.
-package protocol LoopWatcher: AnyObject, Sendable {
-    /// Begins to watch a loop; called on the loop's thread.
+/// Traces the loops of the process.
+package protocol LoopTracer: AnyObject, Sendable {
+    /// Begins to trace a loop; called on the loop's thread.
     ///
-    /// - Returns: What is told of the loop's events; `nil` if the watcher only reads the loop's
+    /// - Returns: What is told of the loop's events; `nil` if the tracer only reads the loop's
     ///   activity.
-    func beginWatching(_ loop: UVRunLoop) -> (any LoopTrack)?
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)?
 
     /// Called when a thread is about to wake a sleeping loop, and afterwards.
     func willWake(_ remote: any LoopRemote, at time: Int64)
@@ -92,7 +92,7 @@ package protocol LoopWatcher: AnyObject, Sendable {
     func loopDidEnd(_ loop: UVRunLoop)
 }
 
-extension LoopWatcher {
+extension LoopTracer {
     package func willWake(_ remote: any LoopRemote, at time: Int64) {}
     package func didWake(_ remote: any LoopRemote, from began: Int64, until ended: Int64) {}
     package func loopDidEnd(_ loop: UVRunLoop) {}
@@ -100,7 +100,7 @@ extension LoopWatcher {
 
 /// Is told of the events of one loop, on the loop's thread, with no lock held.
 package protocol LoopTrack: AnyObject, Sendable {
-    func note(_ event: LoopEvent)
+    func record(_ event: LoopEvent)
 }
 
 /// Something that a loop did; times are nanoseconds of the monotonic clock.

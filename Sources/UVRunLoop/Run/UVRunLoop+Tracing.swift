@@ -1,0 +1,195 @@
+// A loop's reports to its tracers. The functions that are inlined are those that the loop calls
+// in any case: they read one word. The others are out of line, and called only while something
+// traces.
+
+extension UVRunLoop {
+    /// Calls the block of a perform request.
+    @inline(__always)
+    func callingBlock(_ body: () -> Void) {
+        if LoopTracing.isOn { tracedCall(.block, nil, 0, body) } else { body() }
+    }
+
+    /// Calls a handler from another one, or outside of a run; that one goes on afterwards.
+    @inline(__always)
+    func callingWithinAHandler(_ kind: HandlerKind, _ item: AnyObject, _ body: () -> Void) {
+        LoopTracing.isOn ? tracedInnerCall(kind, item, body) : body()
+    }
+
+    @inline(never)
+    private func tracedInnerCall(_ kind: HandlerKind, _ item: AnyObject, _ body: () -> Void) {
+        let outer = traced.activity.call
+        tracedCall(kind, item, 0, body)
+        traced.activity.resume(outer)
+    }
+
+    /// Calls a handler, and tells the tracers.
+    @inline(never)
+    func tracedCall<Result>(
+        _ kind: HandlerKind,
+        _ item: AnyObject?,
+        _ code: UInt,
+        _ body: () -> Result
+    ) -> Result {
+        let traced = traced
+        traced.activity.begin(kind.rawValue, item)
+        // The item may be released as soon as its handler has returned.
+        defer { traced.activity.begin(TracedLoop.passing, nil) }
+        guard !traced.tracks.isEmpty else { return body() }
+        let callout = Callout(kind, item, code, in: self)
+        let began = monotonicNow()
+        let result = body()
+        trace(.called(callout, from: began, until: monotonicNow()))
+        return result
+    }
+
+    // MARK: The handlers
+
+    @inline(never)
+    func callTracedObservers(_ activity: Activities, _ view: borrowing Engine.View) {
+        view.observers.forEach(observing: activity) { observer in
+            tracedCall(.observer, observer, activity.rawValue) { observer.callOut(activity) }
+        }
+    }
+
+    @inline(never)
+    func callTraced(_ source: Source) -> Bool {
+        tracedCall(.source, source, 0) { source.callOut() }
+    }
+
+    @inline(never)
+    func callTraced(_ firing: borrowing Engine.Firing) {
+        tracedCall(.timer, firing.timer, 0) { firing.timer.callOut() }
+    }
+
+    @inline(never)
+    func callTraced(
+        _ delivery: borrowing Engine.Delivery,
+        _ isInProcess: Bool,
+        _ run: inout Run
+    ) -> ServeResult {
+        tracedCall(.port, delivery.port.object, 0) { call(delivery, isInProcess, &run) }
+    }
+
+    @inline(never)
+    func callTraced(_ entry: JobQueue.Entry) {
+        tracedCall(.job, nil, 0) { perform(entry) }
+    }
+
+    // MARK: Runs, passes and sleeps
+
+    /// Makes the passes of a run.
+    ///
+    /// Afterwards the handler that ran the loop, if one did, goes on; its time begins anew.
+    @inline(never)
+    func tracedPasses(_ run: inout Run, in mode: Mode) -> RunResult {
+        let outer = traced.activity.call
+        trace(.runBegan(mode, at: monotonicNow()))
+        let result = makePasses(&run)
+        traced.activity.resume(outer)
+        trace(.runEnded(runState.isStopped ? .stopped : result, at: monotonicNow()))
+        return result
+    }
+
+    @inline(never)
+    func tracedPassBegins() {
+        traced.activity.begin(TracedLoop.passing, nil)
+        trace(.passBegan(at: monotonicNow(), requests: performs.withLock { $0.count }))
+    }
+
+    @inline(never)
+    func tracedBlocksWereTaken(_ count: Int) { trace(.tookBlocks(count)) }
+
+    @inline(never)
+    func tracedJobsWerePerformed(_ count: Int) { trace(.performedJobs(count)) }
+
+    @inline(never)
+    func tracedSleepBegins() -> Int64 {
+        traced.activity.begin(TracedLoop.sleeping, nil)
+        return monotonicNow()
+    }
+
+    @inline(never)
+    func tracedSleepEnded(since began: Int64) {
+        trace(.slept(from: began, until: monotonicNow()))
+    }
+
+    /// Reports a run in a mode that nothing was ever added to.
+    @inline(never)
+    func tracedRunWasEmpty(in mode: Mode) {
+        let isKnown = withEngine { $0.isClosed || $0.modes.index(of: mode) != nil }
+        if !isKnown { trace(.modeIsUnknown(mode, at: monotonicNow())) }
+    }
+
+    @inline(never)
+    func tracedDescriptorsWereRefused(_ descriptors: [CInt]) {
+        for descriptor in descriptors {
+            trace(.refused(descriptor: descriptor, at: monotonicNow()))
+        }
+    }
+
+    // MARK: The tracers
+
+    /// The tracers' record of this loop; new tracers are told of the loop.
+    private var traced: TracedLoop {
+        let local = local.here
+        if let traced = local.traced, traced.version == LoopTracing.currentVersion {
+            return traced
+        }
+        return updateTraced(local)
+    }
+
+    private func updateTraced(_ local: LocalState) -> TracedLoop {
+        let version = LoopTracing.currentVersion
+        let activity = identity.activity.load() ?? identity.activity.storeIfNil(LoopActivity())
+        activity.setThread()
+        let known = local.traced?.known ?? []
+        let members = LoopTracing.tracers.map { tracer in
+            known.first { $0.tracer === tracer }
+                ?? TracedLoop.Member(tracer: tracer, track: tracer.beginTracing(self))
+        }
+        let traced = TracedLoop(version: version, activity: activity, known: members)
+        local.traced = traced
+        return traced
+    }
+
+    /// Tells the tracers of an event.
+    func trace(_ event: @autoclosure () -> LoopEvent) {
+        let tracks = traced.tracks
+        guard !tracks.isEmpty else { return }
+        let event = event()
+        for track in tracks { track.record(event) }
+    }
+
+    /// Tells the tracers that the loop has ended, and forgets them.
+    func endTracing() {
+        local.here.traced = nil
+        guard LoopTracing.isOn else { return }
+        for tracer in LoopTracing.tracers { tracer.loopDidEnd(self) }
+    }
+}
+
+/// The tracers' record of a loop, and the loop's of them; only the loop's thread uses it.
+final class TracedLoop {
+    struct Member {
+        /// Weak, because a loop that does nothing learns late that a tracer was removed.
+        weak let tracer: (any LoopTracer)?
+        let track: (any LoopTrack)?
+    }
+
+    /// The version of the tracers for which this was made.
+    let version: UInt64
+    let activity: LoopActivity
+    let known: [Member]
+    let tracks: [any LoopTrack]
+
+    init(version: UInt64, activity: LoopActivity, known: [Member]) {
+        self.version = version
+        self.activity = activity
+        self.known = known
+        tracks = known.compactMap(\.track)
+    }
+
+    // Codes for what a loop does between handlers, beside those of the kinds of handlers.
+    static let passing: UInt8 = 14
+    static let sleeping: UInt8 = 15
+}
