@@ -98,6 +98,7 @@ extension UVRunLoop {
     /// Delivers one event of one port.
     ///
     /// - Returns: Whether the port handled it.
+    @inline(__always)
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
         if isFinal { Self.takeOut(delivery.port.link) }

@@ -314,42 +314,38 @@ extension UVRunLoop {
                 }
                 return .timers(first)
             }
-            return Self.takeReadyPort(in: mode, since: poll, &engine)
+            guard let delivery = engine.takeReadyPort(in: mode, since: poll) else {
+                return .nothing
+            }
+            return .port(delivery)
         }
-    }
-
-    private static func takeReadyPort(
-        in mode: Int,
-        since poll: Int64,
-        _ engine: inout Engine
-    ) -> PassEvent {
-        guard let delivery = engine.takeReadyPort(in: mode, since: poll) else { return .nothing }
-        return .port(delivery)
     }
 
     /// Handles the event of step 9.
     ///
     /// While its handlers run, passes of nested runs go by what was served here.
     private func process(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
-        while true {
-            switch consume event {
-            case .port(let delivery):
-                run.local.servedPort = true
-                return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
-            case .timers(let first):
-                run.local.servedPort = false
-                if fireTimers(from: first, &run) { return PassOutcome() }
-                // All were those of requests that a later pass performs: none of them was the event.
-                event = readyPort(run)
-            case .nothing: return PassOutcome()
-            }
+        switch consume event {
+        case .port(let delivery):
+            run.local.servedPort = true
+            return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
+        case .timers(let first):
+            run.local.servedPort = false
+            // If all put their requests off to a later pass, none of them was the event.
+            return fireTimers(from: first, &run) ? PassOutcome() : serveReadyPort(&run)
+        case .nothing: return PassOutcome()
         }
     }
 
+    /// Serves a port, if one is ready, in place of timers.
     @inline(never)
-    private func readyPort(_ run: borrowing Run) -> PassEvent {
+    private func serveReadyPort(_ run: inout Run) -> PassOutcome {
         let (mode, poll) = (run.modeIndex, run.pollNumber)
-        return withEngine { Self.takeReadyPort(in: mode, since: poll, &$0) }
+        guard let delivery = withEngine({ $0.takeReadyPort(in: mode, since: poll) }) else {
+            return PassOutcome()
+        }
+        run.local.servedPort = true
+        return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
     }
 
     /// Returns why the run ends, the first reason that applies, or `nil` if it continues.
