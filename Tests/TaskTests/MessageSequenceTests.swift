@@ -27,6 +27,56 @@ import Testing
         }
     }
 
+    /// A sender that never pauses keeps the job from ending, but not the loop from its pass.
+    @Test func aTaskThatTakesMessagesOnTheLoopStarvesNothing() async throws {
+        try await UVRunLoop.withThread { loop in
+            let port = UVRunLoop.Port(capacity: 64)
+            loop.add(port, forMode: .default)
+            let isOver = Signal()
+            let sender = startThread {
+                while !isOver.hasCome, port.send(UVRunLoop.PortMessage(id: 1)) {}
+            }
+            let (fires, blocks) = (SharedBox(0), SharedBox(0))
+            await Pinned(loop).isolated { _ in
+                let timer = UVRunLoop.Timer(
+                    after: .zero,
+                    interval: .milliseconds(1),
+                    sendableHandler: { _ in fires.value += 1 }
+                )
+                loop.add(timer, forMode: .default)
+                loop.perform { blocks.value += 1 }
+                // Not for ever, if the loop does nothing else.
+                var taken = 0
+                for await _ in port.messages {
+                    taken += 1
+                    if fires.value >= 3 || taken == 1_000_000 { break }
+                }
+                timer.invalidate()
+            }
+            #expect(fires.value >= 3 && blocks.value == 1)
+            isOver.send()
+            port.invalidate()
+            sender.detach()
+        }
+    }
+
+    /// The messages stay for others.
+    @Test func aCancelledTaskGetsNoMessageThoughThereAreSome() throws {
+        try runTask { loop in
+            let port = UVRunLoop.Port(capacity: 4)
+            loop.add(port, forMode: .default)
+            for number in 1...3 { #expect(port.trySend(number)) }
+            let messages = port.messages
+            #expect(await first(of: messages)?.id == 1)
+            let cancelled = Task(executorPreference: loop.taskExecutor) {
+                withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return await first(of: messages)?.id
+            }
+            #expect(await cancelled.value == nil)
+            #expect(await first(of: messages)?.id == 2)
+        }
+    }
+
     @Test func portWhoseMessagesNobodyTakesFillsUp() throws {
         try runTask { loop in
             let port = UVRunLoop.Port(capacity: 4)

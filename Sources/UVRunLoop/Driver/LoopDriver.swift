@@ -62,9 +62,6 @@ package protocol LoopDriver: AnyObject {
     /// - Returns: The loop; `nil` if the driver has none.
     func lend() -> UnsafeMutablePointer<uv_loop_t>?
 
-    /// Ends a loan, and undoes changes to the loop that would confuse the driver.
-    func takeBack()
-
     /// The host for handles of further products; `nil` if the driver has no libuv loop.
     func host() -> HandleHost?
 
@@ -89,7 +86,6 @@ extension LoopDriver {
 
     package func forgetReleased() {}
     package func lend() -> UnsafeMutablePointer<uv_loop_t>? { nil }
-    package func takeBack() {}
     package func host() -> HandleHost? { nil }
     package var isInsideLibuv: Bool { false }
 }

@@ -166,6 +166,9 @@ final class UVDriver: LoopDriver {
 
     private func run(_ mode: uv_run_mode) {
         stage = .entered
+        // A handler of this loop may have called `uv_stop`, which ends at most the sleep that it
+        // comes in.
+        unsafe cuv_forget_stop(loop)
         _ = unsafe uv_run(loop, mode)
         stage = .outside
     }
@@ -308,11 +311,9 @@ final class UVDriver: LoopDriver {
     func lend() -> UnsafeMutablePointer<uv_loop_t>? {
         forgetReleased()
         foreignHandles.mayBeThere = true
+        // Direct polls leave libuv's time as it is, from which its timers count.
+        if !isInsideLibuv { unsafe uv_update_time(loop) }
         return unsafe loop
-    }
-
-    func takeBack() {
-        if !isInsideLibuv { unsafe cuv_forget_stop(loop) }
     }
 
     /// Polls by `uv_run`; if libuv had work, which may have been a foreign handle's, the next sleep

@@ -32,7 +32,6 @@ extension UVRunLoop {
         guard let uvLoop = unsafe withDriver({ unsafe $0.lend() }) ?? nil else {
             fail("There is no libuv loop: this run loop has ended, or it runs in virtual time.")
         }
-        defer { withDriver { $0.takeBack() } }
         return try unsafe body(uvLoop)
     }
 }

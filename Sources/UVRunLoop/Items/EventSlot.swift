@@ -43,8 +43,11 @@ final class EventSlot<Element: Sendable>: Sendable {
 
     // MARK: The task
 
-    /// Takes what is there: an element that nobody waited for, or the end.
-    func take() -> Result<Element?, Never>? { state.withLock { $0.intake.take() } }
+    /// Takes what is there: an element that nobody waited for, or the end; nothing at all for a task
+    /// that was cancelled.
+    func take() -> Result<Element?, Never>? {
+        Task.isCancelled ? .success(nil) : state.withLock { $0.intake.take() }
+    }
 
     /// Gives a task what is there, or has it wait.
     func begin(_ task: TaskIntake<Element, Never>.Waiter, return comeBack: () -> Void) {

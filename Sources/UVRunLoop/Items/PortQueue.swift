@@ -18,11 +18,12 @@ final class PortQueue: TypedPortReceiver {
 
         var count: Int { messages.count - next }
 
-        /// Takes the oldest message; after the batch's last one, all that is in the inbox by then.
+        /// Takes the oldest message; after the batch's last one, all that is in the inbox by then,
+        /// if the batch may be refilled.
         @inline(__always)
-        mutating func takeNext(refillingFrom inbox: PortInbox) -> Message? {
+        mutating func takeNext(refillingFrom inbox: PortInbox, mayRefill: Bool = true) -> Message? {
             if next == messages.count {
-                guard !isClosed else { return nil }
+                guard !isClosed, mayRefill else { return nil }
                 refill(from: inbox)
                 guard next < messages.count else { return nil }
             }
@@ -144,8 +145,11 @@ final class PortQueue: TypedPortReceiver {
     func hasMore() -> Bool { inbox.hasMore() }
 
     /// Takes a message, if there is one.
-    func takeMessage() -> Message? {
-        let message = batch.withLock { $0.takeNext(refillingFrom: inbox) }
+    ///
+    /// - Parameter mayRefill: Whether to begin another batch after the last one.
+    /// - Returns: The oldest message; `nil` if there is none, or it belongs to another batch.
+    func takeMessage(mayRefill: Bool) -> Message? {
+        let message = batch.withLock { $0.takeNext(refillingFrom: inbox, mayRefill: mayRefill) }
         // Each time: the task may wait for a sender before it takes the next message.
         if message != nil { inbox.tellSenders() }
         return message

@@ -4,8 +4,9 @@ extension UVRunLoop {
     /// An element is the number of arrivals since the element before; as for a ``SignalSource``,
     /// the kernel merges signals that are pending.
     ///
-    /// The sequence has one consumer. It ends when it is invalidated or released, and when the
-    /// loop's thread ends; a task that is cancelled gets `nil`, too.
+    /// The sequence has one consumer. It ends when it is invalidated or released, when the loop's
+    /// thread ends, and when the kernel refuses to watch the signal for want of memory; a task that
+    /// is cancelled gets `nil`, too.
     ///
     /// > Threading: Any thread.
     public final class Signals: AsyncSequence, Sendable {

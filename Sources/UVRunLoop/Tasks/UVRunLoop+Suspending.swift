@@ -53,6 +53,22 @@ extension UVRunLoop {
         return await withTaskExecutorPreference(taskExecutorObject, operation: body)
     }
 
+    /// Has the loop go on with its pass before the calling task, which is a job of it.
+    ///
+    /// The task goes on where the loop performs blocks next, or when it has ended.
+    func goOnBefore(isolation: isolated (any Actor)?) async {
+        let wait = nextBlocks()
+        _ = try? await Self.outcome(of: wait, on: self, isolation: isolation) {}
+    }
+
+    /// What is settled where the loop performs blocks next, or when it drops them.
+    private func nextBlocks() -> TaskWait<Void> {
+        let wait = TaskWait<Void>()
+        let end = WaitEnd(wait)
+        perform(inModes: [.common]) { end.settle(.success(())) }
+        return wait
+    }
+
     /// The calling thread's loop, if it is performing a job; `nil` otherwise.
     package static var performingJob: UVRunLoop? {
         ThreadRecord.withCurrentLoop { loop in

@@ -138,6 +138,7 @@ final class LocalReceiver: TypedPortReceiver {
         of link: UVRunLoop.PortLink,
         isolation: isolated (any Actor)?
     ) async -> MessagePort.Request? {
+        if Task.isCancelled { return nil }
         let (taken, hasMore) = state.withLock { state in
             let taken = state.intake?.take()
             state.server?.setHeld(false)

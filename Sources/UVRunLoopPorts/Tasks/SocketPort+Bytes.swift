@@ -61,6 +61,7 @@ extension UVRunLoop.SocketPort {
     private func nextBytes(
         isolation: isolated (any Actor)?
     ) async throws(UVRunLoop.SocketError) -> [UInt8]? {
+        if Task.isCancelled { return nil }
         let stream = stream
         let (taken, followUp) = stream.state.withLock { $0.takeForTask() }
         apply(followUp)

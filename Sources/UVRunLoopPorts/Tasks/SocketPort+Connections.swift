@@ -104,6 +104,7 @@ extension ListenerReceiver {
         of port: UVRunLoop.SocketPort,
         isolation: isolated (any Actor)?
     ) async throws(SocketError) -> UVRunLoop.SocketPort? {
+        if Task.isCancelled { return nil }
         let (taken, wasHeld) = state.withLock { state in
             let wasHeld = state.isHeld
             return (state.intake?.take(), wasHeld)

@@ -103,6 +103,7 @@ final class EventInbox<Event: Sendable>: Sendable {
 
     /// Waits for an event; returns `nil` at the end, or if the task was cancelled.
     func next(on loop: UVRunLoop?, isolation: isolated (any Actor)?) async -> Event? {
+        if Task.isCancelled { return nil }
         let outcome: Intake.Outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) {
             begin($0)?.perform()
         } onCancel: {

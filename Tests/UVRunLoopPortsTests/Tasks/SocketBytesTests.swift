@@ -81,6 +81,28 @@ import Testing
         }
     }
 
+    /// A peer that sends without a pause must not keep a task that was told to end.
+    @Test func aCancelledTaskGetsNoBytesThoughThereAreSome() async throws {
+        try await UVRunLoop.withThread { loop in
+            let pair = try await SocketPair(loop)
+            pair.client.send([1])
+            #expect(try await pair.server.nextBytes() == [1])
+            pair.client.send([2])
+            let cancelled = Task {
+                // Until they were read, and are kept.
+                for _ in 0..<60_000
+                where pair.server.stream.state.withLock({ !$0.lifecycle.isHeld }) {
+                    letTimePass(.milliseconds(1))
+                }
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await pair.server.nextBytes()
+            }
+            #expect(try await cancelled.value == nil)
+            #expect(try await pair.server.nextBytes() == [2])
+            pair.close()
+        }
+    }
+
     @Test func theSequenceEndsWithThePeer() async throws {
         try await UVRunLoop.withThread { loop in
             let pair = try await SocketPair(loop)

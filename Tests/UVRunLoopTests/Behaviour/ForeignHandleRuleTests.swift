@@ -37,6 +37,50 @@ import UVRunLoop
         #expect(says("Only the run loop may call uv_run", result?.standardErrorContent))
     }
 
+    /// libuv's time does not go on while the loop polls without it.
+    @Test func aTimerStartedInABodyCountsFromThen() throws {
+        try withLoop(.uv) { loop, log in
+            loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+            usleep(60_000)
+            loop.run(mode: .default, for: .zero)
+            let began = UVRunLoop.currentInstant
+            let timer = Guest<uv_timer_t>(in: loop) { uvLoop, timer in
+                uv_timer_init(uvLoop, timer)
+                uv_timer_start(timer, { Guest.call($0) }, 50, 0)
+            } action: { guest in
+                // libuv counts whole milliseconds.
+                #expect(began.duration(to: UVRunLoop.currentInstant) >= .milliseconds(49))
+                log.note("fired")
+                guest.close()
+                loop.stop()
+            }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(log.entries == ["fired"])
+            withExtendedLifetime(timer) {}
+        }
+    }
+
+    /// `uv_stop` ends at most a sleep, whoever calls it where.
+    @Test func aStopOutsideOfLibuvKeepsNoDescriptorFromBeingServed() throws {
+        try withLoop(.uv) { loop, log in
+            let pipe = Pipe()
+            pipe.write("x")
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("readable")
+            }
+            loop.add(source, forMode: .default)
+            let uvLoop = loop.withUVLoop { $0 }
+            let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in uv_stop(uvLoop) }
+            loop.add(observer, forMode: .default)
+            for _ in 1...2 {
+                let result = loop.run(mode: .default, for: .zero, returnAfterSourceHandled: true)
+                #expect(result == .handledSource)
+            }
+            #expect(log.entries == ["readable", "readable"])
+            source.invalidate()
+        }
+    }
+
     @Test func lendingOnAnotherThreadTraps() async {
         let result = await #expect(
             processExitsWith: .failure,
