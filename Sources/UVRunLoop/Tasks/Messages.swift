@@ -6,6 +6,9 @@ extension UVRunLoop.Port {
     /// wait while the queue is full. The loop wakes a task that waits, in the modes to which the
     /// port was added: a port that is in no loop gives a task only what is queued already.
     ///
+    /// On the loop's thread, a task takes at most as many messages in a row as the port has room
+    /// for; then the loop goes on with its pass.
+    ///
     /// The sequence has one consumer. It ends when the port becomes invalid; a task that is
     /// cancelled gets `nil`, too. Releasing the sequence leaves the port as it is.
     ///

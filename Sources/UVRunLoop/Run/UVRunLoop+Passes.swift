@@ -1,0 +1,165 @@
+extension UVRunLoop {
+    // MARK: A run
+
+    func run(
+        _ mode: Mode,
+        _ terms: consuming Run.Terms,
+        _ local: consuming LocalState
+    ) -> RunResult {
+        home.doReleases()
+        registerMainQueue()
+        guard !local.isDriverClosed else { return .finished }
+        // The rule applies even if there is nothing to run for.
+        checkIsOutsideLibuv(local.withDriver { $0.isInsideLibuv })
+        var run = Run(mode, local, terms)
+        guard begin(&run, in: mode) else {
+            if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }
+            reclaim(run.local)
+            return .finished
+        }
+        let (outerMode, outerPass) = (run.local.modeIndex, run.local.pass)
+        run.local.modeIndex = run.modeIndex
+        let isNested = run.local.nestingLevel > 0
+        run.local.nestingLevel = run.local.nestingLevel + 1
+        // The handler on the stack may wait in this run for senders that wait for room in its port.
+        run.local.servedReceiver?.servingDidEnd()
+        let outerRun = runState.begin(isNested: isNested)
+
+        var result = LoopTracing.isOn ? tracedPasses(&run, in: mode) : makePasses(&run)
+        run.busyReceiver?.servingDidEnd()
+        let wasStopped = runState.end(restoring: outerRun)
+        if wasStopped || runState.isStoppedForGood { result = .stopped }
+        run.local.nestingLevel = run.local.nestingLevel - 1
+        run.local.modeIndex = outerMode
+        run.local.pass = outerPass
+        // A wake-up that this run cleared may have been meant for the outer run. A pending one is
+        // still in the word.
+        if isNested, run.clearedWakeUp { _ = wakeState.markWoken() }
+        return result
+    }
+
+    /// Makes the passes of a run, between `entry` and `exit`.
+    ///
+    /// - Returns: Why they ended.
+    func makePasses(_ run: inout Run) -> RunResult {
+        notify(.entry, &run)
+        defer { notify(.exit, &run) }
+        while run.terms.performsQueuedWork || !runState.isStopped {
+            if let reason = runOnePass(&run) { return reason }
+        }
+        return .stopped
+    }
+
+    private func checkIsOutsideLibuv(_ isInsideLibuv: Bool) {
+        require(
+            !isInsideLibuv,
+            """
+            A libuv callback cannot run the loop, because the loop is inside uv_run. Pass the work \
+            to perform(_:).
+            """
+        )
+    }
+
+    // MARK: A pass
+
+    /// Makes one pass: the guide's steps 2 to 9.
+    ///
+    /// - Returns: Why the run ends, if it does.
+    @inline(__always)
+    private func runOnePass(_ run: inout Run) -> RunResult? {
+        run.local.passCount = run.local.passCount &+ 1
+        run.local.pass = run.local.passCount
+        if LoopTracing.isOn { tracedPassBegins() }
+        if home.doReleases() { run.discardClockReading() }
+        if wakeState.clearWoken() { run.clearedWakeUp = true }
+        notify(.beforeTimers, &run)
+        notify(.beforeSources, &run)
+        performBlocks(&run)
+        let performedSource = fireSignalledSources(&run)
+        if performedSource { performBlocks(&run) }
+
+        if performedSource || run.terms.limitWasPast {
+            poll(&run)
+        } else if !findReadyPort(&run) {
+            notify(.beforeWaiting, &run)
+            sleep(&run)
+            // A sole ready port is taken early only if nobody observes the sleep.
+            if run.delivery == nil { notify(.afterWaiting, &run) }
+        }
+
+        let outcome = mayHaveEvent(&run) ? process(pendingEvent(&run), &run) : PassOutcome()
+        // Runs nested in a handler have stored their own value.
+        run.local.servedPort = outcome.servedPort
+        performBlocks(&run)
+        run.isInFirstPass = false
+        return decide(&run, handledSource: performedSource || outcome.handledPort)
+    }
+
+    /// Whether step 9 may have an event to handle.
+    @inline(__always)
+    private func mayHaveEvent(_ run: inout Run) -> Bool {
+        refresh(&run)
+        return run.view.holdsTimers || run.delivery != nil
+            || (run.view.holdsPorts && summary.mayHoldReady)
+    }
+
+    /// Step 9: port first, unless the previous pass served one and a timer is due.
+    private func pendingEvent(_ run: inout Run) -> PassEvent {
+        if let delivery = run.delivery.take() { return .port(delivery) }
+        let mode = run.modeIndex
+        let (prefersTimer, poll) = (run.local.servedPort, run.pollNumber)
+        return withEngine { engine -> PassEvent in
+            if let soonest = engine.soonestQueued(in: mode), soonest <= run.now(by: waker),
+                prefersTimer || !engine.hasReadyPort(in: mode, since: poll)
+            {
+                engine.beginBatch(in: mode, now: run.now(by: waker))
+                guard let first = takeNext(&run, &engine) else {
+                    preconditionFailure("Bug in UVRunLoop: a due timer is in no batch.")
+                }
+                return .timers(first)
+            }
+            guard let delivery = engine.takeReadyPort(in: mode, since: poll) else {
+                return .nothing
+            }
+            return .port(delivery)
+        }
+    }
+
+    /// Handles the event of step 9.
+    ///
+    /// While its handlers run, passes of nested runs go by what was served here.
+    private func process(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
+        switch consume event {
+        case .port(let delivery):
+            run.local.servedPort = true
+            return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
+        case .timers(let first):
+            run.local.servedPort = false
+            // If all put their requests off to a later pass, none of them was the event.
+            return fireTimers(from: first, &run) ? PassOutcome() : serveReadyPort(&run)
+        case .nothing: return PassOutcome()
+        }
+    }
+
+    /// Serves a port, if one is ready, in place of timers.
+    @inline(never)
+    private func serveReadyPort(_ run: inout Run) -> PassOutcome {
+        let (mode, poll) = (run.modeIndex, run.pollNumber)
+        guard let delivery = withEngine({ $0.takeReadyPort(in: mode, since: poll) }) else {
+            return PassOutcome()
+        }
+        run.local.servedPort = true
+        return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
+    }
+
+    /// Returns why the run ends, the first reason that applies, or `nil` if it continues.
+    private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
+        if isStopped(run) { return .stopped }
+        if run.terms.returnsAfterSource, handledSource { return .handledSource }
+        if run.terms.limitWasPast { return .timedOut }
+        if let limit = run.terms.limit, run.now(by: waker) >= limit { return .timedOut }
+        registerMainQueue()
+        refresh(&run)
+        return run.holdsItems || holdsWork(for: run) ? nil : .finished
+    }
+}
