@@ -43,8 +43,8 @@ final class EventSlot<Element: Sendable>: Sendable {
 
     // MARK: The task
 
-    /// Takes what is there: an element that nobody waited for, or the end; nothing at all for a task
-    /// that was cancelled.
+    /// Takes what is there: an element that nobody waited for, or the end; nothing at all for a
+    /// task that was cancelled.
     func take() -> Result<Element?, Never>? {
         Task.isCancelled ? .success(nil) : state.withLock { $0.intake.take() }
     }

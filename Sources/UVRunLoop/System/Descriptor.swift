@@ -11,7 +11,8 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// Takes ownership of a descriptor that was just opened, and that is for the library alone.
     ///
-    /// It has no number of a standard descriptor, which other code of the process may read or write.
+    /// It has no number of a standard descriptor, which other code of the process may read or
+    /// write.
     ///
     /// - Parameter status: The descriptor, or the negated error.
     /// - Throws: The error, or that of finding another number.

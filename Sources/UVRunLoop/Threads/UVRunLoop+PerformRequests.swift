@@ -10,8 +10,8 @@ extension UVRunLoop {
     /// from the blocks of ``perform(inModes:_:file:line:)``. The source removes itself when it has
     /// performed all requests.
     ///
-    /// Called from another thread, this wakes a loop that runs in one of the modes. A request may be
-    /// made before the loop first runs. After the loop's thread has ended it is dropped.
+    /// Called from another thread, this wakes a loop that runs in one of the modes. A request may
+    /// be made before the loop first runs. After the loop's thread has ended it is dropped.
     ///
     /// See *Cocoa Perform Selector Sources* in Apple's guide.
     ///
