@@ -33,8 +33,10 @@ import Testing
     @Test func aTasksRequestFailsIfTheKernelDoesNotWatchItsConnection() async {
         await #expect(processExitsWith: .success) {
             let place = Place()
+            // A reply that is there before the refusal would be received.
+            let hasFailed = Signal()
             let server = try PortServer(place) { _, message in
-                usleep(1000)
+                hasFailed.wait()
                 return message.data
             }
             try onAnotherThread {
@@ -52,6 +54,7 @@ import Testing
                 }
                 loop.add(UVRunLoop.Source { _ in }, forMode: .default)
                 precondition(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+                hasFailed.send()
                 precondition(error.value?.underlying == UVError(rawValue: -ENOSPC))
             }
             server.stop()
