@@ -31,3 +31,15 @@ package func write(_ text: String, to descriptor: CInt) {
 
 /// Writes a line of a program's story at once, so that a fork does not write it twice.
 package func tell(_ line: String) { write("\(line)\n", to: STDOUT_FILENO) }
+
+/// Closes descriptors 0, 1 and 2, as in a process that was started without them.
+package func closeStandardDescriptors() {
+    for standard in CInt(0)...2 { close(standard) }
+}
+
+/// Checks that nothing has taken the numbers since ``closeStandardDescriptors()``.
+package func expectClosedStandardDescriptors() {
+    for standard in CInt(0)...2 {
+        precondition(fcntl(standard, F_GETFD) < 0, "\(standard) is open.")
+    }
+}

@@ -1,6 +1,6 @@
 extension UVRunLoop {
-    // Step 9 for timers. Each function takes the next one while it holds the lock, releases the lock,
-    // then calls out.
+    // Step 9 for timers. Each function takes the next one while it holds the lock, releases the
+    // lock, then calls out.
 
     /// Fires the timers of the mode's innermost batch, soonest date first, and ends the batch.
     ///

@@ -37,7 +37,7 @@ struct ChildPipes: ~Copyable {
             try accepted(unsafe cuv_pipe_open(&ends, writes ? 1 : 0))
             let (own, child) = writes ? (ends[1], ends[0]) : (ends[0], ends[1])
             let lentEnd = Descriptor(owning: child)
-            ownEnds[number] = try StandardDescriptors.avoided(by: Descriptor(owning: own))
+            ownEnds[number] = try Descriptor(opened: own)
             let lent = try StandardDescriptors.avoided(by: lentEnd)
             childEnds.append(lent.number)
             lentEnds[number] = consume lent

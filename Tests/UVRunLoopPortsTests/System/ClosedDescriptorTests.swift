@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 
 @testable import UVRunLoop
@@ -27,16 +27,6 @@ import Testing
     }
 }
 
-private func closeStandardDescriptors() {
-    for standard in 0...2 as ClosedRange<CInt> { close(standard) }
-}
-
-private func expectClosedOnes() {
-    for standard in 0...2 as ClosedRange<CInt> {
-        precondition(fcntl(standard, F_GETFD) < 0, "\(standard) is open.")
-    }
-}
-
 /// Both ends of a connection, and its listener, at once.
 private func connectTwoPorts() throws {
     let loop = UVRunLoop.current
@@ -54,7 +44,7 @@ private func connectTwoPorts() throws {
     }
     loop.add(port, forMode: .default)
     loop.run(untilTrue: { accepted.value != nil && isConnected.value })
-    expectClosedOnes()
+    expectClosedStandardDescriptors()
     for port in [listener, port, accepted.value] { port?.invalidate() }
 }
 
@@ -69,7 +59,7 @@ private func sendAMessage(in place: Place) throws {
     let remote = try place.remote(local.name)
     try remote.sendOneWay([1])
     loop.run(untilTrue: { isReceived.value })
-    expectClosedOnes()
+    expectClosedStandardDescriptors()
     remote.invalidate()
     local.invalidate()
 }

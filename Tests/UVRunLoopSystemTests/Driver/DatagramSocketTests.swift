@@ -41,7 +41,7 @@ import UVRunLoopPorts
         await #expect(processExitsWith: .success) {
             inQuietProcess {
                 withLoop { loop in
-                    for descriptor in CInt(0)...2 { close(descriptor) }
+                    closeStandardDescriptors()
                     let received = Box<[UInt8]>([])
                     let port = try? DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
                         if case .received(let all) = event { received.value = all.flatMap(\.bytes) }

@@ -10,7 +10,7 @@ import UVRunLoopSystem
         await #expect(processExitsWith: .success) {
             inQuietProcess {
                 startThread {
-                    for descriptor in CInt(0)...2 { close(descriptor) }
+                    closeStandardDescriptors()
                     spawnWithoutStandardDescriptors()
                     useSocketsWithoutStandardDescriptors()
                 }
@@ -132,7 +132,7 @@ private func spawnWithoutStandardDescriptors() {
     loop.add(child, forMode: .default)
     precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
     precondition(story.output == "/dev/null\n/dev/null\n", "The child has \(story.output).")
-    precondition(openDescriptors().allSatisfy { $0 > 2 }, "A standard descriptor is in use.")
+    expectClosedStandardDescriptors()
 }
 
 private func useSocketsWithoutStandardDescriptors() {
@@ -147,7 +147,7 @@ private func useSocketsWithoutStandardDescriptors() {
     loop.add(port, forMode: .default)
     loop.add(watch, forMode: .default)
     loop.run(mode: .default, for: .zero)
-    precondition(openDescriptors().allSatisfy { $0 > 2 }, "A standard descriptor is in use.")
+    expectClosedStandardDescriptors()
     port.invalidate()
     watch.invalidate()
     loop.run(mode: .default, for: .zero)

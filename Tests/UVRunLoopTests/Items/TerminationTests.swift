@@ -142,8 +142,8 @@ import UVRunLoop
         }
     }
 
-    /// Without a fork: a forked child that starts a thread may hang in the runtime of Swift, and the
-    /// loop is not this thread's.
+    /// Without a fork: a forked child that starts a thread may hang in the runtime of Swift, and
+    /// the loop is not this thread's.
     @Test func aLoopThatHasEndedLeavesTheSignalsAsTheyAre() async {
         await #expect(processExitsWith: .signal(SIGTERM)) { try endAfterWatching(SIGTERM) }
         await #expect(processExitsWith: .signal(SIGHUP)) { try endAfterWatching(SIGHUP) }

@@ -247,7 +247,7 @@ private func countDescriptors() {
 // MARK: - Closed ones
 
 private func runWithClosedOnes() {
-    for standard in 0...2 as ClosedRange<CInt> { close(standard) }
+    closeStandardDescriptors()
     onAnotherThread {
         let fired = Box(false)
         let loop = UVRunLoop.current
@@ -263,13 +263,13 @@ private func runWithClosedOnes() {
         } catch {
             precondition(error.code == .descriptorClosed, "\(error)")
         }
-        expectClosedOnes()
+        expectClosedStandardDescriptors()
     }
 }
 
 private func recordWithClosedOnes() {
     let folder = TemporaryFolder()
-    for standard in 0...2 as ClosedRange<CInt> { close(standard) }
+    closeStandardDescriptors()
     onAnotherThread {
         let loop = UVRunLoop.current
         let source = require(try? UVRunLoop.SignalSource(SIGUSR1) { _, _ in loop.stop() })
@@ -277,20 +277,14 @@ private func recordWithClosedOnes() {
         loop.add(source, forMode: .default)
         kill(getpid(), SIGUSR1)
         precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
-        expectClosedOnes()
+        expectClosedStandardDescriptors()
         source.invalidate()
         recorder.stop()
-        expectClosedOnes()
+        expectClosedStandardDescriptors()
     }
 }
 
 // MARK: - Means
-
-private func expectClosedOnes() {
-    for standard in 0...2 as ClosedRange<CInt> {
-        precondition(fcntl(standard, F_GETFD) < 0, "\(standard) is open.")
-    }
-}
 
 private func standardInput(
     _ handler: @escaping (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorSource.Events) -> Void
