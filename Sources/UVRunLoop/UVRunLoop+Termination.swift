@@ -105,17 +105,25 @@ private final class Termination: Sendable {
 
     func watch(in loop: UVRunLoop) throws(RunLoopError) -> [UVRunLoop.SignalSource] {
         let numbers = [TerminationSignal.termination, TerminationSignal.interrupt]
-        let made = try numbers.map { number throws(RunLoopError) in
-            try UVRunLoop.SignalSource(
-                number,
-                0,
-                HomeBound(sendable: { self.signalDidArrive($0.signal, $1) }),
-                keepsModes: false
-            )
+        var made: [UVRunLoop.SignalSource] = []
+        do throws(RunLoopError) {
+            for number in numbers { made.append(try source(for: number)) }
+        } catch {
+            for source in made { source.invalidate() }
+            throw error
         }
         sources.withLock { $0 = made }
         for source in made { loop.addUntilEnd(source) }
         return made
+    }
+
+    private func source(for signal: CInt) throws(RunLoopError) -> UVRunLoop.SignalSource {
+        try UVRunLoop.SignalSource(
+            signal,
+            0,
+            HomeBound(sendable: { self.signalDidArrive($0.signal, $1) }),
+            keepsModes: false
+        )
     }
 
     private func signalDidArrive(_ signal: CInt, _ count: Int) {

@@ -128,6 +128,41 @@ import Testing
         }
     }
 
+    /// A consumer that works between two reads finds `EAGAIN`, and does not block its loop.
+    @Test func descriptorOfASequenceIsNonBlockingUntilTheSequenceEnds() throws {
+        try withLoop(.uv) { loop, _ in
+            let pipe = Pipe()
+            let isNonBlocking = { fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0 }
+            #expect(!isNonBlocking())
+            var readiness: UVRunLoop.Readiness? = try loop.readiness(of: pipe.readEnd, .readable)
+            #expect(isNonBlocking())
+            pipe.write("x")
+            // Nobody waits for the event: the source leaves its modes.
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(isNonBlocking())
+            readiness?.invalidate()
+            #expect(!isNonBlocking())
+
+            readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            let other = try loop.readiness(of: pipe.readEnd, .readable)
+            readiness = nil
+            #expect(isNonBlocking())
+            other.invalidate()
+            #expect(!isNonBlocking())
+            withExtendedLifetime(readiness) {}
+        }
+    }
+
+    @Test func descriptorOfASequenceIsBlockingAgainWhenTheLoopHasEnded() throws {
+        let pipe = Pipe()
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        startThread {
+            readiness.value = try? UVRunLoop.current.readiness(of: pipe.readEnd, .readable)
+        }.join()
+        #expect(readiness.value != nil)
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+    }
+
     @Test func closedDescriptorIsRefused() async throws {
         try await UVRunLoop.withThread { loop in
             let error = #expect(throws: RunLoopError.self) {

@@ -3,8 +3,9 @@ extension UVRunLoop {
     ///
     /// It waits for that process only: the statuses of other children are not collected, and
     /// `SIGCHLD` is left alone. The child's own status is collected, as by `waitpid`, right before
-    /// the handler is called, once. The source is valid during the call and invalid afterwards. If
-    /// it becomes invalid earlier, the child's status can still be collected by other code.
+    /// the handler is called, once. The source is valid during the call and invalid afterwards; if
+    /// the kernel refuses to watch the child, it is invalid during the call, too. If it becomes
+    /// invalid earlier, the child's status can still be collected by other code.
     ///
     /// The source becomes invalid when the thread of its loop ends.
     ///

@@ -105,8 +105,18 @@ extension EventSlot: LoopEndListener {
 /// Ends a sequence when the handler that holds it is released: when its source becomes invalid.
 final class SlotFinisher<Element: Sendable>: Sendable {
     let slot: EventSlot<Element>
+    private let use: NonBlockingUse?
 
-    init(_ slot: EventSlot<Element>) { self.slot = slot }
+    /// - Parameters:
+    ///   - slot: The slot.
+    ///   - use: The use of the descriptor that the events are about; it ends, too.
+    init(_ slot: EventSlot<Element>, _ use: NonBlockingUse? = nil) {
+        self.slot = slot
+        self.use = use
+    }
 
-    deinit { slot.finish() }
+    deinit {
+        use?.end()
+        slot.finish()
+    }
 }

@@ -123,7 +123,7 @@ final class PortQueue: TypedPortReceiver {
         if left == 0 || left == inbox.capacity / 2 { inbox.tellSenders() }
     }
 
-    func servingDidEnd() { inbox.tellSenders() }
+    func wakeBlockedSenders() { inbox.tellSenders() }
 
     func releaseHandler() {
         let dropped = inbox.close()

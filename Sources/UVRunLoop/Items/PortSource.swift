@@ -183,9 +183,9 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// - Returns: The result for the pass.
     func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 
-    /// Called when another port is served, the port has no more events, the run ends, or a handler
-    /// runs the loop again; only for a port without a descriptor.
-    func servingDidEnd()
+    /// Wakes the senders that wait for room, because there is some; only for a port without a
+    /// descriptor. `LocalState.busyReceiver` says when.
+    func wakeBlockedSenders()
 
     /// Releases the port's handler; the port is invalid.
     func releaseHandler()
@@ -201,7 +201,7 @@ extension PortReceiver {
 
     package var outlivesRefusal: Bool { false }
 
-    package func servingDidEnd() {}
+    package func wakeBlockedSenders() {}
 }
 
 /// The result of serving a port an event.

@@ -16,8 +16,6 @@ struct Run: ~Copyable {
     var clearedWakeUp = false
     /// The sole ready port that a poll found, taken for this pass without being queued.
     var delivery: Engine.Delivery?
-    /// The receiver that was served last, if it has more events.
-    var busyReceiver: (any PortReceiver)?
     /// The latest poll; `nil` before the first.
     var reusablePoll: PollCache?
     /// The number of the run's latest poll; at first, of the latest one before the run.

@@ -100,6 +100,9 @@ extension UVRunLoop {
     /// - Returns: Whether the port handled it.
     @inline(__always)
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
+        if let busy = run.local.busyReceiver, busy !== delivery.port.link.receiver {
+            wakeBlockedSenders(run.local)
+        }
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
         if isFinal { Self.takeOut(delivery.port.link) }
         let isInProcess = delivery.port.link.isInProcess
@@ -111,9 +114,7 @@ extension UVRunLoop {
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isStillInLoop = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isStillInLoop { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
-        if isInProcess || run.busyReceiver != nil {
-            endTurn(of: delivery.port.link.receiver, hasMore: hasMore, &run)
-        }
+        if isInProcess { endServing(delivery.port.link.receiver, hasMore: hasMore, run.local) }
         return result.wasHandled
     }
 
@@ -158,12 +159,21 @@ extension UVRunLoop {
         )
     }
 
-    /// Tells a receiver that its serving ended: at once if it has no more events, otherwise when
-    /// another port is served.
-    private func endTurn(of receiver: any PortReceiver, hasMore: Bool, _ run: inout Run) {
-        if let busy = run.busyReceiver, busy !== receiver { busy.servingDidEnd() }
-        if hasMore || run.busyReceiver != nil { run.busyReceiver = hasMore ? receiver : nil }
-        if !hasMore { receiver.servingDidEnd() }
+    /// Wakes the senders that wait for room in a port that was served: at once if it has no more
+    /// messages, otherwise as soon as the loop does anything but serve it.
+    private func endServing(_ receiver: any PortReceiver, hasMore: Bool, _ local: LocalState) {
+        guard !hasMore else { return local.busyReceiver = receiver }
+        if local.busyReceiver != nil { local.busyReceiver = nil }
+        receiver.wakeBlockedSenders()
+    }
+
+    /// Wakes the senders that wait for room in the port that was served last, unless that was done
+    /// since.
+    @inline(__always)
+    func wakeBlockedSenders(_ local: LocalState) {
+        guard let busy = local.busyReceiver else { return }
+        local.busyReceiver = nil
+        busy.wakeBlockedSenders()
     }
 }
 

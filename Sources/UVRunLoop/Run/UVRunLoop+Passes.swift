@@ -21,12 +21,13 @@ extension UVRunLoop {
         run.local.modeIndex = run.modeIndex
         let isNested = run.local.nestingLevel > 0
         run.local.nestingLevel = run.local.nestingLevel + 1
-        // The handler on the stack may wait in this run for senders that wait for room in its port.
-        run.local.servedReceiver?.servingDidEnd()
+        // The handler on the stack may wait in this run for senders that wait for room in a port.
+        run.local.servedReceiver?.wakeBlockedSenders()
+        wakeBlockedSenders(run.local)
         let outerRun = runState.begin(isNested: isNested)
 
         var result = LoopTracing.isOn ? tracedPasses(&run, in: mode) : makePasses(&run)
-        run.busyReceiver?.servingDidEnd()
+        wakeBlockedSenders(run.local)
         let wasStopped = runState.end(restoring: outerRun)
         if wasStopped || runState.isStoppedForGood { result = .stopped }
         run.local.nestingLevel = run.local.nestingLevel - 1
@@ -90,6 +91,7 @@ extension UVRunLoop {
         let outcome = mayHaveEvent(&run) ? process(pendingEvent(&run), &run) : PassOutcome()
         // Runs nested in a handler have stored their own value.
         run.local.servedPort = outcome.servedPort
+        if !outcome.servedPort { wakeBlockedSenders(run.local) }
         performBlocks(&run)
         run.isInFirstPass = false
         return decide(&run, handledSource: performedSource || outcome.handledPort)
@@ -135,6 +137,7 @@ extension UVRunLoop {
             return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
         case .timers(let first):
             run.local.servedPort = false
+            wakeBlockedSenders(run.local)
             // If all put their requests off to a later pass, none of them was the event.
             return fireTimers(from: first, &run) ? PassOutcome() : serveReadyPort(&run)
         case .nothing: return PassOutcome()

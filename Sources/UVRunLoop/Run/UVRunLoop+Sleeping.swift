@@ -71,6 +71,7 @@ extension UVRunLoop {
                 if !hasPolled { poll(&run) }
                 return
             case .sleep(let sleep):
+                wakeBlockedSenders(run.local)
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { tracedSleepEnded(since: began) }

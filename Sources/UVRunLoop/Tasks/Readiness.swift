@@ -19,6 +19,8 @@ extension UVRunLoop {
         private let loop: UVRunLoop
         private let source: DescriptorSource
         private let slot: EventSlot<Element>
+        /// The consumer may read or write while the source is out of its modes.
+        private let use: NonBlockingUse
 
         fileprivate init(
             of descriptor: CInt,
@@ -26,7 +28,12 @@ extension UVRunLoop {
             on loop: UVRunLoop
         ) throws(RunLoopError) {
             let slot = EventSlot<Element> { $0.union($1) }
-            let finisher = SlotFinisher(slot)
+            do {
+                use = try NonBlockingUse(of: descriptor)
+            } catch {
+                throw RunLoopError(error)
+            }
+            let finisher = SlotFinisher(slot, use)
             self.loop = loop
             self.slot = slot
             source = try DescriptorSource(endingWithLoop: descriptor, events: events) {
@@ -46,7 +53,11 @@ extension UVRunLoop {
         /// and its owner may close it.
         ///
         /// > Threading: Any thread.
-        public func invalidate() { source.invalidate() }
+        public func invalidate() {
+            source.invalidate()
+            // The handler, which would end it, is released later if it is being called.
+            use.end()
+        }
 
         deinit {
             // A forked child leaves its parent's items alone.
@@ -80,7 +91,8 @@ extension UVRunLoop {
     ///
     /// Its ``DescriptorSource`` is in the common modes: what is said there about non-blocking
     /// descriptors and standard descriptors holds here. When the descriptor is ready and no task
-    /// waits, the source leaves these modes until one does, so that the loop does not spin.
+    /// waits, the source leaves these modes until one does, so that the loop does not spin. The
+    /// descriptor is non-blocking from this call until the sequence has ended.
     ///
     /// > Threading: Any thread. The caller keeps owning the descriptor.
     ///

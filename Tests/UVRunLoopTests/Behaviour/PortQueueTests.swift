@@ -70,6 +70,71 @@ import UVRunLoop
         }
     }
 
+    /// Calls a body while a thread waits for room in a full port of four messages.
+    ///
+    /// - Parameters:
+    ///   - handler: The port's handler.
+    ///   - body: Given the port, and whether the thread has sent its message.
+    private func withSenderThatWaits(
+        in loop: UVRunLoop,
+        handler: @escaping (UVRunLoop.Port) -> Void,
+        _ body: (UVRunLoop.Port, _ isSent: @escaping () -> Bool) -> Void
+    ) {
+        let isSent = Atomic<Bool>(false)
+        let port = UVRunLoop.Port(capacity: 4) { port, _ in handler(port) }
+        loop.add(port, forMode: .default)
+        for id in Int32(0)..<4 { _ = port.send(message(id)) }
+        let sender = startThread { [port] in
+            let wasSent = port.send(UVRunLoop.PortMessage(id: 4))
+            isSent.store(wasSent, ordering: .releasing)
+            loop.perform { loop.stop() }
+        }
+        usleep(20_000)
+        body(port) { isSent.load(ordering: .acquiring) }
+        port.invalidate()
+        sender.join()
+    }
+
+    @Test func aTimersNestedRunTellsSendersOfTheRoomThereIs() {
+        withLoop(.uv) { loop, _ in
+            let inner = UVRunLoop.Mode(rawValue: "inner")
+            let wasSent = Box(false)
+            withSenderThatWaits(in: loop, handler: { _ in }) { port, isSent in
+                // The first pass serves the port, and the second one the timer.
+                let timer = UVRunLoop.Timer(after: .zero) { _ in
+                    let end = SuspendingClock.now + .seconds(60)
+                    while !isSent(), .now < end { loop.run(mode: inner, for: .milliseconds(10)) }
+                    wasSent.value = isSent()
+                    port.invalidate()
+                }
+                let far = UVRunLoop.Timer(after: .seconds(1_000), handler: { _ in })
+                loop.add(timer, forMode: .default)
+                loop.add(far, forMode: inner)
+                loop.run(for: nil)
+                far.invalidate()
+            }
+            #expect(wasSent.value)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aPortThatLeavesItsModeWithMessagesTellsSendersOfTheRoomThereIs(isBusy: Bool) {
+        withLoop(.uv) { loop, _ in
+            withSenderThatWaits(in: loop) { loop.remove($0, forMode: .default) } _: { _, isSent in
+                let timer = UVRunLoop.Timer(after: .seconds(60)) { _ in loop.stop() }
+                loop.add(timer, forMode: .default)
+                // A busy loop makes pass after pass, and never sleeps.
+                let busy = UVRunLoop.Source { $0.signal() }
+                loop.add(busy, forMode: .default)
+                if isBusy { busy.signal() }
+                loop.run(for: nil)
+                #expect(isSent())
+                busy.invalidate()
+                timer.invalidate()
+            }
+        }
+    }
+
     @Test func sendersThatWaitGoOnWhenThereIsRoomAndNothingIsLost() {
         withLoop(.uv) { loop, _ in
             let senders = 4

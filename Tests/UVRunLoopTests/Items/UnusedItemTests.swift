@@ -19,6 +19,10 @@ import UVRunLoop
         await #expect(processExitsWith: .success) { invalidateItems() }
     }
 
+    @Test func itemsOfTheLibraryThatWereNotAddedForWantOfDescriptorsAreNot() async {
+        await #expect(processExitsWith: .success) { runOutOfDescriptors() }
+    }
+
     @Test func theWarningsCanBeTurnedOff() async {
         await #expect(processExitsWith: .success) { turnWarningsOff() }
     }
@@ -83,6 +87,18 @@ private func invalidateItems() {
         UVRunLoop.Observer(activities: .all) { _, _ in }.invalidate()
         UVRunLoop.Source { _ in }.invalidate()
         UVRunLoop.Port { _, _ in }.invalidate()
+    }
+}
+
+private func runOutOfDescriptors() {
+    expect([]) {
+        let loop = UVRunLoop.current
+        let table = FullTable()
+        for count in 0..<8 {
+            table.leave(count)
+            (try? loop.onTermination { _ in })?.forEach { $0.invalidate() }
+        }
+        table.clear()
     }
 }
 
