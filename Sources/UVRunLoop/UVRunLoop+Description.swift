@@ -7,8 +7,8 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// The loop, what it is doing, and its modes with their items and next dates.
     ///
     /// Calls no handler, and waits for none: print it in a debugger, or when a program seems to
-    /// hang. What only the loop's own thread knows, as the mode of the run, other threads are not
-    /// told.
+    /// hang. State that is private to the loop's own thread, such as the mode of the run, is shown
+    /// on that thread only.
     ///
     /// > Threading: Any thread, and also after the loop has ended.
     ///

@@ -13,11 +13,11 @@ extension UVRunLoop: EndsWithThread {
             for record in remains.observers { record.observer.owner.leave() }
             for record in remains.ports {
                 let link = record.port.link
-                link.owner.leave(isMarked: link.descriptor != nil)
+                link.owner.leave(staysBusy: link.descriptor != nil)
             }
             return remains
         }
-        // As in ``endLeaving(_:)``: a port whose descriptor the kernel may still watch is marked.
+        // As in ``endLeaving(_:)``: a port whose descriptor the kernel may still watch stays busy.
         remote.releaseAll()
         for record in remains.ports where record.port.link.descriptor != nil {
             record.port.link.owner.leave()
@@ -39,7 +39,7 @@ extension UVRunLoop: EndsWithThread {
         local.isDriverClosed = true
         local.withDriver { $0.close() }
         endTracing()
-        home.doReleases()
+        home.performReleases()
         // Released here, after the driver was closed: a block's captures may call the loop, which
         // accepts nothing any more.
         withExtendedLifetime((blocks, requests)) {}

@@ -21,9 +21,9 @@ extension UVRunLoop {
         ///
         /// Delivered whether it was asked for or not, because the kernel cannot mask it. It is
         /// delivered once, together with every event that was asked for, and to a source that asks
-        /// for ``readable`` not before all data was read. After that the source is off: what comes
-        /// later, from another writer of a FIFO for example, it hears of once it was removed from its
-        /// mode and added again.
+        /// for ``readable`` not before all data was read. After that the source gets no events. To
+        /// receive later ones, of a FIFO's next writer for example, remove it from its mode and add
+        /// it again.
         public static let hangUp = DescriptorEvents(rawValue: 4)
     }
 }

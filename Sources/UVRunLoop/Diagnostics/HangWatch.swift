@@ -108,7 +108,7 @@ final class HangWatch: LoopTracer {
         if watched.end != nil { forget(watched.loop) }
     }
 
-    /// Notes a hang, unless the loop has ended meanwhile: nobody would report the hang's end.
+    /// Records a hang, unless the loop has ended meanwhile: nobody would report the hang's end.
     private func begin(
         _ hang: UVRunLoop.Hang,
         _ word: LoopActivity.Word,

@@ -86,7 +86,7 @@ final class TraceTrack: LoopTrack {
         append(.run(run.mode, result, TraceSpan(began: run.began, ended: time)), &state)
     }
 
-    /// Notes that the loop has ended, and releases it.
+    /// Records that the loop has ended, and releases it.
     func end() {
         let loop = state.withLock { state in
             if let loop = state.loop { state.name = loop.trackName }
@@ -100,7 +100,7 @@ final class TraceTrack: LoopTrack {
 
     // MARK: Other threads
 
-    /// Notes that a thread is about to wake the loop.
+    /// Records that a thread is about to wake the loop.
     func willBeWoken(_ wake: TraceWake) { state.withLock { $0.wake = wake } }
 
     var name: String {

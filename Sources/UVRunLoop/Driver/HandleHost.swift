@@ -1,23 +1,6 @@
 import CUV
 internal import CUVSupport
 
-/// A handle or request of a further product in the `uv_loop_t` of a run loop.
-///
-/// Its libuv callbacks store what happened and call ``HandleHost/note(_:)``; they call no user
-/// code.
-///
-/// > Threading: The loop's own thread.
-package protocol HostedHandle: AnyObject {
-    /// The order of the handle's source; among those noted in one poll, lower ones are first.
-    var order: Int { get }
-
-    /// Makes the handle's source ready; called after `uv_run` has returned, while no lock is held.
-    func announce()
-
-    /// Closes the handle, or cancels the request, because the loop ends.
-    func loopWillEnd()
-}
-
 /// The handles and requests that further products have in a loop's `uv_loop_t`.
 ///
 /// Unlike foreign handles, these belong to sources with modes: their callbacks only note an event,
@@ -111,4 +94,21 @@ package final class HandleHost {
         noted = []
         for handle in handles.values { handle.loopWillEnd() }
     }
+}
+
+/// A handle or request of a further product in the `uv_loop_t` of a run loop.
+///
+/// Its libuv callbacks store what happened and call ``HandleHost/note(_:)``; they call no user
+/// code.
+///
+/// > Threading: The loop's own thread.
+package protocol HostedHandle: AnyObject {
+    /// The order of the handle's source; among those noted in one poll, lower ones are first.
+    var order: Int { get }
+
+    /// Makes the handle's source ready; called after `uv_run` has returned, while no lock is held.
+    func announce()
+
+    /// Closes the handle, or cancels the request, because the loop ends.
+    func loopWillEnd()
 }

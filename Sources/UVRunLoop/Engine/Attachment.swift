@@ -1,25 +1,3 @@
-/// An item's slot in the queues of one mode, in eight bytes: every timer holds one.
-struct Membership {
-    /// The mode's index in its loop; negative for none.
-    private let number: Int32
-    let place: HeapSlot
-
-    static let none = Membership(number: -1, place: -1)
-
-    private init(number: Int32, place: HeapSlot) {
-        self.number = number
-        self.place = place
-    }
-
-    init(mode: Int, place: HeapSlot) {
-        self.init(number: Int32(truncatingIfNeeded: mode), place: place)
-    }
-
-    var exists: Bool { number >= 0 }
-    /// The mode's index.
-    var mode: Int { Int(number) }
-}
-
 /// The modes that an item is in, and whether it was added to the common modes.
 struct Attachment {
     /// When it was added to `.common`, as a number; zero if it was not.
@@ -47,9 +25,9 @@ struct Attachment {
         return others.remove(at: index)
     }
 
-    func place(in mode: Int) -> HeapSlot? {
-        if first.exists, first.mode == mode { return first.place }
-        return others.first { $0.mode == mode }?.place
+    func heapSlot(in mode: Int) -> HeapSlot? {
+        if first.exists, first.mode == mode { return first.heapSlot }
+        return others.first { $0.mode == mode }?.heapSlot
     }
 
     func forEach(_ body: (Membership) -> Void) {
@@ -57,4 +35,26 @@ struct Attachment {
         body(first)
         for other in others { body(other) }
     }
+}
+
+/// An item's slot in the queues of one mode, in eight bytes: every timer holds one.
+struct Membership {
+    /// The mode's index in its loop; negative for none.
+    private let number: Int32
+    let heapSlot: HeapSlot
+
+    static let none = Membership(number: -1, heapSlot: -1)
+
+    private init(number: Int32, heapSlot: HeapSlot) {
+        self.number = number
+        self.heapSlot = heapSlot
+    }
+
+    init(mode: Int, heapSlot: HeapSlot) {
+        self.init(number: Int32(truncatingIfNeeded: mode), heapSlot: heapSlot)
+    }
+
+    var exists: Bool { number >= 0 }
+    /// The mode's index.
+    var mode: Int { Int(number) }
 }

@@ -28,6 +28,6 @@ extension GenericEngine {
 extension ItemTable {
     /// The records of the items in a mode.
     fileprivate func records(in mode: Int) -> [Record] {
-        tickets.compactMap { self[$0] }.filter { $0.attachment.place(in: mode) != nil }
+        tickets.compactMap { self[$0] }.filter { $0.attachment.heapSlot(in: mode) != nil }
     }
 }

@@ -8,7 +8,7 @@ struct ObserverRecord<Items: ItemTypes>: ItemRecord {
         return 0
     }
 
-    func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
+    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot) {
         mode.observers.remove(observer)
     }
 }

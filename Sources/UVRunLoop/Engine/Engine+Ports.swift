@@ -15,7 +15,7 @@ extension GenericEngine {
 
     mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode) {
         renewVersion()
-        ports.modify(ticket) { $0.isOff = false }
+        ports.modify(ticket) { $0.hasHungUp = false }
         _ = ports.add(ticket, to: mode, in: &modes)
         watchAgain(ticket)
         if ports[ticket]?.hasAnnouncement == true { announce(ticket) }
@@ -55,7 +55,7 @@ extension GenericEngine {
         renewVersion()
         ports.modify(ticket) { record in
             record.events = events
-            record.isOff = false
+            record.hasHungUp = false
         }
         if record.events.isSubset(of: events) {
             watchAgain(ticket)
@@ -65,9 +65,11 @@ extension GenericEngine {
         }
     }
 
-    /// Makes the next run that can serve the port check that the kernel watches it.
+    /// Marks a port's descriptor as unwatched in the port's modes, unless the kernel reports all that
+    /// the port can be served.
     ///
-    /// Usually it does. Every change that makes the kernel report less calls this again.
+    /// Called after every change by which the kernel reports less, or the port waits for more. The
+    /// next run in such a mode has the kernel watch it.
     mutating func watchAgain(_ ticket: Ticket) {
         if let interest = ports.modify(ticket, { $0.interest }) { watch(interest, for: ticket) }
     }
@@ -86,8 +88,8 @@ extension GenericEngine {
     mutating func setKeepsModes(_ keepsModes: Bool, _ ticket: Ticket) {
         renewVersion()
         ports.modify(ticket, in: &modes) { record, modes in
-            guard record.isIdle == keepsModes else { return }
-            record.isIdle = !keepsModes
+            guard record.keepsModes != keepsModes else { return }
+            record.keepsModes = keepsModes
             let difference = keepsModes ? -1 : 1
             let attachment = record.attachment
             attachment.forEach { modes[$0.mode].idlePortCount += difference }
@@ -101,7 +103,7 @@ extension GenericEngine {
         guard summary.mayHoldUnwatched else { return [] }
         defer {
             modes[mode].unwatched.removeAll(keepingCapacity: true)
-            summary.mayHoldUnwatched = modes.anyOfFew { !$0.unwatched.isEmpty }
+            summary.mayHoldUnwatched = modes.mayContain { !$0.unwatched.isEmpty }
         }
         return modes[mode].unwatched.compactMap { descriptor in
             guard let group = descriptors[descriptor] else { return nil }
@@ -196,7 +198,7 @@ extension GenericEngine {
         }
         if report.details.contains(.unwatched) {
             markUnwatched(descriptor)
-        } else if !isForRun, let order = reduce(descriptor, for: mode) {
+        } else if !isForRun, let order = maskUnserved(descriptor, for: mode) {
             return .rearm(order)
         }
         return isForRun ? .isForRun : .isForNobody
@@ -226,7 +228,7 @@ extension GenericEngine {
                 let events = record.events(of: report)
                 return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
             } ?? nil
-        if delivery != nil { useLatestPoll(for: ticket) }
+        if delivery != nil { recordServed(ticket) }
         return delivery
     }
 
@@ -246,7 +248,7 @@ extension GenericEngine {
 
     /// Limits the events of a descriptor that the kernel has reported to what the mode's run can
     /// serve; other modes restore theirs when they run.
-    private mutating func reduce(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
+    private mutating func maskUnserved(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
         guard let group = descriptors[descriptor] else { return nil }
         let wanted = interest(of: group, in: mode)
         let events = wanted.isEmpty ? nil : wanted
@@ -332,13 +334,13 @@ extension GenericEngine {
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }
-        if isPolled { useLatestPoll(for: ticket) }
+        if isPolled { recordServed(ticket) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }
 
     private mutating func updateMayHoldReady() {
-        summary.mayHoldReady = modes.anyOfFew { !$0.ready.isEmpty }
+        summary.mayHoldReady = modes.mayContain { !$0.ready.isEmpty }
     }
 
     /// Ends the call of a port, which may then be served again, even if another loop began it.

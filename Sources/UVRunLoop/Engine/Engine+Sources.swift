@@ -8,19 +8,19 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
     init(source: Items.Source) { self.source = source }
 
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
-        let place = mode.signalled.members.insert(slot)
-        queue(place, in: &mode)
-        return place
+        let heapSlot = mode.signalled.members.insert(slot)
+        queue(heapSlot, in: &mode)
+        return heapSlot
     }
 
-    func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
-        mode.signalled.remove(place)
-        mode.signalled.members.remove(place)
+    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot) {
+        mode.signalled.remove(heapSlot)
+        mode.signalled.members.remove(heapSlot)
     }
 
-    fileprivate func queue(_ place: HeapSlot, in mode: inout ModeContents<Items>) {
+    fileprivate func queue(_ heapSlot: HeapSlot, in mode: inout ModeContents<Items>) {
         guard let signal else { return }
-        mode.signalled.insert(place, Turn(rank: Int64(source.order), serial: signal))
+        mode.signalled.insert(heapSlot, Turn(rank: Int64(source.order), serial: signal))
     }
 }
 
@@ -53,7 +53,7 @@ extension GenericEngine {
         let isNew = sources.modify(ticket, in: &modes) { record, modes in
             guard record.signal == nil else { return false }
             record.signal = serial
-            record.attachment.forEach { record.queue($0.place, in: &modes[$0.mode]) }
+            record.attachment.forEach { record.queue($0.heapSlot, in: &modes[$0.mode]) }
             return true
         }
         if isNew == true { signalledCount += 1 }
@@ -64,7 +64,7 @@ extension GenericEngine {
         let wasSignalled = sources.modify(ticket, in: &modes) { record, modes in
             guard record.signal != nil else { return false }
             record.signal = nil
-            record.attachment.forEach { modes[$0.mode].signalled.remove($0.place) }
+            record.attachment.forEach { modes[$0.mode].signalled.remove($0.heapSlot) }
             return true
         }
         if wasSignalled == true { signalledCount -= 1 }
@@ -111,17 +111,17 @@ extension GenericEngine {
     }
 
     /// A source that was taken off the queues to be fired, and its ticket then.
-    struct TakenSource: ~Copyable {
+    struct FirstSignalled: ~Copyable {
         let source: Items.Source
         let ticket: Ticket
     }
 
     /// Takes the first signalled source of the mode off the queues.
-    mutating func takeFirstSignalled(in mode: Int) -> TakenSource? {
+    mutating func takeFirstSignalled(in mode: Int) -> FirstSignalled? {
         guard let slot = modes[mode].signalled.first else { return nil }
         let ticket = sources.ticket(at: slot)
         clearSignal(ticket)
-        return sources.modify(ticket) { TakenSource(source: $0.source, ticket: ticket) }
+        return sources.modify(ticket) { FirstSignalled(source: $0.source, ticket: ticket) }
     }
 
     /// Appends the signalled sources of the mode, in no particular order.

@@ -17,8 +17,8 @@ extension GenericEngine {
 
     // MARK: Modes
 
-    // The ways of a timer in one mode are inlined into one function each: seven calls on the way of
-    // a timer into its mode took 120 instructions. The other ways are apart, and not inlined.
+    // The paths of a timer in one mode are inlined: seven calls took 120 instructions on its way
+    // into the mode. Those of common timers, and of timers in several modes, are not inlined.
 
     /// Adds a timer to a mode, or to every common one.
     @inline(__always)
@@ -35,11 +35,11 @@ extension GenericEngine {
 
     @inline(__always)
     private mutating func join(_ timer: Items.Timer, _ mode: Int) {
-        if timerModes.isInAnyMode(timer), timerModes.place(of: timer, in: mode) != nil { return }
+        if timerModes.isInAnyMode(timer), timerModes.heapSlot(of: timer, in: mode) != nil { return }
         // A run's view of the mode shows whether there are timers, not how many.
         if modes[mode].timerCount == 0 { renewVersion() }
         let slot = modes[mode].join(timer, serial: nextSerial())
-        timerModes.insert(Membership(mode: mode, place: slot), of: timer)
+        timerModes.insert(Membership(mode: mode, heapSlot: slot), of: timer)
     }
 
     /// Adds the timers that are recorded as common to a mode that has just become common, in the
@@ -53,14 +53,14 @@ extension GenericEngine {
     private func serial(of timer: Items.Timer) -> UInt64 {
         var first = UInt64.max
         timerModes.forEach(of: timer) {
-            first = min(first, modes[$0.mode].timers.members.serial(of: $0.place))
+            first = min(first, modes[$0.mode].timers.members.serial(of: $0.heapSlot))
         }
         return first
     }
 
     /// The timers of the loop; a timer in several modes occurs once for each.
     var allTimers: [Items.Timer] {
-        var timers = Array(timerModes.unplaced.values)
+        var timers = Array(timerModes.commonWithoutMode.values)
         for mode in 0..<modes.count { timers += modes[mode].timers.members.owners }
         return timers
     }
@@ -75,7 +75,7 @@ extension GenericEngine {
             timer.core.isCommon = false
             for index in modes.common { leave(timer, index, keepsTurn: true) }
         }
-        timerModes.retainIfUnplaced(timer)
+        timerModes.retainIfWithoutMode(timer)
         return timer.core.isCommon || timerModes.isInAnyMode(timer)
     }
 
@@ -87,14 +87,14 @@ extension GenericEngine {
     ///   - keepsTurn: Whether the timer keeps its turn in the batches if it is added again.
     private mutating func leave(_ timer: Items.Timer, _ mode: Int, keepsTurn: Bool = false) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
-        if keepsTurn { modes[mode].timers.keepTurn(of: membership.place) }
+        if keepsTurn { modes[mode].timers.keepTurn(of: membership.heapSlot) }
         didLeave(membership)
     }
 
     /// Vacates a timer's slot in a mode; the caller holds a reference to the timer.
     @inline(__always)
     private mutating func didLeave(_ membership: Membership, isQueued: Bool = true) {
-        modes[membership.mode].timerDidLeave(membership.place, isQueued: isQueued)
+        modes[membership.mode].timerDidLeave(membership.heapSlot, isQueued: isQueued)
         if modes[membership.mode].timerCount == 0 { renewVersion() }
     }
 
@@ -117,7 +117,7 @@ extension GenericEngine {
 
     func contains(_ timer: Items.Timer, in mode: UVRunLoop.Mode) -> Bool {
         if mode.isCommonName { return timer.core.isCommon }
-        return modes.index(of: mode).flatMap { timerModes.place(of: timer, in: $0) } != nil
+        return modes.index(of: mode).flatMap { timerModes.heapSlot(of: timer, in: $0) } != nil
     }
 
     // MARK: Dates
@@ -141,7 +141,7 @@ extension GenericEngine {
     private mutating func renewSerials(of timer: Items.Timer) {
         let serial = nextSerial()
         timerModes.forEach(of: timer) {
-            modes[$0.mode].timers.setSerial(serial, of: $0.place)
+            modes[$0.mode].timers.setSerial(serial, of: $0.heapSlot)
         }
     }
 
@@ -152,16 +152,16 @@ extension GenericEngine {
     /// Queues the timer in all its modes, unless it is being called.
     mutating func schedule(_ timer: Items.Timer) {
         guard !timer.core.isBeingCalled else { return }
-        timerModes.forEach(of: timer) { queue(timer, $0.place, in: $0.mode) }
+        timerModes.forEach(of: timer) { queue(timer, $0.heapSlot, in: $0.mode) }
     }
 
     /// Keeps the turns of a timer that is about to be queued again in the batches that hold it.
     private mutating func keepTurns(of timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[$0.mode].timers.keepTurn(of: $0.place) }
+        timerModes.forEach(of: timer) { modes[$0.mode].timers.keepTurn(of: $0.heapSlot) }
     }
 
     private mutating func unschedule(_ timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[$0.mode].timers.unschedule($0.place) }
+        timerModes.forEach(of: timer) { modes[$0.mode].timers.unschedule($0.heapSlot) }
     }
 
     /// The soonest date of a valid timer of the mode, timers that are being called included.
@@ -175,7 +175,7 @@ extension GenericEngine {
     private func timersBeingCalled(in mode: Int) -> [Items.Timer] {
         let count = modes[mode].timerCount - modes[mode].timers.queuedCount
         guard count > 0 else { return [] }
-        let called = firing.timers.filter { timerModes.place(of: $0, in: mode) != nil }
+        let called = firing.timers.filter { timerModes.heapSlot(of: $0, in: mode) != nil }
         if Set(called.map(ObjectIdentifier.init)).count == count { return called }
         // The call of a timer that has joined since began in another loop, or in none.
         return modes[mode].timers.members.owners.filter(\.core.isBeingCalled)
@@ -234,7 +234,7 @@ extension GenericEngine {
     ) -> (member: Items.Timer, now: Int64)? {
         let timerModes = timerModes
         return modes[mode].timers.takeNextOrDisplaced(clock) { timer in
-            isInLoop(timer) ? timerModes.place(of: timer, in: mode) : nil
+            isInLoop(timer) ? timerModes.heapSlot(of: timer, in: mode) : nil
         }
     }
 

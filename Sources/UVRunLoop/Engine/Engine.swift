@@ -41,7 +41,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     mutating func recordSkippedPoll() { latestPoll.skip(at: nextSerial()) }
 
     /// Records that a port was served that only a poll can find ready again.
-    mutating func useLatestPoll(for ticket: Ticket) { latestPoll.use(for: ticket) }
+    mutating func recordServed(_ ticket: Ticket) { latestPoll.recordServed(ticket) }
 
     mutating func renewVersion() { summary.renewVersion() }
 

@@ -1,7 +1,3 @@
-/// A number that stands for one member of a queue; small, dense and used again after its member
-/// has left.
-typealias HeapSlot = Int32
-
 /// The members of a queue by their slots, one record for each.
 ///
 /// The vacant slots are a list within the records, the slot that was vacated last first. Without
@@ -65,6 +61,10 @@ struct HeapMembers<Owner>: ~Copyable {
         records[Int(slot)].number = serial
     }
 }
+
+/// A number that stands for one member of a queue; small, dense and used again after its member
+/// has left.
+typealias HeapSlot = Int32
 
 extension HeapMembers where Owner: AnyObject {
     /// Tells the processor that a slot's owner is about to be used.

@@ -6,5 +6,5 @@ protocol ItemRecord {
 
     /// Adds the item to a mode's queues and lists; returns its slot there.
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot
-    func leave(_ mode: inout ModeContents<Items>, place: HeapSlot)
+    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot)
 }

@@ -71,9 +71,9 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         in modes: inout ModeTable<Record.Items>
     ) -> Bool {
         let hasJoined = records.modify(ticket) { record in
-            guard record.attachment.place(in: index) == nil else { return false }
-            let place = record.join(&modes[index], slot: ticket.slot)
-            record.attachment.insert(Membership(mode: index, place: place))
+            guard record.attachment.heapSlot(in: index) == nil else { return false }
+            let heapSlot = record.join(&modes[index], slot: ticket.slot)
+            record.attachment.insert(Membership(mode: index, heapSlot: heapSlot))
             return true
         }
         return hasJoined == true
@@ -104,7 +104,7 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
     ) -> Bool {
         let hasLeft = records.modify(ticket) { record in
             guard let membership = record.attachment.remove(from: index) else { return false }
-            record.leave(&modes[index], place: membership.place)
+            record.leave(&modes[index], heapSlot: membership.heapSlot)
             return true
         }
         return hasLeft == true
@@ -118,7 +118,7 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         guard let record = records.remove(ticket) else { return nil }
         var left: [Int] = []
         record.attachment.forEach {
-            record.leave(&modes[$0.mode], place: $0.place)
+            record.leave(&modes[$0.mode], heapSlot: $0.heapSlot)
             left.append($0.mode)
         }
         return (record, left)
@@ -137,6 +137,6 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
     ) -> Bool {
         guard let record = records[ticket] else { return false }
         if mode == .common { return record.attachment.isCommon }
-        return modes.index(of: mode).flatMap { record.attachment.place(in: $0) } != nil
+        return modes.index(of: mode).flatMap { record.attachment.heapSlot(in: $0) } != nil
     }
 }

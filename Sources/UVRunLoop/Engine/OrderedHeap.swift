@@ -7,8 +7,8 @@ struct OrderedHeap: ~Copyable {
     struct Entry {
         var turn: Turn
         var slot: HeapSlot
-        /// A number for the owner of the heap.
-        var mark: UInt32
+        /// A number that the owner of the heap gives the entry.
+        var tag: UInt32
 
         var rank: Int64 { turn.rank }
     }
@@ -33,16 +33,16 @@ struct OrderedHeap: ~Copyable {
         contains(slot) ? entries[Int(positions[Int(slot)])] : nil
     }
 
-    mutating func changeMarks(_ change: (UInt32) -> UInt32) {
-        for index in entries.indices { entries[index].mark = change(entries[index].mark) }
+    mutating func changeTags(_ change: (UInt32) -> UInt32) {
+        for index in entries.indices { entries[index].tag = change(entries[index].tag) }
     }
 
     /// - Precondition: The slot is not in the queue.
     @inline(__always)
-    mutating func insert(_ slot: HeapSlot, _ turn: Turn, mark: UInt32 = 0) {
+    mutating func insert(_ slot: HeapSlot, _ turn: Turn, tag: UInt32 = 0) {
         assert(!contains(slot), "Bug in UVRunLoop: a slot was queued twice.")
         while positions.count <= Int(slot) { positions.append(Self.absent) }
-        let entry = Entry(turn: turn, slot: slot, mark: mark)
+        let entry = Entry(turn: turn, slot: slot, tag: tag)
         entries.append(entry)
         // A sole entry, as of one signalled source, has no parent.
         guard entries.count > 1 else {

@@ -25,14 +25,14 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Its position in the queues, from when it became ready until it is served.
     var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
-    var isOff = false
+    var hasHungUp = false
     /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
     private var watchable: CInt?
     /// The kernel's refusal, until it is told.
     private var refusal: UVError?
     var hasRefusal: Bool { refusal != nil }
-    /// Whether it does not keep its modes from being empty.
-    var isIdle: Bool
+    /// Whether it keeps its modes from being empty.
+    var keepsModes: Bool
 
     init(port: Items.Port, serial: UInt64) {
         self.port = port
@@ -42,22 +42,22 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         watchable = port.descriptor
         isPolled = port.isPolled
         events = port.events
-        isIdle = !port.keepsModes
+        keepsModes = port.keepsModes
     }
 
     func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
-        if isIdle { mode.idlePortCount += 1 }
+        if !keepsModes { mode.idlePortCount += 1 }
         if isPolled { mode.polledPortCount += 1 }
-        let place = mode.ready.members.insert(slot)
-        if hasAnnouncement, let turn { mode.ready.insert(place, turn) }
-        return place
+        let heapSlot = mode.ready.members.insert(slot)
+        if hasAnnouncement, let turn { mode.ready.insert(heapSlot, turn) }
+        return heapSlot
     }
 
-    func leave(_ mode: inout ModeContents<Items>, place: HeapSlot) {
-        if isIdle { mode.idlePortCount -= 1 }
+    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot) {
+        if !keepsModes { mode.idlePortCount -= 1 }
         if isPolled { mode.polledPortCount -= 1 }
-        mode.ready.remove(place)
-        mode.ready.members.remove(place)
+        mode.ready.remove(heapSlot)
+        mode.ready.members.remove(heapSlot)
     }
 
     /// The events that the kernel must report for a port.
@@ -76,22 +76,22 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Whether a run in a mode would find an event of it.
     func isReady(in mode: Int, of modes: borrowing ModeTable<Items>) -> Bool {
-        guard let place = attachment.place(in: mode) else { return false }
-        return hasAnnouncement || modes[mode].ready.contains(place)
+        guard let heapSlot = attachment.heapSlot(in: mode) else { return false }
+        return hasAnnouncement || modes[mode].ready.contains(heapSlot)
     }
 
     /// Whether its handler is running, in this loop or in one that it left during the call.
     var isBeingCalled: Bool { port.isBeingCalled }
 
     /// Whether a run in one of its modes can serve it.
-    var isServable: Bool { !isBeingCalled && !isOff }
+    var isServable: Bool { !isBeingCalled && !hasHungUp }
 
     /// Whether a refusal is one for this port in a mode.
     func canBeRefused(in mode: Int) -> Bool { watchable != nil && !interest(in: mode).isEmpty }
 
     /// Returns the events that a run in a mode can serve.
     func interest(in mode: Int) -> Events {
-        isServable && attachment.place(in: mode) != nil ? wanted : []
+        isServable && attachment.heapSlot(in: mode) != nil ? wanted : []
     }
 
     /// Returns the events of a report that are for this source.
@@ -118,7 +118,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         self.poll = poll.number
         isQueued = true
         takeTurn(at: poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial)
-        if let place = attachment.place(in: mode) { enqueue(place, in: &modes[mode]) }
+        if let heapSlot = attachment.heapSlot(in: mode) { enqueue(heapSlot, in: &modes[mode]) }
     }
 
     /// Queues a refusal in a mode.
@@ -137,16 +137,16 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     mutating func queueAnnouncement(at serial: UInt64, in modes: inout ModeTable<Items>) {
         // Even if it is in no mode: it is queued in a mode that it joins later.
         takeTurn(at: serial)
-        attachment.forEach { enqueue($0.place, in: &modes[$0.mode]) }
+        attachment.forEach { enqueue($0.heapSlot, in: &modes[$0.mode]) }
     }
 
     private mutating func takeTurn(at serial: UInt64) {
         turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker(at: serial))
     }
 
-    private func enqueue(_ place: HeapSlot, in mode: inout ModeContents<Items>) {
-        guard let turn, !mode.ready.contains(place) else { return }
-        mode.ready.insert(place, turn)
+    private func enqueue(_ heapSlot: HeapSlot, in mode: inout ModeContents<Items>) {
+        guard let turn, !mode.ready.contains(heapSlot) else { return }
+        mode.ready.insert(heapSlot, turn)
     }
 
     /// Orders ports that became ready in the same poll: by order, then longest unserved first.
@@ -178,7 +178,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// hang-up.
     @inline(never)
     private mutating func takeRefusal() -> UVError? {
-        if !hasRefusal { isOff = true }
+        if !hasRefusal { hasHungUp = true }
         return refusal.take()
     }
 
@@ -192,56 +192,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     private func dequeue(in modes: inout ModeTable<Items>) {
         guard hasAnnouncement || isQueued else { return }
-        attachment.forEach { modes[$0.mode].ready.remove($0.place) }
+        attachment.forEach { modes[$0.mode].ready.remove($0.heapSlot) }
     }
-}
-
-/// The number and the time of a poll.
-struct PollStamp {
-    private(set) var number: Int64 = 0
-    private(set) var serial: UInt64 = 0
-    /// The serial number of the previous poll.
-    private var previous: UInt64 = 0
-    /// The first port that was served since and that only a poll can find ready again.
-    private var user: Ticket?
-    /// Whether there was another such port.
-    private var hasManyUsers = false
-    /// The serial number of the first poll that was skipped after it was used; zero if none was.
-    private var firstSkipped: UInt64 = 0
-    /// The serial number of the last skipped poll.
-    private var lastSkipped: UInt64 = 0
-
-    mutating func begin(_ number: Int64, at serial: UInt64) {
-        self.number = number
-        (previous, self.serial) = (self.serial, serial)
-        (user, hasManyUsers, firstSkipped) = (nil, false, 0)
-    }
-
-    /// Records that a port was served that only a poll can find ready again.
-    mutating func use(for ticket: Ticket) {
-        guard let user else { return user = ticket }
-        if user != ticket { hasManyUsers = true }
-    }
-
-    /// Whether a poll could find another port ready again than the one to be served.
-    func hasServed(otherThan ticket: Ticket) -> Bool {
-        hasManyUsers || (user != nil && user != ticket)
-    }
-
-    /// Records that a poll was skipped.
-    mutating func skip(at serial: UInt64) {
-        lastSkipped = serial
-        if user != nil, firstSkipped == 0 { firstSkipped = serial }
-    }
-
-    /// Whether a port with a turn comes before every other one that a skipped poll would have found
-    /// ready again.
-    func isBeforeSkipped(_ ticket: Ticket, _ turn: Turn) -> Bool {
-        firstSkipped == 0 || turn.rank < Int64(firstSkipped) || !hasServed(otherThan: ticket)
-    }
-
-    /// Whether a skipped poll would have found a served port ready again.
-    ///
-    /// The port is then queued as if that poll had happened.
-    func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < lastSkipped }
 }

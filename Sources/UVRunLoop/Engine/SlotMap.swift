@@ -1,12 +1,3 @@
-/// Identifies one item of a slot map: a slot, and the slot's generation when the item was inserted.
-struct Ticket: Hashable, Sendable {
-    var slot: UInt32
-    var generation: UInt32
-
-    /// A ticket that no item has.
-    static let none = Ticket(slot: .max, generation: 0)
-}
-
 /// Items in numbered slots, each reached by its ticket.
 ///
 /// A slot's generation changes when its item is removed, so that an old ticket finds nothing rather
@@ -66,4 +57,13 @@ struct SlotMap<Item>: ~Copyable {
     var tickets: [Ticket] {
         slots.indices.compactMap { slots[$0].item == nil ? nil : ticket(at: UInt32($0)) }
     }
+}
+
+/// Identifies one item of a slot map: a slot, and the slot's generation when the item was inserted.
+struct Ticket: Hashable, Sendable {
+    var slot: UInt32
+    var generation: UInt32
+
+    /// A ticket that no item has.
+    static let none = Ticket(slot: .max, generation: 0)
 }

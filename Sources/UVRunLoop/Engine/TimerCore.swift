@@ -56,7 +56,7 @@ struct TimerModes<Timer: TimerReference> {
     /// Those of the timers in several modes.
     private var attachments: [ObjectIdentifier: Attachment] = [:]
     /// Timers that were added to the common modes and are in none of them now.
-    private(set) var unplaced: [ObjectIdentifier: Timer] = [:]
+    private(set) var commonWithoutMode: [ObjectIdentifier: Timer] = [:]
 
     func isInAnyMode(_ timer: Timer) -> Bool {
         timer.core.membership.exists || timer.core.isInManyModes
@@ -68,17 +68,17 @@ struct TimerModes<Timer: TimerReference> {
         if timer.core.membership.exists { body(timer.core.membership) }
     }
 
-    func place(of timer: Timer, in mode: Int) -> HeapSlot? {
-        if timer.core.isInManyModes { return attachment(of: timer).place(in: mode) }
+    func heapSlot(of timer: Timer, in mode: Int) -> HeapSlot? {
+        if timer.core.isInManyModes { return attachment(of: timer).heapSlot(in: mode) }
         let only = timer.core.membership
-        return only.exists && only.mode == mode ? only.place : nil
+        return only.exists && only.mode == mode ? only.heapSlot : nil
     }
 
     @inline(__always)
     mutating func insert(_ membership: Membership, of timer: Timer) {
         if isInAnyMode(timer) { return insertAnother(membership, of: timer) }
         timer.core.membership = membership
-        if timer.core.isCommon { unplaced[ObjectIdentifier(timer)] = nil }
+        if timer.core.isCommon { commonWithoutMode[ObjectIdentifier(timer)] = nil }
     }
 
     private mutating func insertAnother(_ membership: Membership, of timer: Timer) {
@@ -112,13 +112,13 @@ struct TimerModes<Timer: TimerReference> {
 
     mutating func setCommon(_ isCommon: Bool, _ timer: Timer) {
         timer.core.isCommon = isCommon
-        retainIfUnplaced(timer)
+        retainIfWithoutMode(timer)
     }
 
     /// Retains a timer that is in no mode, but was added to the common modes.
-    mutating func retainIfUnplaced(_ timer: Timer) {
+    mutating func retainIfWithoutMode(_ timer: Timer) {
         guard !isInAnyMode(timer) else { return }
-        unplaced[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil
+        commonWithoutMode[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil
     }
 
     private func attachment(of timer: Timer) -> Attachment {

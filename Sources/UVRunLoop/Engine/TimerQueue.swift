@@ -1,9 +1,3 @@
-/// The interval in which a sleep is to end, in nanoseconds of the loop's clock.
-struct Deadline: Equatable {
-    var earliest: Int64
-    var latest: Int64
-}
-
 /// The timers of one mode, soonest first.
 ///
 /// Timers without tolerance are in one heap, by date. Timers with tolerance are in two: by date,
@@ -39,13 +33,13 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     @inline(__always)
     mutating func schedule(_ slot: HeapSlot, date: Int64, latest: Int64) {
         if latest > date { return scheduleWithTolerance(slot, date: date, latest: latest) }
-        strict.insert(slot, turn(of: slot, at: date), mark: batchCount)
+        strict.insert(slot, turn(of: slot, at: date), tag: batchCount)
     }
 
     @inline(never)
     private mutating func scheduleWithTolerance(_ slot: HeapSlot, date: Int64, latest: Int64) {
-        tolerant.insert(slot, turn(of: slot, at: date), mark: batchCount)
-        windows.insert(slot, turn(of: slot, at: latest), mark: batchCount)
+        tolerant.insert(slot, turn(of: slot, at: date), tag: batchCount)
+        windows.insert(slot, turn(of: slot, at: latest), tag: batchCount)
     }
 
     private func turn(of slot: HeapSlot, at date: Int64) -> Turn {
@@ -104,14 +98,14 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     /// a new date or after it has left the mode, keeps the turn.
     private struct Batch {
         let now: Int64
-        /// Timers that were queued before the batch began have smaller marks.
+        /// Timers that were queued before the batch began have smaller tags.
         var number: UInt32
         /// The turns of timers that are no longer queued where they were, in order.
         var displaced: [Displaced] = []
         /// The turns before this index have passed.
         var nextDisplaced = 0
 
-        func holds(_ entry: OrderedHeap.Entry) -> Bool { entry.rank <= now && entry.mark < number }
+        func holds(_ entry: OrderedHeap.Entry) -> Bool { entry.rank <= now && entry.tag < number }
 
         mutating func insert(_ turn: Displaced) {
             var (low, high) = (nextDisplaced, displaced.count)
@@ -159,9 +153,9 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         while let entry = latecomers.first {
             latecomers.remove(entry.slot)
             if windows.contains(entry.slot) {
-                tolerant.insert(entry.slot, entry.turn, mark: entry.mark)
+                tolerant.insert(entry.slot, entry.turn, tag: entry.tag)
             } else {
-                strict.insert(entry.slot, entry.turn, mark: entry.mark)
+                strict.insert(entry.slot, entry.turn, tag: entry.tag)
             }
         }
     }
@@ -169,10 +163,10 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     /// Restarts the numbers of the batches; the batches in progress keep their timers.
     mutating func renumberBatches() {
         let numbers = batches.map(\.number)
-        let renumber = { (mark: UInt32) in UInt32(numbers.count { $0 <= mark }) }
-        strict.changeMarks(renumber)
-        tolerant.changeMarks(renumber)
-        latecomers.changeMarks(renumber)
+        let renumber = { (tag: UInt32) in UInt32(numbers.count { $0 <= tag }) }
+        strict.changeTags(renumber)
+        tolerant.changeTags(renumber)
+        latecomers.changeTags(renumber)
         for index in batches.indices { batches[index].number = UInt32(index + 1) }
         batchCount = UInt32(batches.count)
         innermostBatchDidChange()
@@ -187,8 +181,8 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         return (member, batchNow)
     }
 
-    /// Like ``takeNext()``, if timers of the batch keep their turns although they are queued
-    /// elsewhere: such a timer is taken if it is still in the queue, and due now.
+    /// Like ``takeNext()``, but also takes timers of the batch that were queued anew since it began,
+    /// at their turns in it, if they are still in the queue and due now.
     ///
     /// - Parameters:
     ///   - clock: Returns the current time; called for a timer whose date has changed.
@@ -216,7 +210,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     @inline(__always)
     private mutating func nextQueued() -> OrderedHeap.Entry? {
         while let entry = firstByDate, entry.rank <= batchNow {
-            if entry.mark < batchNumber { return entry }
+            if entry.tag < batchNumber { return entry }
             setAside(entry)
         }
         return nil
@@ -226,7 +220,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     private mutating func setAside(_ entry: OrderedHeap.Entry) {
         strict.remove(entry.slot)
         tolerant.remove(entry.slot)
-        latecomers.insert(entry.slot, entry.turn, mark: entry.mark)
+        latecomers.insert(entry.slot, entry.turn, tag: entry.tag)
     }
 
     private func nextDisplaced(before entry: OrderedHeap.Entry?) -> Displaced? {
@@ -273,6 +267,12 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
             return tolerant.turn < strict.turn ? tolerant : strict
         }
     }
+}
+
+/// The interval in which a sleep is to end, in nanoseconds of the loop's clock.
+struct Deadline: Equatable {
+    var earliest: Int64
+    var latest: Int64
 }
 
 extension OrderedHeap {

@@ -13,9 +13,9 @@ package final class HomeBound<Value>: @unchecked Sendable {
     package let home: Home
     private let lock = Lock()
     @safe @exclusivity(unchecked) private var value: Value?
-    /// Whether the value is lent to a call; `isReleaseDue` if it was to be released meanwhile on
-    /// its home thread.
+    /// Whether a call is using the value.
     @safe @exclusivity(unchecked) private var isLent = false
+    /// Whether the value is to be released when that call ends.
     @safe @exclusivity(unchecked) private var isReleaseDue = false
 
     /// Stores a value for its home thread, or for any thread if it has no home.

@@ -83,14 +83,14 @@ final class HomeThread: Sendable {
     /// - Returns: Whether there were any.
     @inline(__always)
     @discardableResult
-    func doReleases() -> Bool {
+    func performReleases() -> Bool {
         guard hasReleases.load(ordering: .relaxed) else { return false }
-        doPostedReleases()
+        performPostedReleases()
         return true
     }
 
     @inline(never)
-    private func doPostedReleases() {
+    private func performPostedReleases() {
         let releases = state.withLock { state in
             hasReleases.store(false, ordering: .relaxed)
             return exchange(&state.releases, with: [])
@@ -108,7 +108,7 @@ final class HomeThread: Sendable {
     func close() {
         setLoop(nil)
         state.withLock { $0.isClosed = true }
-        doPostedReleases()
+        performPostedReleases()
         Self.directory.current[identity] = nil
     }
 }

@@ -5,20 +5,20 @@ import Synchronization
 /// Timers, observers and ports are in one loop at a time, and the lock of that loop guards what
 /// changes in them. So adding, removing and serving an item take one lock. A thread reads the word,
 /// acquires the loop's lock and reads the word again; the item enters and leaves a loop under that
-/// lock. A thread that changes an item in no loop marks the word meanwhile, and so does one that
-/// has removed a port and still has to stop the kernel's watching. Nobody waits for a mark while
-/// holding a lock, because the thread that has set it may be waiting for that lock.
+/// lock. A thread that changes an item in no loop makes the item busy meanwhile, and so does one
+/// that has removed a port and still has to stop the kernel's watching. Nobody waits for a busy item
+/// while holding a lock, because the thread that made it busy may be waiting for that lock.
 ///
 /// Custom sources may be in several loops at once, so no loop's lock can guard them: they have a
 /// lock of their own, which is acquired before the loop's.
 struct ItemOwner: ~Copyable, Sendable {
-    /// An anchor's address, zero for no loop, or the mark, which contains the fork count; and the
+    /// An anchor's address, zero for no loop, or busy, which contains the fork count; and the
     /// bit of an invalid item.
     private let word = Atomic<UInt>(Location.nowhere.bits)
 
     private static let invalidBit: UInt = 1
-    private static let markBit: UInt = 2
-    private static var mark: UInt { UInt(ForkCount.current) << 2 | markBit }
+    private static let busyBit: UInt = 2
+    private static var busy: UInt { UInt(ForkCount.current) << 2 | busyBit }
 
     /// A loop or none, as stored in the word.
     struct Location: Equatable {
@@ -50,23 +50,23 @@ struct ItemOwner: ~Copyable, Sendable {
     @inline(__always)
     var isValid: Bool { word.load(ordering: .acquiring) & Self.invalidBit == 0 }
 
-    /// The current location; nowhere while the item is marked.
+    /// The current location; nowhere while the item is busy.
     @inline(__always)
     var location: Location {
         let word = word.load(ordering: .acquiring)
-        return word & Self.markBit == 0 ? Location(bits: word & ~Self.invalidBit) : .nowhere
+        return word & Self.busyBit == 0 ? Location(bits: word & ~Self.invalidBit) : .nowhere
     }
 
     /// Whether the item is in a loop, whose lock the caller holds.
     @inline(__always)
     func isIn(_ loop: Location) -> Bool { word.load(ordering: .acquiring) == loop.bits }
 
-    // MARK: Under the lock of the item's loop, or while the item is marked
+    // MARK: Under the lock of the item's loop, or while the item is busy
 
     enum Claim {
         case new, already, elsewhere, invalid
-        /// The caller has to try again when the mark is gone.
-        case isMarked
+        /// The caller has to try again when the item is no longer busy.
+        case isBusy
     }
 
     /// Moves an item that is valid and in no loop into a loop, whose lock the caller holds.
@@ -79,7 +79,7 @@ struct ItemOwner: ~Copyable, Sendable {
         )
         if isNew { return .new }
         if found == loop.bits { return .already }
-        if found & Self.markBit != 0 { return .isMarked }
+        if found & Self.busyBit != 0 { return .isBusy }
         return found == Self.invalidBit ? .invalid : .elsewhere
     }
 
@@ -89,13 +89,13 @@ struct ItemOwner: ~Copyable, Sendable {
         word.store(word.load(ordering: .relaxed) | Self.invalidBit, ordering: .releasing)
     }
 
-    /// Removes the item from its loop, or its mark.
+    /// Removes the item from its loop, or makes a busy one free.
     ///
-    /// - Parameter isMarked: Whether the item is marked from now on, until it leaves again.
+    /// - Parameter staysBusy: Whether the item is busy from now on, until it leaves again.
     @inline(__always)
-    func leave(isMarked: Bool = false) {
+    func leave(staysBusy: Bool = false) {
         let validity = word.load(ordering: .relaxed) & Self.invalidBit
-        word.store(isMarked ? validity | Self.mark : validity, ordering: .releasing)
+        word.store(staysBusy ? validity | Self.busy : validity, ordering: .releasing)
     }
 
     // MARK: Without a lock
@@ -106,13 +106,13 @@ struct ItemOwner: ~Copyable, Sendable {
     func whileUnowned<Result: Sendable>(_ body: () -> Result) -> Result? {
         while true {
             let found = word.load(ordering: .relaxed)
-            if found & Self.markBit != 0 {
-                awaitMark()
+            if found & Self.busyBit != 0 {
+                waitWhileBusy()
             } else if found & ~Self.invalidBit != Location.nowhere.bits {
                 return nil
             } else if word.compareExchange(
                 expected: found,
-                desired: found | Self.mark,
+                desired: found | Self.busy,
                 ordering: .acquiringAndReleasing
             ).exchanged {
                 defer { leave() }
@@ -121,16 +121,16 @@ struct ItemOwner: ~Copyable, Sendable {
         }
     }
 
-    /// Waits while another thread has marked the item: spins, then sleeps.
+    /// Waits while another thread keeps the item busy: spins, then sleeps.
     ///
     /// An item has no room for a lock that blocks, and the wait is almost always short. Not
     /// inlined, because nearly no call has to wait.
     @inline(never)
-    func awaitMark() {
+    func waitWhileBusy() {
         var backoff = Backoff()
-        while case let found = word.load(ordering: .acquiring), found & Self.markBit != 0 {
+        while case let found = word.load(ordering: .acquiring), found & Self.busyBit != 0 {
             require(
-                found & ~Self.invalidBit == Self.mark,
+                found & ~Self.invalidBit == Self.busy,
                 """
                 Another thread was changing this object when the process was forked, so the child \
                 cannot use it. Create a new one in the child.

@@ -2,11 +2,11 @@ import Synchronization
 
 /// Stores the main thread's loop so that it is read without a lock.
 enum MainLoop {
-    private static let place = unsafe Atomic<Unmanaged<UVRunLoop>?>(nil)
+    private static let pointer = unsafe Atomic<Unmanaged<UVRunLoop>?>(nil)
 
     /// The loop, if it was created in this process.
     static var loop: UVRunLoop? {
-        let latest = unsafe place.load(ordering: .acquiring)?.takeUnretainedValue()
+        let latest = unsafe pointer.load(ordering: .acquiring)?.takeUnretainedValue()
         return latest.flatMap { $0.identity.isThisProcess ? $0 : nil }
     }
 
@@ -15,6 +15,6 @@ enum MainLoop {
     /// The one before it is its parent's. That is never released: releasing it would change kernel
     /// objects that the parent still uses.
     static func set(_ loop: UVRunLoop) {
-        unsafe place.store(Unmanaged.passRetained(loop), ordering: .releasing)
+        unsafe pointer.store(Unmanaged.passRetained(loop), ordering: .releasing)
     }
 }

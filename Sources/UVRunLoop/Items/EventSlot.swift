@@ -28,7 +28,7 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// Gives an element to the task that waits; if none does, keeps it and takes the source out of
     /// its mode.
     ///
-    /// A task may begin to wait meanwhile. It leaves it to this call to add the source again.
+    /// If a task begins to wait meanwhile, this call adds the source again.
     ///
     /// > Threading: The loop's own thread.
     func deliver(_ element: Element, leave: () -> Void, return comeBack: () -> Void) {
@@ -43,8 +43,9 @@ final class EventSlot<Element: Sendable>: Sendable {
 
     // MARK: The task
 
-    /// Takes what is there: an element that nobody waited for, or the end; nothing at all for a
-    /// task that was cancelled.
+    /// Takes the element that nobody waited for, or the end; returns `nil` if there is neither.
+    ///
+    /// For a task that was cancelled, that is the end, and the element stays.
     func take() -> Result<Element?, Never>? {
         Task.isCancelled ? .success(nil) : state.withLock { $0.intake.take() }
     }
@@ -67,7 +68,7 @@ private struct SlotState<Element: Sendable> {
     typealias Intake = TaskIntake<Element, Never>
 
     /// Whether the source is in its mode.
-    private enum Place {
+    private enum Presence {
         case inMode
         /// The loop's thread is taking it out.
         case leaving
@@ -75,25 +76,25 @@ private struct SlotState<Element: Sendable> {
     }
 
     var intake = Intake()
-    private var place = Place.inMode
+    private var presence = Presence.inMode
 
     /// A task waits; returns whether the source has to be added again.
     mutating func comeBack() -> Bool {
-        guard case .out = place else { return false }
-        place = .inMode
+        guard case .out = presence else { return false }
+        presence = .inMode
         return true
     }
 
     /// Begins to take the source out, unless a task waits.
     mutating func leaveIfUnattended() -> Bool {
-        guard !intake.isWaiting, !intake.isFinished, case .inMode = place else { return false }
-        place = .leaving
+        guard !intake.isWaiting, !intake.isFinished, case .inMode = presence else { return false }
+        presence = .leaving
         return true
     }
 
     /// The source is out of its mode; returns whether it has to be added again.
     mutating func hasLeft() -> Bool {
-        place = intake.isWaiting ? .inMode : .out
+        presence = intake.isWaiting ? .inMode : .out
         return intake.isWaiting
     }
 }

@@ -17,9 +17,9 @@ extension ItemOwner {
             let claim = claim(for: loop.location)
             if claim == .elsewhere { Self.failElsewhere(caller()) }
             if claim == .new || claim == .already { body(&engine, claim == .new) }
-            return claim == .isMarked
+            return claim == .isBusy
         }) {
-            awaitMark()
+            waitWhileBusy()
         }
     }
 

@@ -1,7 +1,7 @@
-/// Waits for a timer, and is told when the timer's loop ends; a timer's
-/// ``UVRunLoop/Timer/companion``.
+/// Waits for a timer, of which it is the ``UVRunLoop/Timer/companion``, and is notified if the
+/// timer's loop ends first.
 ///
-/// > Threading: Told on the loop's thread, while no lock is held.
+/// > Threading: Called on the loop's thread, while no lock is held.
 protocol LoopEndListener: AnyObject, Sendable {
     func loopDidEnd()
 }

@@ -87,13 +87,13 @@ extension UVRunLoop {
 
         /// Changes the events to watch for.
         ///
-        /// They hold from the loop's next poll or sleep on. A source that is off after a hang-up is
-        /// on again.
+        /// They hold from the loop's next poll or sleep on. A source that has received a hang-up
+        /// gets events again.
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter events: Returns the events. It is called without a lock, and again after
-        ///   they were set, because several threads may change them and set them in another order.
+        /// - Parameter events: Returns the events. It is called without a lock, and again until it
+        ///   returns what was set, because several threads may change the events at once.
         package func setEvents(_ events: () -> DescriptorSource.Events) {
             var set: DescriptorSource.Events
             repeat {

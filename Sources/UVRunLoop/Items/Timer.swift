@@ -1,7 +1,7 @@
 import Synchronization
 
 extension UVRunLoop {
-    /// Calls a handler at a date, once or again and again.
+    /// Calls a handler at a date, once or repeatedly.
     ///
     /// A timer fires in the modes it was added to, never before its date, and only while its loop
     /// runs. A repeating timer's next date is reckoned from its scheduled date, not from when it

@@ -5,7 +5,7 @@ extension UVRunLoop {
 
     /// Ends the call of a one-shot timer that has left its loop.
     @inline(never)
-    static func finish(_ timer: Timer) { invalidate(timer, endingCall: true) }
+    static func endOneShotCall(of timer: Timer) { invalidate(timer, endingCall: true) }
 
     @inline(__always)
     private static func invalidate(_ timer: Timer, endingCall: Bool) {
@@ -84,7 +84,7 @@ extension UVRunLoop {
         let record = link.owner.withLock { _, engine in
             let record = engine.removePort(link.ticket)
             link.owner.invalidate()
-            link.owner.leave(isMarked: link.descriptor != nil)
+            link.owner.leave(staysBusy: link.descriptor != nil)
             return record
         } nowhere: {
             link.owner.invalidate()

@@ -46,10 +46,10 @@ extension UVRunLoop {
         let link = port.link
         let dropped = link.owner.withLock(ifIn: self) { engine in
             let dropped = engine.remove(link.ticket, portFrom: mode)
-            if dropped != nil { link.owner.leave(isMarked: link.descriptor != nil) }
+            if dropped != nil { link.owner.leave(staysBusy: link.descriptor != nil) }
             return dropped
         }
-        if dropped == nil { link.owner.awaitMark() } else { endLeaving(link) }
+        if dropped == nil { link.owner.waitWhileBusy() } else { endLeaving(link) }
         contentsDidChange()
         withExtendedLifetime(dropped) {}
     }
@@ -59,7 +59,7 @@ extension UVRunLoop {
     /// Whichever of several threads removes or invalidates a source, its descriptor may be closed
     /// as soon as the call returns. The kernel watches it until this function is done, which cannot
     /// be called under the loop's lock, because the remote's lock comes before that. So a port that
-    /// has a descriptor leaves the engine marked, and this removes the mark. Until then any other
+    /// has a descriptor stays busy after it has left the engine, until this is done: any other
     /// thread that removes, invalidates or adds the port waits.
     func endLeaving(_ link: PortLink) {
         guard let descriptor = link.descriptor else { return }

@@ -47,8 +47,8 @@ final class JobQueue: Sendable {
     // MARK: The loop's thread
 
     /// How far the loop has taken its jobs.
-    struct Taken {
-        fileprivate var reader = Queue.Reader()
+    struct Reader {
+        fileprivate var slots = Queue.Reader()
         /// Jobs that were taken from behind one whose sender was held up, or with it, the next one
         /// last.
         fileprivate var overtaking: [Entry] = []
@@ -58,29 +58,29 @@ final class JobQueue: Sendable {
 
     /// Whether a job waits to be performed.
     @inline(__always)
-    func holdsJob(_ taken: inout Taken) -> Bool {
-        (taken.hasOvertaking || queue.mayHoldMore(taken.reader)) && findsJob(&taken)
+    func holdsJob(_ reader: inout Reader) -> Bool {
+        (reader.hasOvertaking || queue.mayHoldMore(reader.slots)) && findsJob(&reader)
     }
 
     @inline(never)
-    private func findsJob(_ taken: inout Taken) -> Bool {
-        queue.enterNextSegmentAtEnd(&taken.reader)
-        if taken.hasOvertaking || queue.peek(taken.reader) != nil { return true }
-        return takeOvertaking(&taken)
+    private func findsJob(_ reader: inout Reader) -> Bool {
+        queue.enterNextSegmentAtEnd(&reader.slots)
+        if reader.hasOvertaking || queue.peek(reader.slots) != nil { return true }
+        return takeOvertaking(&reader)
     }
 
     /// Takes the next job to be performed.
     @inline(__always)
-    func takeNext(_ taken: inout Taken) -> Entry? {
-        if taken.hasOvertaking { return taken.overtaking.popLast() }
-        if let entry = takeFirst(&taken) { return entry }
-        guard queue.mayHoldMore(taken.reader), takeOvertaking(&taken) else { return nil }
-        return taken.overtaking.popLast()
+    func takeNext(_ reader: inout Reader) -> Entry? {
+        if reader.hasOvertaking { return reader.overtaking.popLast() }
+        if let entry = takeFirst(&reader) { return entry }
+        guard queue.mayHoldMore(reader.slots), takeOvertaking(&reader) else { return nil }
+        return reader.overtaking.popLast()
     }
 
     @inline(__always)
-    private func takeFirst(_ taken: inout Taken) -> Entry? {
-        queue.takeFirst(&taken.reader) { place, mark in
+    private func takeFirst(_ reader: inout Reader) -> Entry? {
+        queue.takeFirst(&reader.slots) { place, mark in
             entry(in: place, mark: mark)
         }
     }
@@ -95,30 +95,30 @@ final class JobQueue: Sendable {
     ///
     /// - Returns: Whether there is any.
     @inline(never)
-    private func takeOvertaking(_ taken: inout Taken) -> Bool {
-        take(&taken, upTo: queue.end)
-        return taken.hasOvertaking
+    private func takeOvertaking(_ reader: inout Reader) -> Bool {
+        take(&reader, upTo: queue.end)
+        return reader.hasOvertaking
     }
 
-    private func take(_ taken: inout Taken, upTo end: UInt64) {
+    private func take(_ reader: inout Reader, upTo end: UInt64) {
         var found: [Entry] = []
-        queue.take(&taken.reader, upTo: end) { place, mark in
+        queue.take(&reader.slots, upTo: end) { place, mark in
             found.append(entry(in: place, mark: mark))
         }
-        taken.overtaking = found.reversed()
+        reader.overtaking = found.reversed()
     }
 
     /// Passes on the jobs, and all further ones, at the end of the loop.
     ///
     /// - Parameters:
-    ///   - taken: Jobs that the loop took and did not perform.
+    ///   - reader: How far the loop has taken its jobs; some may not be performed yet.
     ///   - late: Makes the late job of an entry.
-    func close(after taken: inout Taken, _ late: (Entry) -> LateJob) {
+    func close(after reader: inout Reader, _ late: (Entry) -> LateJob) {
         closing.held {
             let end = queue.close()
-            var left: [Entry] = taken.overtaking.reversed()
-            queue.takeRest(&taken.reader, upTo: end) { left.append(entry(in: $0, mark: $1)) }
-            taken = Taken()
+            var left: [Entry] = reader.overtaking.reversed()
+            queue.takeRest(&reader.slots, upTo: end) { left.append(entry(in: $0, mark: $1)) }
+            reader = Reader()
             if !left.isEmpty { LateJobs.add(left.map(late)) }
         }
     }

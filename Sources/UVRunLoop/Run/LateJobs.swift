@@ -1,21 +1,3 @@
-/// A job of a loop that has ended.
-struct LateJob: Sendable {
-    let entry: JobQueue.Entry
-    /// Retained, because the job runs under unowned references to them; no loop is needed for a job
-    /// of a task executor.
-    let loop: UVRunLoop?
-    let taskExecutor: LoopTaskExecutor
-
-    func perform() {
-        switch (entry.context, loop) {
-        case (.actor, let loop?): entry.job.run(isolatedTo: loop)
-        case (.actorInTask, let loop?):
-            entry.job.run(isolatedTo: loop, preferring: taskExecutor)
-        default: entry.job.run(preferring: taskExecutor)
-        }
-    }
-}
-
 /// Performs the jobs of loops that have ended, one at a time, on one thread of the process.
 ///
 /// The thread exists only while there are such jobs. Without it, a task that waits for one of them
@@ -71,6 +53,24 @@ final class LateJobs: Sendable {
                 return nil
             }
             return exchange(&state.jobs, with: [])
+        }
+    }
+}
+
+/// A job of a loop that has ended.
+struct LateJob: Sendable {
+    let entry: JobQueue.Entry
+    /// Retained, because the job runs under unowned references to them; no loop is needed for a job
+    /// of a task executor.
+    let loop: UVRunLoop?
+    let taskExecutor: LoopTaskExecutor
+
+    func perform() {
+        switch (entry.context, loop) {
+        case (.actor, let loop?): entry.job.run(isolatedTo: loop)
+        case (.actorInTask, let loop?):
+            entry.job.run(isolatedTo: loop, preferring: taskExecutor)
+        default: entry.job.run(preferring: taskExecutor)
         }
     }
 }

@@ -18,7 +18,7 @@ final class LocalState {
     /// The number of the pass that is under way: of the innermost one.
     @safe @exclusivity(unchecked) var pass: UInt64 = 0
     /// Whether a timer that was just called has put its request off to a later pass.
-    @safe @exclusivity(unchecked) var hasPostponed = false
+    @safe @exclusivity(unchecked) var hasPostponedRequest = false
     /// The number of polls by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0
     /// Whether the latest pass of any run, nested ones included, served a port.
@@ -39,7 +39,7 @@ final class LocalState {
     /// The blocks that were taken from the queue.
     @safe @exclusivity(unchecked) var blocks = LocalBlocks()
     /// The jobs that were taken from the queue.
-    @safe @exclusivity(unchecked) var jobs = JobQueue.Taken()
+    @safe @exclusivity(unchecked) var jobs = JobQueue.Reader()
     /// The job that is being performed.
     @safe @exclusivity(unchecked) var runningJob: JobQueue.Entry?
 

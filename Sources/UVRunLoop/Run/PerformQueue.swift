@@ -118,7 +118,7 @@ struct PerformQueue: ~Copyable {
     // MARK: Out
 
     /// A request that was removed, and the modes for which no other is queued.
-    struct Taken: Sendable {
+    struct Removed: Sendable {
         let content: Content
         let timer: UVRunLoop.Timer?
         var left: [UVRunLoop.Mode] = []
@@ -135,7 +135,7 @@ struct PerformQueue: ~Copyable {
         for mode: UVRunLoop.Mode,
         isCommon: Bool,
         upTo limit: UInt64
-    ) -> Taken? {
+    ) -> Removed? {
         guard let next = requests.oldest(for: mode.number, isCommon: isCommon),
             next.serial <= limit, let taken = remove(next.ticket)
         else { return nil }
@@ -149,11 +149,11 @@ struct PerformQueue: ~Copyable {
     }
 
     /// Removes a request, if it was not performed or cancelled.
-    mutating func remove(_ ticket: Ticket) -> Taken? {
+    mutating func remove(_ ticket: Ticket) -> Removed? {
         guard let request = requests.remove(ticket) else { return nil }
         if let target = request.content.target { forget(ticket, of: target) }
         let isDelayed = request.timer != nil
-        return Taken(
+        return Removed(
             content: request.content,
             timer: request.timer,
             left: isDelayed ? [] : request.content.modes.filter { !holdsRequest(for: $0) }
@@ -171,10 +171,10 @@ struct PerformQueue: ~Copyable {
     /// Closes the queue; returns its requests, and the threads that wait for requests being
     /// performed.
     mutating func close() -> (
-        requests: [Taken], performing: [any PerformWaiter], source: UVRunLoop.Source?
+        requests: [Removed], performing: [any PerformWaiter], source: UVRunLoop.Source?
     ) {
         isClosed = true
-        let taken = requests.removeAll().map { Taken(content: $0.content, timer: $0.timer) }
+        let taken = requests.removeAll().map { Removed(content: $0.content, timer: $0.timer) }
         let result = (taken, performing, source)
         (byTarget, performing, source) = ([:], [], nil)
         return result

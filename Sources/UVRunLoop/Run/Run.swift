@@ -104,36 +104,8 @@ struct Run: ~Copyable {
     @inline(__always)
     mutating func discardClockReading() { reading = nil }
 
-    /// The caller's conditions for the run.
-    struct Terms {
-        /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
-        let limit: Int64?
-        /// Whether the limit had passed before the run began.
-        ///
-        /// Such a run is one pass that does not wait.
-        let limitWasPast: Bool
-        let returnsAfterSource: Bool
-        /// Whether the run performs the work left after the loop was ended.
-        ///
-        /// It makes one pass in any case.
-        var performsQueuedWork = false
-        /// The event that the run waits for, and that ends it.
-        ///
-        /// One reference, and moved from the caller to the run: with an enum of references, which
-        /// was copied, a run took 180 instructions more.
-        var awaited: (any Awaited)?
-        /// Whether the run continues although its mode is empty.
-        var staysWhenEmpty = false
-    }
-
     /// Whether there is something to run for, apart from blocks.
     var holdsItems: Bool { terms.staysWhenEmpty || view.holdsItems }
-}
-
-/// An event that a run waits for; it happens on the loop's thread.
-protocol Awaited: AnyObject, Sendable {
-    /// Whether a run that waits for it ends at the end of its current pass.
-    func endsRun(of loop: UVRunLoop) -> Bool
 }
 
 /// The event that a pass handles.
@@ -146,7 +118,7 @@ enum PassEvent: ~Copyable {
 
 /// What a pass has done in step 9.
 struct PassOutcome {
-    /// Whether a port had its turn.
+    /// Whether a port was served.
     var servedPort = false
     /// Whether what it did counts as a handled source.
     var handledPort = false

@@ -23,7 +23,7 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     /// Whether a run is active.
     var isRunning: Bool { word.loadAcquiring() != RunStateValue.idle.bits }
 
-    /// Whether the innermost run itself was stopped, rather than the whole loop ended.
+    /// Whether the innermost run was stopped by itself, as opposed to the end of the whole loop.
     var isStoppedAlone: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped }
 
     /// Stops every run, nested and future ones included.

@@ -29,14 +29,14 @@ extension UVRunLoop {
     ///
     /// - Returns: Whether a source was handled.
     @inline(__always)
-    func fireSignalledSources(_ run: inout Run) -> Bool {
-        summary.mayHoldSignalledSources && takeAndFireSignalledSources(&run)
+    func performSignalledSources(_ run: inout Run) -> Bool {
+        summary.mayHoldSignalledSources && takeAndPerformSignalledSources(&run)
     }
 
-    private func takeAndFireSignalledSources(_ run: inout Run) -> Bool {
+    private func takeAndPerformSignalledSources(_ run: inout Run) -> Bool {
         let mode = run.modeIndex
         let returnsAfterSource = run.terms.returnsAfterSource
-        var first: Engine.TakenSource?
+        var first: Engine.FirstSignalled?
         let count = withEngine { engine -> Int in
             let count = engine.modes[mode].signalled.count
             // A single source needs no batch.
@@ -53,8 +53,8 @@ extension UVRunLoop {
     }
 
     /// Fires a source that was taken; if another loop has fired it first, the next signalled one.
-    private func fire(_ first: consuming Engine.TakenSource, orNextIn mode: Int) -> Bool {
-        var next: Engine.TakenSource? = consume first
+    private func fire(_ first: consuming Engine.FirstSignalled, orNextIn mode: Int) -> Bool {
+        var next: Engine.FirstSignalled? = consume first
         while let taken = next.take() {
             if taken.source.takeSignal(clearedIn: self, taken.ticket), callOut(taken.source) {
                 return true

@@ -12,16 +12,8 @@ extension UVRunLoop {
     /// nested in these end at once.
     func performQueuedWork() {
         let local = localState()
-        _ = run(
-            .default,
-            Run.Terms(
-                limit: .min,
-                limitWasPast: true,
-                returnsAfterSource: false,
-                performsQueuedWork: true
-            ),
-            local
-        )
+        let onePass = Run.Terms(limit: .min, limitWasPast: true, performsQueuedWork: true)
+        _ = run(.default, onePass, local)
         // While a run waited for some ports, others may have started to finish.
         while !runState.isEndedAtOnce, awaitFinishingPorts(local) {}
     }
@@ -33,17 +25,8 @@ extension UVRunLoop {
         let ports = withEngine { $0.ports(in: .default) }.map(\.link).filter { isFinishing($0) }
         for port in ports {
             while isFinishing(port), !runState.isEndedAtOnce {
-                _ = run(
-                    .default,
-                    Run.Terms(
-                        limit: nil,
-                        limitWasPast: false,
-                        returnsAfterSource: false,
-                        performsQueuedWork: true,
-                        awaited: port
-                    ),
-                    local
-                )
+                let terms = Run.Terms(performsQueuedWork: true, endCondition: port)
+                _ = run(.default, terms, local)
             }
         }
         return !ports.isEmpty
@@ -51,8 +34,8 @@ extension UVRunLoop {
 
     /// Whether a run ends at the end of its current pass.
     func isStopped(_ run: borrowing Run) -> Bool {
-        guard let awaited = run.terms.awaited else { return runState.isStopped }
-        return awaited.endsRun(of: self)
+        guard let condition = run.terms.endCondition else { return runState.isStopped }
+        return condition.endsRun(of: self)
     }
 
     /// Whether a port is in the default mode and finishing its work.
@@ -62,7 +45,7 @@ extension UVRunLoop {
 }
 
 /// A port that finishes its work, for which a run continues although the loop was ended.
-extension UVRunLoop.PortLink: Awaited {
+extension UVRunLoop.PortLink: EndCondition {
     func endsRun(of loop: UVRunLoop) -> Bool {
         loop.runState.isStoppedAlone || loop.runState.isEndedAtOnce
             || !loop.isFinishing(self)

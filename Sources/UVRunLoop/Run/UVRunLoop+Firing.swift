@@ -12,7 +12,8 @@ extension UVRunLoop {
             firing.timer.missed.store(firing.missed, ordering: .relaxed)
             if LoopTracing.isOn { callTraced(firing) } else { firing.timer.callOut() }
             run.discardClockReading()
-            if run.local.hasPostponed { run.local.hasPostponed = false } else { hasFired = true }
+            if !run.local.hasPostponedRequest { hasFired = true }
+            run.local.hasPostponedRequest = false
             next = endFire(firing, &run)
         }
         return hasFired
@@ -35,7 +36,7 @@ extension UVRunLoop {
             return following
         }
         // Releasing a handler may run user code.
-        if end.finish(firing.timer) || displaced != nil { run.discardClockReading() }
+        if end.complete(firing.timer) || displaced != nil { run.discardClockReading() }
         return following
     }
 
@@ -81,7 +82,7 @@ extension UVRunLoop {
             return timer.endCallElsewhere(now: nil)
         }
         loop.callingWithinAHandler(.timer, timer) { timer.callOut() }
-        loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.finish(timer)
+        loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.complete(timer)
     }
 }
 
@@ -99,7 +100,7 @@ private enum TimerCallEnd: ~Copyable {
     ///
     /// - Returns: Whether user code may have run.
     @discardableResult
-    consuming func finish(_ timer: UVRunLoop.Timer) -> Bool {
+    consuming func complete(_ timer: UVRunLoop.Timer) -> Bool {
         switch self {
         case .goesOn: return false
         case .isDone: return true
@@ -147,7 +148,7 @@ extension UVRunLoop.Timer {
     ///   date as it is.
     fileprivate func endCallElsewhere(now: Int64?) {
         // While its call goes on, no loop fires it.
-        guard core.series.interval != nil else { return UVRunLoop.finish(self) }
+        guard core.series.interval != nil else { return UVRunLoop.endOneShotCall(of: self) }
         var last: TimerCall?
         owner.withLock { _, engine in
             callDidEnd(now: now)

@@ -6,7 +6,7 @@ extension UVRunLoop {
         _ terms: consuming Run.Terms,
         _ local: consuming LocalState
     ) -> RunResult {
-        home.doReleases()
+        home.performReleases()
         registerMainQueue()
         guard !local.isDriverClosed else { return .finished }
         // The rule applies even if there is nothing to run for.
@@ -71,12 +71,12 @@ extension UVRunLoop {
         run.local.passCount = run.local.passCount &+ 1
         run.local.pass = run.local.passCount
         if LoopTracing.isOn { tracedPassBegins() }
-        if home.doReleases() { run.discardClockReading() }
+        if home.performReleases() { run.discardClockReading() }
         if wakeState.clearWoken() { run.clearedWakeUp = true }
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)
         performBlocks(&run)
-        let performedSource = fireSignalledSources(&run)
+        let performedSource = performSignalledSources(&run)
         if performedSource { performBlocks(&run) }
 
         if performedSource || run.terms.limitWasPast {

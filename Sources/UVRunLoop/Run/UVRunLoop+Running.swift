@@ -56,15 +56,12 @@ extension UVRunLoop {
                 limit.attoseconds > 0
                 ? time.addingSaturating(limit.nanosecondsRoundedUp) : .min
         }
-        return run(
-            mode,
-            Run.Terms(
-                limit: date,
-                limitWasPast: date == .min,
-                returnsAfterSource: returnAfterSourceHandled
-            ),
-            local
+        let terms = Run.Terms(
+            limit: date,
+            limitWasPast: date == .min,
+            returnsAfterSource: returnAfterSourceHandled
         )
+        return run(mode, terms, local)
     }
 
     /// Runs in a mode until a date of the loop's clock.
@@ -97,15 +94,12 @@ extension UVRunLoop {
     ) -> RunResult {
         let local = localState(file: file, line: line)
         let date = limit?.nanoseconds
-        return run(
-            mode,
-            Run.Terms(
-                limit: date,
-                limitWasPast: date.map { $0 <= time } ?? false,
-                returnsAfterSource: returnAfterSourceHandled
-            ),
-            local
+        let terms = Run.Terms(
+            limit: date,
+            limitWasPast: date.map { $0 <= time } ?? false,
+            returnsAfterSource: returnAfterSourceHandled
         )
+        return run(mode, terms, local)
     }
 
     /// Runs in a mode until a source was handled, even while the mode is empty.
@@ -116,31 +110,18 @@ extension UVRunLoop {
     /// - Returns: Why the run ended.
     package func runUntilSourceHandled(in mode: Mode, until limit: Int64) -> RunResult {
         let local = localState()
-        return run(
-            mode,
-            Run.Terms(
-                limit: limit,
-                limitWasPast: limit <= time,
-                returnsAfterSource: true,
-                staysWhenEmpty: true
-            ),
-            local
+        let terms = Run.Terms(
+            limit: limit,
+            limitWasPast: limit <= time,
+            returnsAfterSource: true,
+            staysWhenEmpty: true
         )
+        return run(mode, terms, local)
     }
 
     /// Runs in a mode until the run is stopped, even while the mode is empty.
     package func runUntilStopped(in mode: Mode) -> RunResult {
-        let local = localState()
-        return run(
-            mode,
-            Run.Terms(
-                limit: nil,
-                limitWasPast: false,
-                returnsAfterSource: false,
-                staysWhenEmpty: true
-            ),
-            local
-        )
+        run(mode, Run.Terms(staysWhenEmpty: true), localState())
     }
 
     /// The mode of the innermost run; `nil` if the loop is not running.

@@ -24,7 +24,7 @@ extension UVRunLoop {
         return run.delivery != nil || knowsPortToServe(run)
     }
 
-    /// Whether a port is ready that a poll would find no other one before.
+    /// Whether a port is known to be ready that would also be the first after another poll.
     private func knowsPortToServe(_ run: borrowing Run) -> Bool {
         guard summary.mayHoldReady else { return false }
         let (mode, poll) = (run.modeIndex, run.pollNumber)
@@ -63,7 +63,7 @@ extension UVRunLoop {
         var hasPolled = false
         while true {
             wakeState.clearChanged()
-            if home.doReleases() { run.discardClockReading() }
+            if home.performReleases() { run.discardClockReading() }
             registerMainQueue()
             switch sleepDecision(&run) {
             case .changed: continue
@@ -204,10 +204,10 @@ extension UVRunLoop {
         }
         // A run that ends with the next source rarely polls twice.
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
-        let turns = max(1, found / Self.maxSkippedPolls)
+        let factor = max(1, found / Self.maxSkippedPolls)
         run.reusablePoll = PollCache(
-            end: run.now(by: waker).addingSaturating(Int64(turns) * Self.maxPollAge),
-            maxSkippedPolls: turns * Self.maxSkippedPolls,
+            end: run.now(by: waker).addingSaturating(Int64(factor) * Self.maxPollAge),
+            maxSkippedPolls: factor * Self.maxSkippedPolls,
             version: summary.version,
             addedPortCount: waker.addedPortCount,
             number: number

@@ -1,20 +1,5 @@
 import Synchronization
 
-/// The modes that the library names; the raw value of each is its number.
-enum KnownMode: Int, CaseIterable {
-    case `default`, common, connectionReply, modalPanel, eventTracking
-
-    var name: String {
-        switch self {
-        case .default: "kCFRunLoopDefaultMode"
-        case .common: "kCFRunLoopCommonModes"
-        case .connectionReply: "NSConnectionReplyMode"
-        case .modalPanel: "NSModalPanelRunLoopMode"
-        case .eventTracking: "NSEventTrackingRunLoopMode"
-        }
-    }
-}
-
 /// The names of all modes that this process has used, with their numbers.
 ///
 /// A trie by the hashes of the names, four bits per level. It only grows, each time by one
@@ -38,7 +23,7 @@ enum ModeNames {
             guard let found = unsafe child.pointee.load(ordering: .acquiring) else {
                 let leaf = unsafe made ?? makeLeaf(name)
                 unsafe made = leaf
-                if unsafe place(leaf, at: child, over: nil) { return unsafe leaf.pointee.number }
+                if unsafe replace(leaf, at: child, over: nil) { return unsafe leaf.pointee.number }
                 continue
             }
             if unsafe found.pointee.isBranch {
@@ -52,8 +37,8 @@ enum ModeNames {
                 let below = unsafe makeBranch()
                 var way = unsafe Path(found.pointee.name, level: path.level)
                 way.descend()
-                _ = unsafe place(found, at: below.pointee.child(way.digit), over: nil)
-                if unsafe !place(below, at: child, over: found) { unsafe discard(below) }
+                _ = unsafe replace(found, at: below.pointee.child(way.digit), over: nil)
+                if unsafe !replace(below, at: child, over: found) { unsafe discard(below) }
             }
         }
     }
@@ -153,7 +138,7 @@ enum ModeNames {
     }
 
     /// Replaces a node permanently; returns `false` if the expected one is not there.
-    private static func place(
+    private static func replace(
         _ node: UnsafePointer<Node>,
         at child: UnsafeMutablePointer<Child>,
         over present: UnsafePointer<Node>?

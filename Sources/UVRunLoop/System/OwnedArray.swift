@@ -2,12 +2,12 @@ internal import CUVSupport
 
 /// A growing array with one owner.
 ///
-/// An `Array` may be shared, so every change asks first whether it is, and retains and releases it
-/// on the way; of the instructions that queued a timer this was a quarter. Indices are checked in
-/// debug builds alone: those in use here are positions and slots that the owner has given out.
+/// An `Array` may be shared, so every change checks whether it is, and retains and releases it:
+/// these were a quarter of the instructions that queued a timer. Indices are checked in debug
+/// builds only: those used here are positions and slots that the owner has given out.
 ///
-/// When it grows its elements move as they lie, bit by bit. That is what a move is for all that
-/// Swift can move, but not for weak references, which may not be in one of these.
+/// Growing moves the elements bitwise, which is valid for every type except weak references: they
+/// must not be in one of these.
 @safe
 struct OwnedArray<Element: ~Copyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Element>?

@@ -14,7 +14,7 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         init(_ object: Object) { self.object = object }
     }
 
-    private let place = unsafe Atomic<Unmanaged<Holder>?>(nil)
+    private let pointer = unsafe Atomic<Unmanaged<Holder>?>(nil)
     private let make: @Sendable () -> Object
 
     package init(_ make: @escaping @Sendable () -> Object) { self.make = make }
@@ -23,7 +23,7 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     ///
     /// > Threading: Any thread. Takes no lock.
     package var current: Object {
-        let found = unsafe place.load(ordering: .acquiring)
+        let found = unsafe pointer.load(ordering: .acquiring)
         if let found = unsafe found {
             let holder = unsafe found._withUnsafeGuaranteedRef { $0 }
             if holder.owner.isCurrent { return holder.object }
@@ -34,16 +34,16 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     @inline(never)
     private func makeCurrent() -> Object {
         while true {
-            let found = unsafe place.load(ordering: .acquiring)
+            let found = unsafe pointer.load(ordering: .acquiring)
             let holder = unsafe found?.takeUnretainedValue()
             if let holder, holder.owner.isCurrent { return holder.object }
             let made = unsafe Unmanaged.passRetained(Holder(make()))
-            let (isPlaced, _) = unsafe place.compareExchange(
+            let (isStored, _) = unsafe pointer.compareExchange(
                 expected: found,
                 desired: made,
                 ordering: .acquiringAndReleasing
             )
-            if !isPlaced { unsafe made.release() }
+            if !isStored { unsafe made.release() }
         }
     }
 }

@@ -6,7 +6,7 @@
 ///
 /// - A slot is the sender's until it is marked, then the taker's.
 /// - A sender that finds the segment full puts the next one into the tail, under the segments'
-///   lock. Additions made in between are overwritten; who made them touches no segment and adds
+///   lock. Additions made in between are lost; their senders have touched no segment, and try
 ///   again.
 /// - The taker reads the tail and takes every marked slot before it, in order. It passes over slots
 ///   without a mark: their senders have not returned, so whatever it takes first comes first. It
@@ -36,7 +36,7 @@ final class SlotQueue<
         /// Up to where all slots behind that one were taken, if it is reserved and was not marked
         /// when the taker came.
         ///
-        /// Without this, each look beside a sender that is held up would go through all that was
+        /// Otherwise every scan past a sender that is held up would visit again the slots that were
         /// taken since.
         fileprivate var takenUpTo: Slot?
 

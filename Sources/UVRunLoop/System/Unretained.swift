@@ -1,5 +1,17 @@
 internal import CUVSupport
 
+/// An unowned reference to an object that the caller keeps alive.
+@safe
+struct Unretained<Object: AnyObject> {
+    private unowned(unsafe) let reference: Object
+
+    init(_ object: Object) { unsafe reference = object }
+
+    var object: Object { unsafe reference }
+
+    func refers(to object: Object) -> Bool { unsafe reference === object }
+}
+
 extension Array where Element: AnyObject {
     /// Lends the objects at some indices, in order, without retaining each: the array retains them.
     @inline(__always)
@@ -43,18 +55,6 @@ func withUnretained<Object: AnyObject>(_ object: borrowing Object?, _ body: (Obj
 func prefetch(_ object: borrowing (some AnyObject)?) {
     let memory = unsafe object.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     if let memory = unsafe memory { unsafe cuv_memory_prefetch(memory) }
-}
-
-/// A reference that does not retain its object, which somebody else keeps meanwhile.
-@safe
-struct Unretained<Object: AnyObject> {
-    private unowned(unsafe) let reference: Object
-
-    init(_ object: Object) { unsafe reference = object }
-
-    var object: Object { unsafe reference }
-
-    func refers(to object: Object) -> Bool { unsafe reference === object }
 }
 
 /// Lends an object as one of a class, if it is of that class; `as?` would retain it.

@@ -74,8 +74,8 @@ package final class TaskWait<Value: Sendable>: Sendable {
 
 /// Settles a wait, at the latest when it is released.
 ///
-/// Only what brings the outcome holds it, such as the handler of a source: if that is released
-/// before, the loop has ended, or the task was cancelled.
+/// Only the handler that will settle the wait holds it. If the handler is released before, the loop
+/// has ended, or the task was cancelled.
 package final class WaitEnd<Value: Sendable>: Sendable {
     private let wait: TaskWait<Value>
 

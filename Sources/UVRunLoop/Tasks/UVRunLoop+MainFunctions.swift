@@ -31,12 +31,7 @@ extension UVRunLoop {
     }
 
     private static func runMainForever() {
-        let terms = Run.Terms(
-            limit: nil,
-            limitWasPast: false,
-            returnsAfterSource: false,
-            staysWhenEmpty: true
-        )
+        let terms = Run.Terms(staysWhenEmpty: true)
         while true { _ = main.run(.default, terms, main.localState()) }
     }
 
@@ -75,13 +70,7 @@ extension UVRunLoop {
                 end.settle(.failure(error))
             }
         }
-        let terms = Run.Terms(
-            limit: nil,
-            limitWasPast: false,
-            returnsAfterSource: false,
-            awaited: end,
-            staysWhenEmpty: true
-        )
+        let terms = Run.Terms(staysWhenEmpty: true, endCondition: end)
         while true {
             if let result = end.result { return try result.get() }
             _ = loop.run(.default, terms, loop.localState())
@@ -90,7 +79,7 @@ extension UVRunLoop {
 }
 
 /// The end of the function that ``UVRunLoop/runMain(_:)`` waits for.
-private final class MainFunctionEnd<Value: Sendable>: Awaited {
+private final class MainFunctionEnd<Value: Sendable>: EndCondition {
     private let state = Guarded<Result<Value, any Error>?>(nil)
 
     var result: Result<Value, any Error>? { state.withLock { $0 } }

@@ -102,9 +102,9 @@ extension UVRunLoop {
     func withdrawRequest(_ ticket: Ticket) { _ = takeRequests([ticket]) }
 
     /// Takes requests that are still waiting out of the queue.
-    private func takeRequests(_ tickets: [Ticket]) -> [PerformQueue.Taken] {
+    private func takeRequests(_ tickets: [Ticket]) -> [PerformQueue.Removed] {
         checkProcess()
-        let requests = performs.withLock { queue -> [PerformQueue.Taken] in
+        let requests = performs.withLock { queue -> [PerformQueue.Removed] in
             tickets.compactMap { ticket in
                 guard let taken = queue.remove(ticket) else { return nil }
                 leave(taken.left, &queue)
@@ -115,7 +115,7 @@ extension UVRunLoop {
         return requests
     }
 
-    private func drop(_ taken: PerformQueue.Taken, _ reason: PerformError) {
+    private func drop(_ taken: PerformQueue.Removed, _ reason: PerformError) {
         taken.timer?.invalidate()
         taken.content.waiter?.giveUp(reason)
     }
@@ -173,7 +173,7 @@ extension UVRunLoop {
         guard let content else { return }
         guard let postponed else { return callingBlock { callOutToRequest(content.body) } }
         for mode in content.modes { add(postponed, forMode: mode) }
-        local.here.hasPostponed = true
+        local.here.hasPostponedRequest = true
     }
 }
 

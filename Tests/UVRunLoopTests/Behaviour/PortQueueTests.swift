@@ -73,6 +73,7 @@ import UVRunLoop
     /// Calls a body while a thread waits for room in a full port of four messages.
     ///
     /// - Parameters:
+    ///   - loop: The loop.
     ///   - handler: The port's handler.
     ///   - body: Given the port, and whether the thread has sent its message.
     private func withSenderThatWaits(
@@ -95,32 +96,58 @@ import UVRunLoop
         sender.join()
     }
 
-    @Test func aTimersNestedRunTellsSendersOfTheRoomThereIs() {
+    /// What the loop does after it has served a port that has messages left.
+    enum Next: CaseIterable {
+        case timer, timerThatRunsTheLoop, otherPort
+    }
+
+    @Test(arguments: Next.allCases)
+    func aHandlerThatIsCalledNextFindsThatSendersWereToldOfTheRoomThereIs(next: Next) {
         withLoop(.uv) { loop, _ in
             let inner = UVRunLoop.Mode(rawValue: "inner")
+            let far = UVRunLoop.Timer(after: .seconds(1_000), handler: { _ in })
+            loop.add(far, forMode: inner)
             let wasSent = Box(false)
             withSenderThatWaits(in: loop, handler: { _ in }) { port, isSent in
-                // The first pass serves the port, and the second one the timer.
-                let timer = UVRunLoop.Timer(after: .zero) { _ in
+                let awaitSender = {
                     let end = SuspendingClock.now + .seconds(60)
-                    while !isSent(), .now < end { loop.run(mode: inner, for: .milliseconds(10)) }
+                    while !isSent(), .now < end {
+                        if next == .timerThatRunsTheLoop {
+                            loop.run(mode: inner, for: .milliseconds(10))
+                        } else {
+                            usleep(1_000)
+                        }
+                    }
                     wasSent.value = isSent()
                     port.invalidate()
                 }
-                let far = UVRunLoop.Timer(after: .seconds(1_000), handler: { _ in })
-                loop.add(timer, forMode: .default)
-                loop.add(far, forMode: inner)
+                // The first pass serves the port, which was ready first.
+                let timer = UVRunLoop.Timer(after: .zero) { _ in awaitSender() }
+                let other = UVRunLoop.Port { other, _ in
+                    awaitSender()
+                    other.invalidate()
+                }
+                if next == .otherPort {
+                    loop.add(other, forMode: .default)
+                    _ = other.send(message(1))
+                } else {
+                    loop.add(timer, forMode: .default)
+                }
                 loop.run(for: nil)
-                far.invalidate()
+                other.invalidate()
+                timer.invalidate()
             }
             #expect(wasSent.value)
+            far.invalidate()
         }
     }
 
     @Test(arguments: [false, true])
     func aPortThatLeavesItsModeWithMessagesTellsSendersOfTheRoomThereIs(isBusy: Bool) {
         withLoop(.uv) { loop, _ in
-            withSenderThatWaits(in: loop) { loop.remove($0, forMode: .default) } _: { _, isSent in
+            withSenderThatWaits(in: loop) {
+                loop.remove($0, forMode: .default)
+            } _: { _, isSent in
                 let timer = UVRunLoop.Timer(after: .seconds(60)) { _ in loop.stop() }
                 loop.add(timer, forMode: .default)
                 // A busy loop makes pass after pass, and never sleeps.

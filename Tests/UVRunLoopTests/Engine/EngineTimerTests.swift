@@ -201,13 +201,13 @@ import Testing
         var engine = Engine()
         let timer = engine.addTimer(at: 7)
         engine.add(timer, to: other)
-        let unplaced = engine.addTimer(at: 7)
-        engine.add(unplaced, to: .common)
-        _ = engine.remove(unplaced, from: .default)
+        let commonWithoutMode = engine.addTimer(at: 7)
+        engine.add(commonWithoutMode, to: .common)
+        _ = engine.remove(commonWithoutMode, from: .default)
         let remains = engine.close()
         #expect(
             Set(remains.timers.map(ObjectIdentifier.init))
-                == Set([timer, unplaced].map(ObjectIdentifier.init))
+                == Set([timer, commonWithoutMode].map(ObjectIdentifier.init))
         )
         #expect(remains.timers.count == 2)
     }

@@ -96,7 +96,7 @@ private func runOutOfDescriptors() {
         let table = FullTable()
         for count in 0..<8 {
             table.leave(count)
-            (try? loop.onTermination { _ in })?.forEach { $0.invalidate() }
+            (try? loop.onTermination {})?.forEach { $0.invalidate() }
         }
         table.clear()
     }

@@ -258,7 +258,7 @@ private final class Queue {
         queue.postpone(ticket, to: timer)
     }
 
-    func take(_ mode: UVRunLoop.Mode) -> PerformQueue.Taken? {
+    func take(_ mode: UVRunLoop.Mode) -> PerformQueue.Removed? {
         queue.takeNext(for: mode, isCommon: false, upTo: .max)
     }
 
@@ -270,7 +270,7 @@ private final class Queue {
         queue.takeNext(for: mode, isCommon: isCommon, upTo: limit)?.content
     }
 
-    func remove(_ ticket: Ticket) -> PerformQueue.Taken? { queue.remove(ticket) }
+    func remove(_ ticket: Ticket) -> PerformQueue.Removed? { queue.remove(ticket) }
 
     func holds(_ ticket: Ticket) -> Bool { queue.holds(ticket) }
 
@@ -286,6 +286,6 @@ private final class Queue {
     func didPerform(_ waiter: Waiter) { queue.didPerform(waiter) }
 
     func close() -> (
-        requests: [PerformQueue.Taken], performing: [any PerformWaiter], source: UVRunLoop.Source?
+        requests: [PerformQueue.Removed], performing: [any PerformWaiter], source: UVRunLoop.Source?
     ) { queue.close() }
 }

@@ -1,5 +1,5 @@
-// Unsafe calls of the concurrency runtime. They run a job, once for each job that was enqueued, on
-// an executor that the caller retains; and they tell who the caller is.
+// Unsafe calls of the concurrency runtime: they run a job, once for each time that it was enqueued,
+// on an executor that the caller retains.
 
 extension UnownedJob {
     /// The address of the job: equal for one task whenever it is enqueued.
@@ -44,18 +44,4 @@ private func callOutToJob(
     _ task: UnownedTaskExecutor
 ) {
     unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: task)
-}
-
-/// The task that the calling code belongs to.
-package enum CurrentTask {
-    /// Whether there is one.
-    static var exists: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
-
-    /// How long a thread may block before it checks whether its task was cancelled, in nanoseconds.
-    private static let checkInterval: Int64 = 20_000_000
-
-    /// Returns until when a thread may block that waits until a date; without a task, all the time.
-    package static func nextCheck(before date: Int64) -> Int64 {
-        exists ? min(date, monotonicNow().addingSaturating(checkInterval)) : date
-    }
 }

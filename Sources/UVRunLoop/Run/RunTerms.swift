@@ -1,0 +1,29 @@
+extension Run {
+    /// The caller's conditions for a run.
+    struct Terms {
+        /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
+        var limit: Int64?
+        /// Whether the limit had passed before the run began.
+        ///
+        /// Such a run is one pass that does not wait.
+        var limitWasPast = false
+        var returnsAfterSource = false
+        /// Whether the run continues although its mode is empty.
+        var staysWhenEmpty = false
+        /// Whether the run performs the work left after the loop was ended.
+        ///
+        /// It makes one pass in any case.
+        var performsQueuedWork = false
+        /// What ends the run, apart from the rest.
+        ///
+        /// One reference, and moved from the caller to the run: with an enum of references, which
+        /// was copied, a run took 180 instructions more.
+        var endCondition: (any EndCondition)?
+    }
+}
+
+/// Ends a run by what happens on the loop's thread.
+protocol EndCondition: AnyObject, Sendable {
+    /// Whether a run with this condition ends at the end of its current pass.
+    func endsRun(of loop: UVRunLoop) -> Bool
+}
