@@ -34,7 +34,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     /// Returns a number larger than every one before.
     mutating func nextSerial() -> UInt64 {
-        serial += 1
+        serial &+= 1
         return serial
     }
 
@@ -172,7 +172,7 @@ struct EngineSummary: Equatable {
     /// Increases with every change to what a run's view of its mode shows.
     var version: UInt64 { bits >> 3 }
 
-    mutating func renewVersion() { bits += 1 << 3 }
+    mutating func renewVersion() { bits &+= 1 << 3 }
 
     /// Whether a custom source is signalled in any mode.
     var mayHoldSignalledSources: Bool {

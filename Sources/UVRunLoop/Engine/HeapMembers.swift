@@ -25,7 +25,7 @@ struct HeapMembers<Owner>: ~Copyable {
     /// Gives a member a slot.
     @inline(__always)
     mutating func insert(_ owner: consuming Owner, serial: UInt64 = 0) -> HeapSlot {
-        count += 1
+        count &+= 1
         guard firstVacant == 0 else { return insertIntoVacant(owner, serial) }
         records.append(Record(owner: owner, number: serial))
         return HeapSlot(truncatingIfNeeded: records.count - 1)
@@ -46,8 +46,8 @@ struct HeapMembers<Owner>: ~Copyable {
     mutating func remove(_ slot: HeapSlot) -> Owner? {
         let owner = records[Int(slot)].owner.take()
         records[Int(slot)].number = firstVacant
-        firstVacant = UInt64(slot) + 1
-        count -= 1
+        firstVacant = UInt64(truncatingIfNeeded: slot) &+ 1
+        count &-= 1
         if count == 0 {
             records.forgetAll()
             firstVacant = 0

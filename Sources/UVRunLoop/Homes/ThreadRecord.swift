@@ -74,7 +74,7 @@ final class ThreadRecord {
         let thread = unsafe slot
         guard unsafe thread.pointee.forkCount == ForkCount.current,
             unsafe thread.pointee.record != nil
-        else { return current.identity }
+        else { return identityOfNewThread() }
         return unsafe ThreadIdentity(number: thread.pointee.identity)
     }
 
@@ -266,3 +266,10 @@ private struct EndedRecord {
         unsafe Unmanaged<ThreadRecord>.fromOpaque(pointer).release()
     }
 }
+
+/// Makes the calling thread's record.
+///
+/// A function of its own: a call of a static member in ``ThreadRecord/currentIdentity`` would look
+/// up the class for every call of that.
+@inline(never)
+private func identityOfNewThread() -> ThreadIdentity { ThreadRecord.current.identity }

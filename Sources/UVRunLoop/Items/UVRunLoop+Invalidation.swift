@@ -14,12 +14,12 @@ extension UVRunLoop {
         var last: TimerCall?
         timer.owner.withLock { _, engine in
             if endingCall { timer.core.callDidEnd() }
-            last = timer.becomeInvalid(releasing: isAtHome)
+            timer.becomeInvalid(releasing: isAtHome, &last)
             engine.remove(timer)
             timer.owner.leave()
         } nowhere: {
             if endingCall { timer.core.callDidEnd() }
-            last = timer.becomeInvalid(releasing: isAtHome)
+            timer.becomeInvalid(releasing: isAtHome, &last)
         } afterwards: { loop in
             loop.contentsDidChange()
         }

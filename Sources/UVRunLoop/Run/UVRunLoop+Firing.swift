@@ -58,7 +58,8 @@ extension UVRunLoop {
             return .elsewhere(now: now)
         }
         if engine.endCall(timer, now: now) { return .goesOn }
-        let last = timer.becomeInvalid(releasing: true)
+        var last: TimerCall?
+        timer.becomeInvalid(releasing: true, &last)
         timer.owner.leave()
         return .isDone(last)
     }
@@ -155,7 +156,7 @@ extension UVRunLoop.Timer {
             engine.schedule(self)
         } nowhere: {
             callDidEnd(now: now)
-            if !isValid { last = takeCall() }
+            if !isValid { takeCall(&last) }
         } afterwards: { loop in
             loop.contentsDidChange()
         }

@@ -126,7 +126,7 @@ extension UVRunLoop {
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
         if LoopTracing.isOn {
-            callTraced(&batch)
+            batch = callTraced(batch)
         } else {
             // Moved out one by one, so that each block is released right after it ran.
             while !runState.isEndedAtOnce, let next = batch.takeNext() {
@@ -139,12 +139,15 @@ extension UVRunLoop {
     }
 
     /// Runs the blocks of a batch, and tells the tracers.
+    ///
+    /// - Returns: The batch, which would have to be in memory if it were passed as `inout`.
     @inline(never)
-    private func callTraced(_ batch: inout BlockBatch) {
+    private func callTraced(_ batch: consuming BlockBatch) -> BlockBatch {
         tracedBlocksWereTaken(batch.count)
         while !runState.isEndedAtOnce, let next = batch.takeNext() {
             callingBlock { callOutToBlock(next.takeBlock()) }
         }
+        return batch
     }
 
     /// Takes the blocks that may run in a mode, and sorts the others into their modes.
@@ -163,11 +166,22 @@ extension UVRunLoop {
         let queue = contents.queue
         let own = Self.mark(of: mode)
         let end = queue.end
-        queue.take(&local.reader, upTo: end) { place, mark in
-            if mark == own {
-                batch.append(queue.segments.takeBlock(place))
-            } else {
-                take(place, mark, into: &batch, for: mode, isCommon: isCommon, &local.waiting)
+        let hasMore = queue.takeFront(&local.reader, upTo: end, mark: own) { most, take in
+            unsafe batch.append(atMost: most) { next in
+                var next = unsafe next
+                return take { place in
+                    unsafe next.initialize(to: queue.segments.takeBlock(place))
+                    unsafe next += 1
+                }
+            }
+        }
+        if hasMore {
+            queue.take(&local.reader, upTo: end) { place, mark in
+                if mark == own {
+                    batch.append(queue.segments.takeBlock(place))
+                } else {
+                    take(place, mark, into: &batch, for: mode, isCommon: isCommon, &local.waiting)
+                }
             }
         }
         didTakeBlocks(upTo: end, &local)

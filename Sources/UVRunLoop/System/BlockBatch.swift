@@ -19,6 +19,17 @@ struct BlockBatch: ~Copyable {
         end &+= 1
     }
 
+    /// Appends blocks that a body puts behind each other, at a pointer.
+    ///
+    /// - Parameters:
+    ///   - most: The greatest number of them.
+    ///   - body: Returns the number.
+    @inline(__always)
+    mutating func append(atMost most: Int, _ body: (UnsafeMutablePointer<Element>) -> Int) {
+        while capacity &- end < most { grow() }
+        unsafe end &+= body(elements.unsafelyUnwrapped + end)
+    }
+
     /// Takes the oldest block that is left.
     @inline(__always)
     mutating func takeNext() -> Element? {
@@ -28,6 +39,7 @@ struct BlockBatch: ~Copyable {
     }
 
     /// Releases what is left; keeps the memory.
+    @inline(__always)
     mutating func removeAll() {
         while takeNext() != nil {}
         (first, end) = (0, 0)

@@ -43,13 +43,13 @@ struct OwnedArray<Element: ~Copyable>: ~Copyable {
     mutating func append(_ element: consuming Element) {
         if count == capacity { grow() }
         unsafe (memory.unsafelyUnwrapped + count).initialize(to: element)
-        count += 1
+        count &+= 1
     }
 
     @inline(__always)
     mutating func removeLast() -> Element {
         assert(count > 0, "Bug in UVRunLoop: an empty array has no last element.")
-        count -= 1
+        count &-= 1
         return unsafe (memory.unsafelyUnwrapped + count).move()
     }
 

@@ -154,6 +154,48 @@ final class SlotQueue<
     @inline(__always)
     func mayHoldMore(_ reader: Reader) -> Bool { end != reader.first }
 
+    /// Takes the items at the front that have one mark.
+    ///
+    /// The loop calls nothing and has all it needs in registers: a block takes 11 instructions here,
+    /// and 22 there.
+    ///
+    /// - Parameters:
+    ///   - reader: How far the taker has come.
+    ///   - end: Up to where items are taken.
+    ///   - mark: The mark.
+    ///   - takeRun: Called for each segment, with the greatest number of items that it may have and
+    ///     a function that takes them. That is called with a function that takes an item out of its
+    ///     slot, given the slot's place, and returns the number of items that were there.
+    /// - Returns: Whether there may be items that are left to ``take(_:upTo:_:)``.
+    @inline(__always)
+    func takeFront(
+        _ reader: inout Reader,
+        upTo end: Slot,
+        mark: UInt64,
+        _ takeRun: (_ most: Int, _ take: (_ body: (Place) -> Void) -> Int) -> Void
+    ) -> Bool {
+        while reader.first != end {
+            guard !reader.hasPassedOver, end & Segments.closed == 0 else { return true }
+            enterNextSegmentAtEnd(&reader)
+            guard Segments.isSlot(reader.first) else { return true }
+            let last = Segments.lastSlot(after: reader.first, upTo: end)
+            var slot = reader.first
+            takeRun(Int(truncatingIfNeeded: last &- slot)) { body in
+                var place = Segments.place(of: slot)
+                while slot != last, segments.loadMark(at: place) == mark {
+                    body(place)
+                    segments.clearMark(at: place)
+                    place = Segments.place(after: place)
+                    slot &+= 1
+                }
+                return Int(truncatingIfNeeded: slot &- reader.first)
+            }
+            reader.first = slot
+            if slot != last { return true }
+        }
+        return reader.hasPassedOver
+    }
+
     /// Takes every item before an end, in order, but for those that have not come yet.
     ///
     /// - Parameters:

@@ -15,9 +15,22 @@ import Testing
         var reader = Queue.Reader()
         var taken: [Int] = []
 
-        func post(_ item: Int, during other: (() -> Void)? = nil) -> Bool {
+        func post(
+            _ item: Int,
+            mark: UInt64 = SlotMark.first,
+            during other: (() -> Void)? = nil
+        ) -> Bool {
             queue.segments.shared.duringFill = other
-            return queue.post(item, mark: SlotMark.first)
+            return queue.post(item, mark: mark)
+        }
+
+        /// Takes the items at the front that have the first mark; returns whether there may be more.
+        func takeFront(upTo end: UInt64) -> Bool {
+            queue.takeFront(&reader, upTo: end, mark: SlotMark.first) { most, take in
+                let before = taken.count
+                let count = take { place in taken.append(queue.segments.take(place)) }
+                #expect(count == taken.count - before && count <= most)
+            }
         }
 
         func take() { take(upTo: queue.end) }
@@ -103,6 +116,39 @@ import Testing
         #expect(!story.queue.mayHoldMore(story.reader))
     }
 
+    @Test func theFrontIsTakenUpToAnotherMarkAndNotBehindTheEnd() {
+        let story = Story()
+        for item in 1...6 { _ = story.post(item) }
+        let end = story.queue.end
+        for item in 7...9 { _ = story.post(item) }
+        _ = story.post(10, mark: SlotMark.first + 1)
+        _ = story.post(11)
+        #expect(!story.takeFront(upTo: end))
+        #expect(story.taken == Array(1...6))
+        #expect(story.takeFront(upTo: story.queue.end))
+        #expect(story.taken == Array(1...9))
+        story.take()
+        #expect(story.taken == Array(1...11))
+        #expect(!story.takeFront(upTo: story.queue.end))
+    }
+
+    @Test func theFrontEndsAtASenderThatIsHeldUp() {
+        let story = Story()
+        _ = story.post(1)
+        _ = story.post(2) {
+            _ = story.post(3)
+            #expect(story.takeFront(upTo: story.queue.end))
+            #expect(story.taken == [1])
+            story.take()
+            #expect(story.taken == [1, 3] && story.reader.hasPassedOver)
+        }
+        _ = story.post(4)
+        #expect(story.takeFront(upTo: story.queue.end))
+        #expect(story.taken == [1, 3])
+        story.take()
+        #expect(story.taken == [1, 3, 2, 4] && !story.reader.hasPassedOver)
+    }
+
     @Test func aSegmentIsNotFilledAgainWhileASenderHasASlotInIt() {
         let story = Story()
         _ = story.post(1) {
@@ -171,8 +217,11 @@ import Testing
 
         func act(depth: Int) {
             for _ in 0..<Int.random(in: 0...6, using: &generator) {
-                switch Int.random(in: 0..<6, using: &generator) {
+                switch Int.random(in: 0..<7, using: &generator) {
                 case 0: story.take()
+                case 6:
+                    let end = story.queue.end
+                    if story.takeFront(upTo: end) { story.take(upTo: end) }
                 case 1: story.takeFirst()
                 default: send(depth: depth)
                 }
@@ -183,7 +232,9 @@ import Testing
             time += 1
             sent.append((time, .max))
             let isHeldUp = depth < 4 && Bool.random(using: &generator)
-            #expect(story.post(number, during: isHeldUp ? { act(depth: depth + 1) } : nil))
+            let mark = SlotMark.first + UInt64.random(in: 0...1, using: &generator)
+            let meanwhile = isHeldUp ? { act(depth: depth + 1) } : nil
+            #expect(story.post(number, mark: mark, during: meanwhile))
             time += 1
             sent[number].returned = time
         }

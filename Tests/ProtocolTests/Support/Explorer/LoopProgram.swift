@@ -184,15 +184,15 @@ struct LoopProgram {
         guard mayHoldBlocks(blocks) else { return }
         refresh(&frame)
         let mode = frame.mode
-        take(&blocks)
+        take(&blocks, for: mode)
         for number in blocks.waiting where isFor(number, mode) { recital.note(.ran(number)) }
         blocks.waiting.removeAll { isFor($0, mode) }
         if blocks.waiting.isEmpty, !blocks.reader.hasPassedOver { blocks.emptyUpTo = blocks.end }
     }
 
-    private func take(_ blocks: inout Blocks) {
+    private func take(_ blocks: inout Blocks, for mode: Int? = nil) {
         blocks.end = world.queue.end
-        blocks.waiting += world.takeBlocks(&blocks.reader, upTo: blocks.end)
+        blocks.waiting += world.takeBlocks(&blocks.reader, upTo: blocks.end, for: mode)
         let isEmpty = blocks.waiting.isEmpty && !blocks.reader.hasPassedOver
         blocks.emptyUpTo = isEmpty ? blocks.end : .max
     }

@@ -65,10 +65,18 @@ final class World: Sendable {
     /// `UVRunLoop.mark(of:)`, for a block's number, which says for which mode it is.
     static func mark(of number: UInt8) -> UInt64 { SlotMark.first + (number < 128 ? 0 : 1) }
 
-    /// `SlotQueue.take(_:upTo:_:)`, as a list.
-    func takeBlocks(_ reader: inout Reader, upTo end: UInt64) -> [UInt8] {
+    /// `SlotQueue.take(_:upTo:_:)`, as a list; after `SlotQueue.takeFront(_:upTo:mark:_:)`, if it
+    /// is for a mode.
+    func takeBlocks(_ reader: inout Reader, upTo end: UInt64, for mode: Int? = nil) -> [UInt8] {
         queue.segments.willTake(upTo: end)
         var numbers: [UInt8] = []
+        if let mode {
+            let mark = SlotMark.first + UInt64(mode)
+            let hasMore = queue.takeFront(&reader, upTo: end, mark: mark) { _, take in
+                _ = take { place in numbers.append(queue.segments.take(place)) }
+            }
+            guard hasMore else { return numbers }
+        }
         queue.take(&reader, upTo: end) { place, _ in numbers.append(queue.segments.take(place)) }
         return numbers
     }
