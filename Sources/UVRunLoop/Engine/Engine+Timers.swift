@@ -254,12 +254,12 @@ extension GenericEngine {
     /// - Parameters:
     ///   - timer: The timer.
     ///   - now: The time after the call; `nil` leaves a repeating timer's date as it is.
-    /// - Returns: Whether the timer repeats; a one-shot timer is removed from the loop.
+    /// - Returns: Whether the timer repeats or is postponed; another one is removed from the loop.
     @inline(__always)
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
         endCallHere(of: timer)
         timer.core.callDidEnd()
-        guard timer.core.series.interval != nil else {
+        guard timer.core.series.interval != nil || timer.core.takePostponement() else {
             remove(timer, isQueued: false)
             return false
         }
@@ -267,7 +267,7 @@ extension GenericEngine {
         return true
     }
 
-    /// Queues a repeating timer for its next date after a call.
+    /// Queues a repeating timer for its next date after a call, and a postponed one for the same.
     @inline(never)
     private mutating func scheduleNext(_ timer: Items.Timer, after now: Int64?) {
         if let now, timer.core.advance(past: now) { renewSerials(of: timer) }

@@ -15,6 +15,8 @@ struct TimerCore {
     fileprivate(set) var isInManyModes = false
     /// Whether it is being called for its date, and has no next date yet.
     private(set) var awaitsNextDate = false
+    /// Whether a one-shot timer is queued again after its call, for the same date.
+    private var isPostponed = false
 
     @inline(__always)
     init(series: FireSeries, tolerance: Int64) {
@@ -32,6 +34,10 @@ struct TimerCore {
     }
 
     mutating func callDidEnd() { callDepth -= 1 }
+
+    mutating func postpone() { isPostponed = true }
+
+    mutating func takePostponement() -> Bool { exchange(&isPostponed, with: false) }
 
     /// Goes on to the next date after a call; one that was set in the handler is kept.
     ///

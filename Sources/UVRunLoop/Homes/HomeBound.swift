@@ -63,7 +63,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
     }
 
     private func releaseHere() {
-        if isLent, !home.isAnywhere { return isReleaseDue = true }
+        if !home.isAnywhere, isLent { return isReleaseDue = true }
         lock.acquire()
         let last = exchange(&value, with: nil)
         lock.release()

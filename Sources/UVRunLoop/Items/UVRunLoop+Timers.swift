@@ -84,6 +84,11 @@ extension UVRunLoop.Timer {
         if !core.isBeingCalled { swap(&last, &call) }
     }
 
+    /// Has a one-shot timer called again for the same date, in a later pass; called by its handler.
+    ///
+    /// It stays ahead of timers that were scheduled later for that date.
+    func postpone() { owner.withLock { core.postpone() } }
+
     /// Posts the release of an invalid timer's handler to its home thread.
     func releaseCallAtHome() {
         if !home.post({ self.releaseCall() }) { releaseCall() }

@@ -98,11 +98,6 @@ struct PerformQueue: ~Copyable {
         return (ticket, timer)
     }
 
-    /// Gives a delayed request another timer, which performs it when it fires.
-    mutating func postpone(_ ticket: Ticket, to timer: UVRunLoop.Timer) {
-        requests.modify(ticket) { ($0.timer, $0.since) = (timer, nil) }
-    }
-
     private mutating func register(_ request: Request, for modes: [UVRunLoop.Mode]) -> Ticket {
         // Nearly all are for one mode, which needs no array of numbers.
         let ticket =

@@ -22,8 +22,8 @@ extension Run {
     }
 }
 
-/// Ends a run by what happens on the loop's thread.
-protocol EndCondition: AnyObject, Sendable {
+/// Ends a run; checked on the loop's thread, before each sleep and at the end of each pass.
+package protocol EndCondition: AnyObject, Sendable {
     /// Whether a run with this condition ends at the end of its current pass.
     func endsRun(of loop: UVRunLoop) -> Bool
 }

@@ -46,7 +46,7 @@ extension UVRunLoop {
 
 /// A port that finishes its work, for which a run continues although the loop was ended.
 extension UVRunLoop.PortLink: EndCondition {
-    func endsRun(of loop: UVRunLoop) -> Bool {
+    package func endsRun(of loop: UVRunLoop) -> Bool {
         loop.runState.isStoppedAlone || loop.runState.isEndedAtOnce
             || !loop.isFinishing(self)
     }

@@ -157,7 +157,7 @@ extension UVRunLoop {
 
     /// Returns why the run ends, the first reason that applies, or `nil` if it continues.
     private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
-        if isStopped(run) { return .stopped }
+        if isStopped(run) { return runState.isStopped ? .stopped : .handledSource }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
         if let limit = run.terms.limit, run.now(by: waker) >= limit { return .timedOut }

@@ -102,22 +102,32 @@ extension UVRunLoop {
         return run(mode, terms, local)
     }
 
-    /// Runs in a mode until a source was handled, even while the mode is empty.
+    /// Runs in a mode until a source was handled or a condition is met, even while the mode is
+    /// empty.
     ///
     /// - Parameters:
     ///   - mode: The mode to serve.
     ///   - limit: When to end, in nanoseconds of the loop's clock.
+    ///   - condition: What ends the run besides; one that is met counts as a handled source.
     /// - Returns: Why the run ended.
-    package func runUntilSourceHandled(in mode: Mode, until limit: Int64) -> RunResult {
+    package func runUntilSourceHandled(
+        in mode: Mode,
+        until limit: Int64,
+        or condition: any EndCondition
+    ) -> RunResult {
         let local = localState()
         let terms = Run.Terms(
             limit: limit,
             limitWasPast: limit <= time,
             returnsAfterSource: true,
-            staysWhenEmpty: true
+            staysWhenEmpty: true,
+            endCondition: condition
         )
         return run(mode, terms, local)
     }
+
+    /// Whether the innermost run was stopped, or the loop was ended.
+    package var isRunStopped: Bool { runState.isStopped }
 
     /// Runs in a mode until the run is stopped, even while the mode is empty.
     package func runUntilStopped(in mode: Mode) -> RunResult {

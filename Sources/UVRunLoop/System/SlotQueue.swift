@@ -176,8 +176,12 @@ final class SlotQueue<
     ) -> Bool {
         while reader.first != end {
             guard !reader.hasPassedOver, end & Segments.closed == 0 else { return true }
-            enterNextSegmentAtEnd(&reader)
-            guard Segments.isSlot(reader.first) else { return true }
+            guard Segments.isSlot(reader.first) else {
+                // The end may count additions of senders that found the segment full.
+                if Segments.areTogether(reader.first, end) { return false }
+                reader.first = follow(reader.first, recycles: true)
+                continue
+            }
             let last = Segments.lastSlot(after: reader.first, upTo: end)
             var slot = reader.first
             takeRun(Int(truncatingIfNeeded: last &- slot)) { body in

@@ -142,37 +142,30 @@ extension UVRunLoop {
         let date = time.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
         let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
-            return queue.insert(content, after: pass) { makeTimer(at: date, for: $0) }
+            return queue.insert(content, after: pass) { ticket in
+                Timer(
+                    catchingUpFrom: date,
+                    sendableHandler: { [unowned self] in performDelayedRequest(ticket, $0) }
+                )
+            }
         }
         guard let queued else { return nil }
         for mode in content.modes { add(queued.timer, forMode: mode) }
         return queued.ticket
     }
 
-    private func makeTimer(at date: Int64, for ticket: Ticket) -> Timer {
-        Timer(
-            catchingUpFrom: date,
-            sendableHandler: { [unowned self] in performDelayedRequest(ticket, $0) }
-        )
-    }
-
     private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
         let pass = local.here.pass
-        // With the same date it stays ahead of later requests.
-        let date = timer.nextFireDate.nanoseconds
-        let (content, postponed) = performs.withLock {
-            queue -> (PerformQueue.Content?, Timer?) in
+        let (content, isForLaterPass) = performs.withLock {
+            queue -> (PerformQueue.Content?, Bool) in
             guard let request = queue[ticket], let since = request.since, pass <= since else {
-                return (queue.remove(ticket)?.content, nil)
+                return (queue.remove(ticket)?.content, false)
             }
-            // A one-shot timer cannot be rescheduled from its handler.
-            let timer = makeTimer(at: date, for: ticket)
-            queue.postpone(ticket, to: timer)
-            return (request.content, timer)
+            return (nil, true)
         }
-        guard let content else { return }
-        guard let postponed else { return callingBlock { callOutToRequest(content.body) } }
-        for mode in content.modes { add(postponed, forMode: mode) }
+        if let content { return callingBlock { callOutToRequest(content.body) } }
+        guard isForLaterPass else { return }
+        timer.postpone()
         local.here.hasPostponedRequest = true
     }
 }

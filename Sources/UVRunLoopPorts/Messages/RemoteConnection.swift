@@ -5,81 +5,6 @@ import UVRunLoop
 /// There is no dedicated thread: a thread that sends also sends what others have queued, and one
 /// that waits for a reply also receives replies for others and notifies their loops.
 final class RemoteConnection: Sendable {
-    /// The result of a request.
-    private enum Outcome: Sendable {
-        case open
-        case reply([UInt8]?)
-        case failed(MessagePortError)
-
-        /// The outcome for a task; `nil` while there is none.
-        var result: Result<[UInt8]?, any Error>? {
-            switch self {
-            case .open: nil
-            case .reply(let data): .success(data)
-            case .failed(let error): .failure(error)
-            }
-        }
-    }
-
-    /// Who waits for a reply.
-    enum Sender: Sendable {
-        /// A thread, whose loop is notified and which takes the outcome.
-        case thread(ReplySource)
-        /// A task, which gets the outcome.
-        case task(TaskWait<[UInt8]?>)
-    }
-
-    /// A request whose sender has not got the outcome.
-    private struct PendingRequest: Sendable {
-        let number: UInt64
-        var outcome = Outcome.open
-        let sender: Sender
-
-        var task: TaskWait<[UInt8]?>? {
-            if case .task(let wait) = sender { wait } else { nil }
-        }
-
-        var isOpen: Bool { if case .open = outcome { true } else { false } }
-
-        /// Fails the request, unless its reply has arrived.
-        mutating func fail(_ error: MessagePortError) {
-            if isOpen { outcome = .failed(error) }
-        }
-    }
-
-    private struct State: Sendable {
-        var parser: FrameParser
-        var sendQueue = FrameQueue()
-        /// Sorted by number.
-        ///
-        /// There are as many as senders that wait at the same time.
-        var requests: [PendingRequest] = []
-        var lastNumber: UInt64 = 0
-        /// One for each loop that has waited for a reply.
-        var replySources: [ReplySource] = []
-        /// The reason why the connection has ended; `nil` while it is open.
-        var end: MessagePortError?
-
-        func index(of number: UInt64) -> Int? { requests.firstIndex { $0.number == number } }
-
-        /// Whether there is an outcome that a sender in the source's loop has not taken.
-        func hasOutcome(for source: ReplySource) -> Bool {
-            requests.contains { request in
-                guard case .thread(let other) = request.sender, other === source else {
-                    return false
-                }
-                return !request.isOpen
-            }
-        }
-
-        /// Removes the requests of tasks.
-        mutating func takeTasks() -> [TaskWait<[UInt8]?>] {
-            let tasks = requests.compactMap { $0.task }
-            if !tasks.isEmpty { requests.removeAll { $0.task != nil } }
-            return tasks
-        }
-    }
-
     let socket: SharedSocket
     private let state: Guarded<State>
     private let didEnd: @Sendable () -> Void
@@ -145,7 +70,7 @@ final class RemoteConnection: Sendable {
         do throws(MessagePortError) {
             return (try id(of: result), number)
         } catch {
-            removeRequest(number)
+            removeRequest(number, isSent: false)
             throw error
         }
     }
@@ -176,32 +101,76 @@ final class RemoteConnection: Sendable {
     func trySending(_ id: FrameQueue.ID) throws(MessagePortError) -> Bool {
         // Only one read: a peer may send faster than this side reads.
         receive()
-        let (isGone, isSound, reason) = state.withLock {
-            state -> (Bool, Bool, MessagePortError?) in
-            if let reason = state.end { return (false, false, reason) }
+        let (isGone, isSound, sent) = try state.withLock {
+            state throws(MessagePortError) -> (Bool, Bool, [UVRunLoop.PortLink]) in
+            if let reason = state.end { throw reason }
             let isSound = flush(&state)
-            return (!state.sendQueue.contains(id), isSound, nil)
+            return (!state.sendQueue.contains(id), isSound, state.takeSourcesOfSent())
         }
-        if let reason { throw reason }
+        for link in sent { link.announce() }
         if !isSound { throw end(.becameInvalid) ?? .becameInvalid }
         return isGone
     }
 
-    /// Withdraws a message whose limit has passed.
-    ///
-    /// If a part of it was sent, the other side waits for the rest and nothing else can be sent, so
-    /// the connection ends.
-    func withdraw(_ id: FrameQueue.ID) {
-        if !withdrawIfUnsent(id) { end(.becameInvalid) }
+    /// Has a source announced when a frame is sent completely.
+    func announce(_ link: UVRunLoop.PortLink, whenSent id: FrameQueue.ID) {
+        let isSent = state.withLock { state in
+            let isSent = !state.sendQueue.contains(id)
+            if !isSent { state.sendSources.append((id, link)) }
+            return isSent
+        }
+        if isSent { link.announce() }
+    }
+
+    func forget(_ link: UVRunLoop.PortLink) {
+        state.withLock { state in state.sendSources.removeAll { $0.link === link } }
+    }
+
+    /// What became of a frame that its sender has given up.
+    enum Withdrawal: Sendable {
+        case wasSent
+        /// Nothing of it was sent, and it is no longer queued.
+        case withdrawn
+        /// The other side waits for the rest, and nothing else can be sent before.
+        case wasPartlySent
+        case connectionEnded(MessagePortError)
     }
 
     /// Withdraws a message unless a part of it was sent.
+    func withdrawIfUnsent(_ id: FrameQueue.ID) -> Withdrawal {
+        state.withLock { Self.withdraw(id, &$0) }
+    }
+
+    /// Withdraws a message whose sender waits no longer, and ends the connection if a part of it was
+    /// sent.
     ///
-    /// - Returns: Whether nothing of it is queued any longer.
-    func withdrawIfUnsent(_ id: FrameQueue.ID) -> Bool {
-        state.withLock { state in
-            !state.sendQueue.contains(id) || state.sendQueue.withdraw(id)
+    /// Under one lock, so that no other sender sends the rest after its own was told otherwise.
+    @discardableResult
+    func withdraw(_ id: FrameQueue.ID) -> Withdrawal {
+        let (result, senders) = state.withLock { state -> (Withdrawal, EndedSenders?) in
+            let result = Self.withdraw(id, &state)
+            guard case .wasPartlySent = result else { return (result, nil) }
+            return (result, state.end(for: .becameInvalid))
         }
+        if let senders { didEnd(.becameInvalid, senders) }
+        return result
+    }
+
+    /// Ends a send whose limit has passed.
+    ///
+    /// - Throws: An error, unless the message was sent.
+    func expire(_ id: FrameQueue.ID) throws(MessagePortError) {
+        switch withdraw(id) {
+        case .wasSent: return
+        case .withdrawn, .wasPartlySent: throw .sendTimedOut
+        case .connectionEnded(let reason): throw reason
+        }
+    }
+
+    private static func withdraw(_ id: FrameQueue.ID, _ state: inout State) -> Withdrawal {
+        if let reason = state.end { return .connectionEnded(reason) }
+        guard state.sendQueue.contains(id) else { return .wasSent }
+        return state.sendQueue.withdraw(id) ? .withdrawn : .wasPartlySent
     }
 
     /// - Returns: Whether the other side still receives.
@@ -237,9 +206,37 @@ final class RemoteConnection: Sendable {
         }
     }
 
-    /// Removes a request: a late reply is dropped.
-    func removeRequest(_ number: UInt64) {
-        state.withLock { state in state.requests.removeAll { $0.number == number } }
+    /// Removes a request for whose reply nobody waits.
+    ///
+    /// - Parameters:
+    ///   - number: The request's number.
+    ///   - isSent: Whether it was sent, or its rest will be: a late reply is read and dropped,
+    ///     because the other side reads nothing else before it has sent that.
+    func removeRequest(_ number: UInt64, isSent: Bool) {
+        let mustRead = state.withLock { state in
+            guard let index = state.index(of: number) else { return false }
+            let isOpen = state.requests.remove(at: index).isOpen
+            guard isOpen, isSent, state.end == nil else { return false }
+            state.lateReplies += 1
+            return !exchange(&state.isReadingLateReplies, with: true)
+        }
+        if mustRead, !LateReplySource.start(for: self) {
+            state.withLock { $0.isReadingLateReplies = false }
+        }
+    }
+
+    /// Ends the reading of late replies, if there are none to come.
+    func endLateReading() -> Bool {
+        state.withLock { state in
+            if state.lateReplies == 0 { state.isReadingLateReplies = false }
+            return state.lateReplies == 0
+        }
+    }
+
+    /// Whether a request has an outcome, or none to come.
+    func hasOutcome(of number: UInt64) -> Bool {
+        state.withLock { state in state.index(of: number).map { !state.requests[$0].isOpen } ?? true
+        }
     }
 
     /// Whether there is an outcome that a sender in the source's loop has not taken.
@@ -327,7 +324,10 @@ final class RemoteConnection: Sendable {
                     if frame.number == 0 { return error }
                     outcome = .failed(error)
                 }
-                guard let index = state.index(of: frame.number) else { continue }
+                guard let index = state.index(of: frame.number) else {
+                    state.lateReplies = max(0, state.lateReplies - 1)
+                    continue
+                }
                 switch state.requests[index].sender {
                 case .thread(let source):
                     state.requests[index].outcome = outcome
@@ -373,21 +373,18 @@ final class RemoteConnection: Sendable {
     @discardableResult
     func end(_ reason: MessagePortError) -> MessagePortError? {
         guard isOfThisProcess else { return nil }
-        typealias Senders = (sources: [ReplySource], tasks: [TaskWait<[UInt8]?>])
-        let (senders, earlier) = state.withLock { state -> (Senders, MessagePortError?) in
-            if let end = state.end { return (([], []), end) }
-            state.end = reason
-            let tasks = state.takeTasks()
-            for index in state.requests.indices { state.requests[index].fail(reason) }
-            state.sendQueue.removeAll()
-            return ((exchange(&state.replySources, with: []), tasks), nil)
+        let (senders, earlier) = state.withLock { state -> (EndedSenders?, MessagePortError?) in
+            state.end.map { (nil, $0) } ?? (state.end(for: reason), nil)
         }
-        guard earlier == nil else { return earlier }
+        if let senders { didEnd(reason, senders) }
+        return earlier
+    }
+
+    private func didEnd(_ reason: MessagePortError, _ senders: EndedSenders) {
         // Tells the other side at once, even if the descriptor is kept open for longer.
         socket.descriptor.shutDown()
         senders.sources.forEach { $0.connectionDidEnd() }
         senders.tasks.forEach { $0.settle(.failure(reason)) }
         didEnd()
-        return nil
     }
 }

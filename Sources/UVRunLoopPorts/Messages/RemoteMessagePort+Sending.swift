@@ -80,13 +80,12 @@ extension UVRunLoop.MessagePort.Remote {
         do throws(UVRunLoop.MessagePortError) {
             while try !connection.trySending(queued) {
                 if Task.isCancelled { throw .cancelled }
+                if monotonicNow() >= date { return try connection.expire(queued) }
                 _ = try translating { () throws(UVError) in
-                    let check = CurrentTask.nextCheck(before: date)
+                    // Another sender may send the message, and then fill the socket again.
+                    let check = min(date, Duration.milliseconds(10).fromNow)
                     return try connection.socket.descriptor.wait(forWriting: true, until: check)
                 }
-                // A peer that sends constantly makes the socket ready for reading, without room to
-                // write.
-                if monotonicNow() >= date { throw .sendTimedOut }
             }
         } catch {
             connection.giveUp(queued, until: date, error)
@@ -119,15 +118,22 @@ struct ReplyWait {
         source.beginWait(in: mode)
         var stops = 0
         var isOver = false
+        var isSent = queued == nil
         defer {
-            if !isOver { connection.removeRequest(number) }
+            if !isOver { connection.removeRequest(number, isSent: isSent) }
             source.endWait(in: mode)
             if stops > 0 { loop.stop() }
         }
-        if let queued { try finishSending(queued, until: sendLimit.fromNow, &stops) }
+        if let queued {
+            isSent = true
+            try finishSending(queued, until: sendLimit.fromNow, &stops, &isSent)
+        }
         let date = receiveLimit.fromNow
+        // A run that a handler nests in the wait may receive the reply.
+        let condition = WaitCondition { [connection] in connection.hasOutcome(of: number) }
         while true {
-            runOnce(until: CurrentTask.nextCheck(before: date), &stops, forWriting: false)
+            let check = CurrentTask.nextCheck(before: date)
+            runOnce(until: check, or: condition, &stops, forWriting: false)
             let (data, isThere) = try connection.takeOutcome(of: number)
             if isThere {
                 isOver = true
@@ -140,35 +146,59 @@ struct ReplyWait {
     }
 
     /// Runs the loop until the request is sent.
+    ///
+    /// - Parameter isSent: Set to `false` if it is withdrawn.
     private func finishSending(
         _ queued: FrameQueue.ID,
         until date: Int64,
-        _ stops: inout Int
+        _ stops: inout Int,
+        _ isSent: inout Bool
     ) throws(MessagePortError) {
         let room = WritableSource(connection)
         loop.add(room, forMode: mode)
-        defer { UVRunLoop.invalidate(room) }
+        connection.announce(room.link, whenSent: queued)
+        defer {
+            connection.forget(room.link)
+            UVRunLoop.invalidate(room)
+        }
+        // A run that a handler nests in the wait may be served the announcement.
+        let condition = WaitCondition { [connection] in !connection.isQueued(queued) }
         do throws(MessagePortError) {
             while try !connection.trySending(queued) {
                 if loop.isEndedAtOnce { throw .threadStopped }
                 if Task.isCancelled { throw .cancelled }
-                if monotonicNow() >= date { throw .sendTimedOut }
-                runOnce(until: CurrentTask.nextCheck(before: date), &stops, forWriting: true)
+                if monotonicNow() >= date {
+                    do throws(MessagePortError) {
+                        return try connection.expire(queued)
+                    } catch {
+                        isSent = false
+                        throw error
+                    }
+                }
+                let check = CurrentTask.nextCheck(before: date)
+                runOnce(until: check, or: condition, &stops, forWriting: true)
             }
         } catch {
-            connection.giveUp(queued, until: date, error)
+            if connection.giveUp(queued, until: date, error) { isSent = false }
             throw error
         }
     }
 
-    /// Runs the loop until a source was handled, or blocks without it if it cannot run.
-    private func runOnce(until date: Int64, _ stops: inout Int, forWriting: Bool) {
+    /// Runs the loop until a source was handled or a condition is met, or blocks without it if it
+    /// cannot run.
+    private func runOnce(
+        until date: Int64,
+        or condition: WaitCondition,
+        _ stops: inout Int,
+        forWriting: Bool
+    ) {
         let nextCheck = min(date, Duration.milliseconds(10).fromNow)
         let isWatched = source.link.isValid
         // A stop applies to the run around this one. A loop that was stopped for good is not run
         // again.
         if stops == 0 || !loop.isStopping {
-            switch loop.runUntilSourceHandled(in: mode, until: isWatched ? date : nextCheck) {
+            let date = isWatched ? date : nextCheck
+            switch loop.runUntilSourceHandled(in: mode, until: date, or: condition) {
             case .stopped:
                 stops += 1
                 return
@@ -183,6 +213,15 @@ struct ReplyWait {
         _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextCheck)
         connection.receive()
     }
+}
+
+/// What a run waits for.
+private final class WaitCondition: EndCondition {
+    private let isMet: @Sendable () -> Bool
+
+    init(_ isMet: @escaping @Sendable () -> Bool) { self.isMet = isMet }
+
+    func endsRun(of loop: UVRunLoop) -> Bool { loop.isRunStopped || isMet() }
 }
 
 /// A source that is ready when the socket accepts bytes, for a queued message.

@@ -11,6 +11,8 @@ final class TaskRequest: UVRunLoop.PortSource {
     private let number: UInt64?
     private let timer = Guarded<UVRunLoop.Timer?>(nil)
     private let stage = Atomic(Stage.awaited)
+    /// Whether nothing of it was sent when its limit passed.
+    private let isWithdrawn = Atomic(false)
 
     /// Who ends the request.
     ///
@@ -91,6 +93,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         self.timer.withLock { $0 = timer }
         loop.add(timer, forMode: .common)
         loop.add(self, forMode: .common)
+        if let queued = receiver.queued { receiver.connection.announce(link, whenSent: queued) }
         // The loop has ended.
         if link.loop == nil { wait.settle(.failure(MessagePortError.threadStopped)) }
     }
@@ -100,22 +103,45 @@ final class TaskRequest: UVRunLoop.PortSource {
     /// One that was cancelled when a part of it was sent stays in its loop until the rest is, so
     /// that the port remains usable.
     private func end(isCancelled: Bool) {
-        if let number { receiver.connection.removeRequest(number) }
-        guard isCancelled, let queued = receiver.queued, link.loop != nil,
-            !receiver.connection.withdrawIfUnsent(queued),
-            change(to: .abandoned) == .awaited
-        else { return leave() }
+        let (isSent, hasRest) = withdraw(keepingRest: isCancelled && link.loop != nil)
+        if let number { receiver.connection.removeRequest(number, isSent: isSent) }
+        guard hasRest, change(to: .abandoned) == .awaited else { return leave() }
         // The loop may have sent the rest before it could see that.
-        if !receiver.connection.isQueued(queued) { leave() }
+        if !receiver.isQueued { leave() }
+    }
+
+    /// Withdraws the frame, if it is still queued.
+    ///
+    /// - Parameter keepsRest: Whether the rest of a frame is still to be sent.
+    /// - Returns: Whether the frame was sent or its rest will be, and whether there is such a rest.
+    private func withdraw(keepingRest keepsRest: Bool) -> (isSent: Bool, hasRest: Bool) {
+        guard let queued = receiver.queued else { return (true, false) }
+        let connection = receiver.connection
+        switch keepsRest ? connection.withdrawIfUnsent(queued) : connection.withdraw(queued) {
+        case .wasSent: return (!isWithdrawn.load(ordering: .relaxed), false)
+        case .wasPartlySent: return (true, keepsRest)
+        case .withdrawn, .connectionEnded: return (false, false)
+        }
     }
 
     private func limitDidPass() {
-        expire(receiver.isQueued ? .sendTimedOut : .receiveTimedOut)
+        guard let queued = receiver.queued else { return expire(.receiveTimedOut) }
+        switch receiver.connection.withdraw(queued) {
+        case .wasSent where number == nil: expire(with: .success(nil))
+        case .wasSent: expire(.receiveTimedOut)
+        case .withdrawn:
+            isWithdrawn.store(true, ordering: .relaxed)
+            expire(.sendTimedOut)
+        case .wasPartlySent: expire(.sendTimedOut)
+        case .connectionEnded(let reason): expire(reason)
+        }
     }
 
+    private func expire(_ error: MessagePortError) { expire(with: .failure(error)) }
+
     /// Nothing in the loop will end the request after this.
-    private func expire(_ error: MessagePortError) {
-        wait.settle(.failure(error))
+    private func expire(with outcome: TaskWait<[UInt8]?>.Outcome) {
+        wait.settle(outcome)
         if change(to: .expired) == .abandoned { leave() }
     }
 
@@ -134,7 +160,9 @@ final class TaskRequest: UVRunLoop.PortSource {
     private func leave() {
         timer.withLock { exchange(&$0, with: nil) }?.invalidate()
         UVRunLoop.invalidate(self)
-        if let queued = receiver.queued { receiver.connection.withdraw(queued) }
+        guard let queued = receiver.queued else { return }
+        receiver.connection.forget(link)
+        receiver.connection.withdraw(queued)
     }
 
     final class Receiver: TypedPortReceiver {
@@ -160,8 +188,7 @@ final class TaskRequest: UVRunLoop.PortSource {
 
         /// The events to watch the socket for at first.
         ///
-        /// A frame that was queued may be sent by another sender meanwhile, and only room in the
-        /// socket tells of that.
+        /// A frame that was queued may be sent by another sender, which announces the port then.
         var interest: UVRunLoop.DescriptorSource.Events {
             queued == nil ? .readable : [.readable, .writable]
         }
@@ -174,7 +201,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         ) -> ServeResult {
             guard let queued, isQueued || !isRequest else {
                 connection.receive()
-                if events.contains(.writable) {
+                if events != .readable {
                     // Another sender has sent the rest of the request.
                     didSend(port)
                 } else {
@@ -219,8 +246,17 @@ extension RemoteConnection {
     ///
     /// If a part of it was sent, the rest of one that was cancelled is still sent, up to a date;
     /// for another reason the connection ends.
-    func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) {
-        guard reason == .cancelled else { return withdraw(queued) }
-        if !withdrawIfUnsent(queued) { TaskRequest(queued, on: self).sendRest(until: date) }
+    ///
+    /// - Returns: Whether nothing of it was sent.
+    @discardableResult
+    func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) -> Bool {
+        let isCancelled = reason == .cancelled
+        switch isCancelled ? withdrawIfUnsent(queued) : withdraw(queued) {
+        case .withdrawn: return true
+        case .wasSent, .connectionEnded: return false
+        case .wasPartlySent:
+            if isCancelled { TaskRequest(queued, on: self).sendRest(until: date) }
+            return false
+        }
     }
 }

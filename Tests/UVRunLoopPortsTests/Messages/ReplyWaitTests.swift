@@ -66,6 +66,47 @@ import Testing
         #expect(log.entries.sorted() == ["[1]", "[2]", "[3]"])
     }
 
+    /// What runs the loop in the mode of a wait.
+    enum Nesting: CaseIterable {
+        case timer, block, observer
+    }
+
+    @Test(arguments: Nesting.allCases)
+    func aReplyThatANestedRunReceivesEndsTheWait(nesting: Nesting) throws {
+        let (place, log, asked) = (Place(), EventLog(), Signal())
+        let server = try PortServer(place) { _, _ in
+            asked.wait()
+            return [1]
+        }
+        try onAnotherThread {
+            let loop = UVRunLoop.current
+            let remote = try place.remote()
+            let runNested: @Sendable () -> Void = {
+                guard !asked.hasCome else { return }
+                asked.send()
+                // The only port-based source of the mode is that of the wait.
+                loop.run(mode: .reply, for: .seconds(60), returnAfterSourceHandled: true)
+                log.note("received")
+            }
+            let late = UVRunLoop.Timer(after: .seconds(60)) { _ in log.note("late") }
+            loop.add(late, forMode: .reply)
+            switch nesting {
+            case .timer:
+                let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in runNested() }
+                loop.add(timer, forMode: .reply)
+            case .block: loop.perform(inModes: [.reply]) { runNested() }
+            case .observer:
+                let observer = UVRunLoop.Observer(activities: .beforeWaiting) { _, _ in runNested()
+                }
+                loop.add(observer, forMode: .reply)
+            }
+            #expect(try remote.request(receiveLimit: .seconds(90)) == [1])
+            #expect(log.entries == ["received"])
+            late.invalidate()
+        }
+        server.stop()
+    }
+
     /// The outer wait's reply arrives first, and is read by the inner wait.
     @Test func aReplyThatComesDuringANestedWaitEndsTheOuterOne() throws {
         let (place, log) = (Place(), EventLog())

@@ -132,6 +132,20 @@ import Testing
         #expect(!story.takeFront(upTo: story.queue.end))
     }
 
+    /// A sender has added to a full segment, and has not put the next one there.
+    @Test func theFrontEndsBehindAFullSegmentWhateverIsAddedToIt() {
+        let story = Story()
+        var end: UInt64 = 0
+        for item in 1...2 { _ = story.post(item) }
+        story.queue.segments.shared.beforeChange = { end = story.queue.end }
+        for item in 3...5 { _ = story.post(item) }
+        #expect(!story.takeFront(upTo: end))
+        story.take(upTo: end)
+        #expect(story.taken == [1, 2])
+        #expect(!story.takeFront(upTo: story.queue.end))
+        #expect(story.taken == Array(1...5))
+    }
+
     @Test func theFrontEndsAtASenderThatIsHeldUp() {
         let story = Story()
         _ = story.post(1)
@@ -256,6 +270,8 @@ import Testing
 /// Segments of two slots, which tell a mistake of the queue's.
 private struct HeldSegments: ~Copyable, SlotSegments {
     final class Shared: @unchecked Sendable {
+        /// Called once when a sender has found a segment full, before it puts the next one there.
+        var beforeChange: (() -> Void)?
         /// Called once while the next sender is held up.
         var duringFill: (() -> Void)?
         var madeCount = 0
@@ -274,7 +290,10 @@ private struct HeldSegments: ~Copyable, SlotSegments {
 
     let shared = Shared()
 
-    func withLock<Result>(_ body: () -> Result) -> Result { body() }
+    func withLock<Result>(_ body: () -> Result) -> Result {
+        shared.beforeChange.take()?()
+        return body()
+    }
 
     func makeSegment(after slot: UInt64) -> UInt64 {
         if shared.spare.isEmpty {

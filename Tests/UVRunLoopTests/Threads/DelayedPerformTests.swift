@@ -76,6 +76,22 @@ import UVRunLoop
         }
     }
 
+    /// The first request is due in its own pass, and the second one is made before the next.
+    @Test(arguments: DriverKind.allCases)
+    func aRequestThatWasPutOffStaysAheadOfLaterOnes(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let timer = UVRunLoop.Timer(after: .zero) { _ in
+                loop.requestPerformLocally(after: .zero) { log.note("second") }
+            }
+            loop.add(timer, forMode: .default)
+            loop.performLocally {
+                loop.requestPerformLocally(after: .zero) { log.note("first") }
+            }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.entries == ["first", "second"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aRequestIsPerformedAfterItsDelayAndNotBefore(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -1,0 +1,108 @@
+import UVRunLoop
+
+extension RemoteConnection {
+    /// The result of a request.
+    enum Outcome: Sendable {
+        case open
+        case reply([UInt8]?)
+        case failed(MessagePortError)
+
+        /// The outcome for a task; `nil` while there is none.
+        var result: Result<[UInt8]?, any Error>? {
+            switch self {
+            case .open: nil
+            case .reply(let data): .success(data)
+            case .failed(let error): .failure(error)
+            }
+        }
+    }
+
+    /// Who waits for a reply.
+    enum Sender: Sendable {
+        /// A thread, whose loop is notified and which takes the outcome.
+        case thread(ReplySource)
+        /// A task, which gets the outcome.
+        case task(TaskWait<[UInt8]?>)
+    }
+
+    /// A request whose sender has not got the outcome.
+    struct PendingRequest: Sendable {
+        let number: UInt64
+        var outcome = Outcome.open
+        let sender: Sender
+
+        var task: TaskWait<[UInt8]?>? {
+            if case .task(let wait) = sender { wait } else { nil }
+        }
+
+        var isOpen: Bool { if case .open = outcome { true } else { false } }
+
+        /// Fails the request, unless its reply has arrived.
+        mutating func fail(_ error: MessagePortError) {
+            if isOpen { outcome = .failed(error) }
+        }
+    }
+
+    /// Those who wait for replies when the connection ends.
+    typealias EndedSenders = (sources: [ReplySource], tasks: [TaskWait<[UInt8]?>])
+
+    struct State: Sendable {
+        var parser: FrameParser
+        var sendQueue = FrameQueue()
+        /// Sorted by number.
+        ///
+        /// There are as many as senders that wait at the same time.
+        var requests: [PendingRequest] = []
+        var lastNumber: UInt64 = 0
+        /// One for each loop that has waited for a reply.
+        var replySources: [ReplySource] = []
+        /// The sources of senders that wait until a frame is sent, which another sender may do.
+        var sendSources: [(frame: FrameQueue.ID, link: UVRunLoop.PortLink)] = []
+        /// The number of requests that were given up and may still be replied to.
+        var lateReplies = 0
+        /// Whether the thread for replies reads them.
+        var isReadingLateReplies = false
+        /// The reason why the connection has ended; `nil` while it is open.
+        var end: MessagePortError?
+
+        func index(of number: UInt64) -> Int? { requests.firstIndex { $0.number == number } }
+
+        /// Whether there is an outcome that a sender in the source's loop has not taken.
+        func hasOutcome(for source: ReplySource) -> Bool {
+            requests.contains { request in
+                guard case .thread(let other) = request.sender, other === source else {
+                    return false
+                }
+                return !request.isOpen
+            }
+        }
+
+        /// Removes the sources of senders whose frames are sent.
+        mutating func takeSourcesOfSent() -> [UVRunLoop.PortLink] {
+            guard !sendSources.isEmpty else { return [] }
+            let sent = sendSources.filter { !sendQueue.contains($0.frame) }
+            if !sent.isEmpty { sendSources.removeAll { !sendQueue.contains($0.frame) } }
+            return sent.map(\.link)
+        }
+
+        /// Ends the connection.
+        ///
+        /// - Returns: Who has to be told.
+        mutating func end(for reason: MessagePortError) -> EndedSenders {
+            end = reason
+            let tasks = takeTasks()
+            for index in requests.indices { requests[index].fail(reason) }
+            sendQueue.removeAll()
+            sendSources = []
+            lateReplies = 0
+            return (exchange(&replySources, with: []), tasks)
+        }
+
+        /// Removes the requests of tasks.
+        mutating func takeTasks() -> [TaskWait<[UInt8]?>] {
+            let tasks = requests.compactMap { $0.task }
+            if !tasks.isEmpty { requests.removeAll { $0.task != nil } }
+            return tasks
+        }
+    }
+}
