@@ -166,15 +166,7 @@ extension UVRunLoop {
         let queue = contents.queue
         let own = Self.mark(of: mode)
         let end = queue.end
-        let hasMore = queue.takeFront(&local.reader, upTo: end, mark: own) { most, take in
-            unsafe batch.append(atMost: most) { next in
-                var next = unsafe next
-                return take { place in
-                    unsafe next.initialize(to: queue.segments.takeBlock(place))
-                    unsafe next += 1
-                }
-            }
-        }
+        let hasMore = queue.takeFront(&local.reader, upTo: end, mark: own, into: &batch)
         if hasMore {
             queue.take(&local.reader, upTo: end) { place, mark in
                 if mark == own {

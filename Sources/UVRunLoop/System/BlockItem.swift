@@ -27,3 +27,31 @@ extension QueueSegments<BlockItem> {
             .assumingMemoryBound(to: BlockItem.Content.self).move()
     }
 }
+
+extension SlotQueue<SystemWord, QueueSegments<BlockItem>> {
+    /// Takes the blocks at the front that are for one mode alone.
+    ///
+    /// - Parameters:
+    ///   - reader: How far the taker has come.
+    ///   - end: Up to where blocks are taken.
+    ///   - mark: The mark of the mode.
+    ///   - batch: Gets the blocks.
+    /// - Returns: Whether there may be blocks that are left to ``take(_:upTo:_:)``.
+    @inline(__always)
+    func takeFront(
+        _ reader: inout Reader,
+        upTo end: Slot,
+        mark: UInt64,
+        into batch: inout BlockBatch
+    ) -> Bool {
+        takeFront(&reader, upTo: end, mark: mark) { most, take in
+            unsafe batch.append(atMost: most) { next in
+                var next = unsafe next
+                return take { place in
+                    unsafe next.initialize(to: segments.takeBlock(place))
+                    unsafe next += 1
+                }
+            }
+        }
+    }
+}

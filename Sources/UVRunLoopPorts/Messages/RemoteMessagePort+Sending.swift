@@ -147,7 +147,12 @@ struct ReplyWait {
 
     /// Runs the loop until the request is sent.
     ///
-    /// - Parameter isSent: Set to `false` if it is withdrawn.
+    /// - Parameters:
+    ///   - queued: The request.
+    ///   - date: Until when, in nanoseconds of the monotonic clock.
+    ///   - stops: Counts the stops, for the run around the wait.
+    ///   - isSent: Set to `false` if the request is withdrawn.
+    /// - Throws: An error, unless the request was sent.
     private func finishSending(
         _ queued: FrameQueue.ID,
         until date: Int64,
