@@ -171,9 +171,14 @@ extension UVRunLoop {
     /// since.
     @inline(__always)
     func wakeBlockedSenders(_ local: LocalState) {
-        guard let busy = local.busyReceiver else { return }
+        if local.busyReceiver != nil { wakeThoseBlocked(local) }
+    }
+
+    @inline(never)
+    private func wakeThoseBlocked(_ local: LocalState) {
+        let busy = local.busyReceiver
         local.busyReceiver = nil
-        busy.wakeBlockedSenders()
+        busy?.wakeBlockedSenders()
     }
 }
 

@@ -2,8 +2,8 @@ extension UVRunLoop {
     /// Suspends the calling task until a date of the loop's clock.
     ///
     /// A timer in the common modes ends the sleep, and keeps these modes from being empty
-    /// meanwhile. It is never early. A date in the past suspends the task, too, until the loop's
-    /// next pass.
+    /// meanwhile. It is never early. A date in the past suspends the task, too, until the loop
+    /// next fires timers.
     ///
     /// > Threading: Any task; on the loop's thread it resumes there.
     ///
