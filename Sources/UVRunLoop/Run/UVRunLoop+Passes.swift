@@ -12,6 +12,10 @@ extension UVRunLoop {
         // The rule applies even if there is nothing to run for.
         checkIsOutsideLibuv(local.withDriver { $0.isInsideLibuv })
         var run = Run(mode, local, terms)
+        // A handler on the stack may wait for senders that wait for room in a port, by running the
+        // loop again and again, even in an empty mode.
+        run.local.servedReceiver?.wakeBlockedSenders()
+        wakeBlockedSenders(run.local)
         guard begin(&run, in: mode) else {
             if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }
             reclaim(run.local)
@@ -21,9 +25,6 @@ extension UVRunLoop {
         run.local.modeIndex = run.modeIndex
         let isNested = run.local.nestingLevel > 0
         run.local.nestingLevel = run.local.nestingLevel + 1
-        // The handler on the stack may wait in this run for senders that wait for room in a port.
-        run.local.servedReceiver?.wakeBlockedSenders()
-        wakeBlockedSenders(run.local)
         let outerRun = runState.begin(isNested: isNested)
 
         var result = LoopTracing.isOn ? tracedPasses(&run, in: mode) : makePasses(&run)

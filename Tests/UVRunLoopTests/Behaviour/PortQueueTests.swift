@@ -36,7 +36,8 @@ import UVRunLoop
         }
     }
 
-    @Test(arguments: [1, 2, 8]) func aNestedRunTellsSendersOfTheRoomThereIs(capacity: Int) {
+    @Test(arguments: [1, 2, 8], [true, false])
+    func aNestedRunTellsSendersOfTheRoomThereIs(capacity: Int, isEmpty: Bool) {
         withLoop(.uv) { loop, _ in
             let inner = UVRunLoop.Mode(rawValue: "inner")
             let sent = Atomic<Int>(0)
@@ -51,7 +52,7 @@ import UVRunLoop
                 seen.value = sent.load(ordering: .acquiring)
             }
             let timer = UVRunLoop.Timer(after: .seconds(1000), handler: { _ in })
-            loop.add(timer, forMode: inner)
+            loop.add(timer, forMode: isEmpty ? .default : inner)
             loop.add(port, forMode: .default)
             let thread = startThread { [port] in
                 for id in 0...capacity {
