@@ -5,10 +5,17 @@ import UVRunLoop
 /// last, so that it leaves nothing behind.
 struct Operation: Sendable {
     let name: String
+    /// Makes what stays in the process after some of its faults, so that it is always there.
+    let prepare: @Sendable () -> Void
     let body: @Sendable (Scene) throws -> Void
 
-    init(_ name: String, _ body: @escaping @Sendable (Scene) throws -> Void) {
+    init(
+        _ name: String,
+        prepare: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (Scene) throws -> Void
+    ) {
         self.name = name
+        self.prepare = prepare
         self.body = body
     }
 

@@ -4,7 +4,7 @@ import UVRunLoopPorts
 
 extension Operation {
     static let messages = [
-        Operation("message.reply") { scene in
+        Operation("message.reply", prepare: startThreadForReplies) { scene in
             let server = try UVRunLoop.Thread(name: "server")
             defer {
                 server.stop(afterQueuedWork: false)
@@ -72,4 +72,16 @@ extension Scene {
         guard !awaits(hasCome) else { return }
         try remote.send(id: 3, data: [], sendLimit: limit)
     }
+}
+
+/// Gives a request up, whose late reply the library's thread for replies then waits for.
+private func startThreadForReplies() {
+    PlainThread {
+        guard let local = try? UVRunLoop.MessagePort.local(sendableHandler: { _, _ in nil }),
+            let remote = try? UVRunLoop.MessagePort.remote(named: local.name)
+        else { return }
+        _ = try? remote.send(data: [], receiveLimit: .zero, replyMode: .connectionReply)
+        remote.invalidate()
+        local.invalidate()
+    }.join()
 }

@@ -66,6 +66,7 @@ struct Trial: Sendable {
     // MARK: In the child
 
     private func carryOut() {
+        operation.prepare()
         child_note_step("with the fault")
         let first = performOnThread(1) {
             if let fault {
