@@ -50,19 +50,30 @@ package func trapsInChild(_ body: () -> Void) -> Bool {
 
 /// Runs a body in a process of its own, in which no other thread opens or closes descriptors.
 ///
-/// An exit test's process has such threads: those of the test library.
+/// An exit test's process has such threads: those of the test library. The body has a thread of its
+/// own, so it may start others: the forked thread only waits (see ``startChild(endingAfter:_:)``).
 package func inQuietProcess(_ body: () throws -> Void) {
     let status = inChild {
-        do {
-            try body()
-            return 0
-        } catch {
-            print("The body threw \(error)")
-            fflush(nil)
-            return 1
+        onNewThread {
+            do {
+                try body()
+                return 0
+            } catch {
+                print("The body threw \(error)")
+                fflush(nil)
+                return 1
+            }
         }
     }
     precondition(status == 0, "The process ended with \(status).")
+}
+
+private func onNewThread(_ body: () -> CInt) -> CInt {
+    withoutActuallyEscaping(body) { body in
+        var status: CInt = 0
+        startUncheckedThread { status = body() }.join()
+        return status
+    }
 }
 
 /// Ends the process if it hangs; threads that run tests, and what they start, block the signal.

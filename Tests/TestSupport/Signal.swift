@@ -3,7 +3,10 @@ import Glibc
 /// Something that one thread waits for and another does, once or several times.
 package final class Signal: @unchecked Sendable {
     /// For how many seconds a thread waits before it takes a hang for granted.
-    private static let patience = 120
+    ///
+    /// A task that is to send it may wait for minutes for its turn among all tests, on a slow machine
+    /// with the thread sanitizer.
+    private static let patience = 600
 
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>

@@ -236,7 +236,13 @@ import UVRunLoop
     // MARK: The main thread
 
     @Test func requestsOnTheMainThreadRunThere() async {
-        await #expect(processExitsWith: .success) { inQuietProcess { useTheMainThread() } }
+        await #expect(processExitsWith: .success) {
+            let status = inChild {
+                useTheMainThread()
+                return 0
+            }
+            precondition(status == 0, "The process ended with \(status).")
+        }
     }
 }
 
