@@ -110,7 +110,7 @@ extension GenericEngine {
         if record.signal != nil { signalledCount -= 1 }
     }
 
-    /// A source that was taken off the queues to be fired, and its ticket then.
+    /// A source that was taken off the queues to be performed, and its ticket then.
     struct FirstSignalled: ~Copyable {
         let source: Items.Source
         let ticket: Ticket

@@ -24,6 +24,7 @@ extension Run {
 
 /// Ends a run; checked on the loop's thread, before each sleep and at the end of each pass.
 package protocol EndCondition: AnyObject, Sendable {
-    /// Whether a run with this condition ends at the end of its current pass.
-    func endsRun(of loop: UVRunLoop) -> Bool
+    /// Whether a run with this condition ends at the end of its current pass, as it also does when
+    /// it is stopped.
+    func isMet(in loop: UVRunLoop) -> Bool
 }

@@ -24,7 +24,7 @@ extension UVRunLoop {
 
     // MARK: Step 4
 
-    /// Fires the signalled sources of the mode; only the first in a run that returns after one
+    /// Performs the signalled sources of the mode; only the first in a run that returns after one
     /// source.
     ///
     /// - Returns: Whether a source was handled.
@@ -47,13 +47,13 @@ extension UVRunLoop {
         guard count > 0 else { return false }
         defer { run.discardClockReading() }
         guard let first = first.take() else {
-            return fireAllSignalledSources(in: mode, run.local)
+            return performAllSignalledSources(in: mode, run.local)
         }
-        return fire(first, orNextIn: mode)
+        return perform(first, orNextIn: mode)
     }
 
-    /// Fires a source that was taken; if another loop has fired it first, the next signalled one.
-    private func fire(_ first: consuming Engine.FirstSignalled, orNextIn mode: Int) -> Bool {
+    /// Performs a source that was taken; if another loop has performed it first, the next signalled one.
+    private func perform(_ first: consuming Engine.FirstSignalled, orNextIn mode: Int) -> Bool {
         var next: Engine.FirstSignalled? = consume first
         while let taken = next.take() {
             if taken.source.takeSignal(clearedIn: self, taken.ticket), callOut(taken.source) {
@@ -69,9 +69,9 @@ extension UVRunLoop {
         LoopTracing.isOn ? callTraced(source) : source.callOut()
     }
 
-    /// Fires the sources that are signalled now; sources signalled meanwhile wait for the next
+    /// Performs the sources that are signalled now; sources signalled meanwhile wait for the next
     /// pass.
-    private func fireAllSignalledSources(in mode: Int, _ local: LocalState) -> Bool {
+    private func performAllSignalledSources(in mode: Int, _ local: LocalState) -> Bool {
         let spare = exchange(&local.spareSources, with: [])
         var batch = signalledSources(in: mode, spare)
         var handledSource = false

@@ -35,7 +35,17 @@ extension UVRunLoop {
     /// Whether a run ends at the end of its current pass.
     func isStopped(_ run: borrowing Run) -> Bool {
         guard let condition = run.terms.endCondition else { return runState.isStopped }
-        return condition.endsRun(of: self)
+        return isStopped(or: condition, performsQueuedWork: run.terms.performsQueuedWork)
+    }
+
+    /// Not inlined: few runs have a condition, and a pass would take 60 instructions more.
+    @inline(never)
+    private func isStopped(or condition: any EndCondition, performsQueuedWork: Bool) -> Bool {
+        // A run that performs what is left after the end of the loop goes on.
+        let isStopped =
+            performsQueuedWork
+            ? runState.isStoppedAlone || runState.isEndedAtOnce : runState.isStopped
+        return isStopped || condition.isMet(in: self)
     }
 
     /// Whether a port is in the default mode and finishing its work.
@@ -46,8 +56,5 @@ extension UVRunLoop {
 
 /// A port that finishes its work, for which a run continues although the loop was ended.
 extension UVRunLoop.PortLink: EndCondition {
-    package func endsRun(of loop: UVRunLoop) -> Bool {
-        loop.runState.isStoppedAlone || loop.runState.isEndedAtOnce
-            || !loop.isFinishing(self)
-    }
+    package func isMet(in loop: UVRunLoop) -> Bool { !loop.isFinishing(self) }
 }

@@ -126,9 +126,6 @@ extension UVRunLoop {
         return run(mode, terms, local)
     }
 
-    /// Whether the innermost run was stopped, or the loop was ended.
-    package var isRunStopped: Bool { runState.isStopped }
-
     /// Runs in a mode until the run is stopped, even while the mode is empty.
     package func runUntilStopped(in mode: Mode) -> RunResult {
         run(mode, Run.Terms(staysWhenEmpty: true), localState())

@@ -86,5 +86,5 @@ private final class MainFunctionEnd<Value: Sendable>: EndCondition {
 
     func settle(_ result: Result<Value, any Error>) { state.withLock { $0 = result } }
 
-    func endsRun(of loop: UVRunLoop) -> Bool { loop.runState.isStopped || result != nil }
+    func isMet(in loop: UVRunLoop) -> Bool { result != nil }
 }

@@ -136,21 +136,17 @@ final class RemoteConnection: Sendable {
         case connectionEnded(MessagePortError)
     }
 
-    /// Withdraws a message unless a part of it was sent.
-    func withdrawIfUnsent(_ id: FrameQueue.ID) -> Withdrawal {
-        state.withLock { Self.withdraw(id, &$0) }
-    }
-
-    /// Withdraws a message whose sender waits no longer, and ends the connection if a part of it was
-    /// sent.
+    /// Withdraws a message whose sender waits no longer; ends the connection if a part of it was
+    /// sent, unless the rest is still to be sent.
     ///
     /// Under one lock, so that no other sender sends the rest after its own was told otherwise.
     @discardableResult
-    func withdraw(_ id: FrameQueue.ID) -> Withdrawal {
+    func withdraw(_ id: FrameQueue.ID, keepingRest keepsRest: Bool = false) -> Withdrawal {
         let (result, senders) = state.withLock { state -> (Withdrawal, EndedSenders?) in
-            let result = Self.withdraw(id, &state)
-            guard case .wasPartlySent = result else { return (result, nil) }
-            return (result, state.end(for: .becameInvalid))
+            if let reason = state.end { return (.connectionEnded(reason), nil) }
+            guard state.sendQueue.contains(id) else { return (.wasSent, nil) }
+            if state.sendQueue.withdraw(id) { return (.withdrawn, nil) }
+            return (.wasPartlySent, keepsRest ? nil : state.end(for: .becameInvalid))
         }
         if let senders { didEnd(.becameInvalid, senders) }
         return result
@@ -165,12 +161,6 @@ final class RemoteConnection: Sendable {
         case .withdrawn, .wasPartlySent: throw .sendTimedOut
         case .connectionEnded(let reason): throw reason
         }
-    }
-
-    private static func withdraw(_ id: FrameQueue.ID, _ state: inout State) -> Withdrawal {
-        if let reason = state.end { return .connectionEnded(reason) }
-        guard state.sendQueue.contains(id) else { return .wasSent }
-        return state.sendQueue.withdraw(id) ? .withdrawn : .wasPartlySent
     }
 
     /// - Returns: Whether the other side still receives.
@@ -220,12 +210,27 @@ final class RemoteConnection: Sendable {
             state.lateReplies += 1
             return !exchange(&state.isReadingLateReplies, with: true)
         }
-        if mustRead, !LateReplySource.start(for: self) {
-            state.withLock { $0.isReadingLateReplies = false }
-        }
+        if mustRead { readLateReplies() }
     }
 
-    /// Ends the reading of late replies, if there are none to come.
+    /// Reads the replies to requests that were given up, on the thread for replies.
+    ///
+    /// Nobody else may read them: the thread that gave a request up need not run its loop again.
+    private func readLateReplies() {
+        guard let loop = try? ReplyThread.loop() else {
+            // There can be no thread; the next request that is given up tries again.
+            return state.withLock { $0.isReadingLateReplies = false }
+        }
+        let source = ConnectionSource(self, .readable) { [self] source in
+            receive()
+            if endLateReading() { UVRunLoop.invalidate(source) }
+        }
+        loop.add(source, forMode: .common)
+        // The replies may have been read meanwhile.
+        source.link.announce()
+    }
+
+    /// Ends the reading of late replies, if there are none to come; returns whether it has ended.
     func endLateReading() -> Bool {
         state.withLock { state in
             if state.lateReplies == 0 { state.isReadingLateReplies = false }

@@ -159,7 +159,7 @@ struct ReplyWait {
         _ stops: inout Int,
         _ isSent: inout Bool
     ) throws(MessagePortError) {
-        let room = WritableSource(connection)
+        let room = ConnectionSource(connection, .writable)
         loop.add(room, forMode: mode)
         connection.announce(room.link, whenSent: queued)
         defer {
@@ -172,19 +172,14 @@ struct ReplyWait {
             while try !connection.trySending(queued) {
                 if loop.isEndedAtOnce { throw .threadStopped }
                 if Task.isCancelled { throw .cancelled }
-                if monotonicNow() >= date {
-                    do throws(MessagePortError) {
-                        return try connection.expire(queued)
-                    } catch {
-                        isSent = false
-                        throw error
-                    }
-                }
+                if monotonicNow() >= date { return try connection.expire(queued) }
                 let check = CurrentTask.nextCheck(before: date)
                 runOnce(until: check, or: condition, &stops, forWriting: true)
             }
         } catch {
-            if connection.giveUp(queued, until: date, error) { isSent = false }
+            let isUnsent = connection.giveUp(queued, until: date, error)
+            // One that has timed out was withdrawn already, or its connection has ended.
+            if isUnsent || error == .sendTimedOut { isSent = false }
             throw error
         }
     }
@@ -222,41 +217,9 @@ struct ReplyWait {
 
 /// What a run waits for.
 private final class WaitCondition: EndCondition {
-    private let isMet: @Sendable () -> Bool
+    private let check: @Sendable () -> Bool
 
-    init(_ isMet: @escaping @Sendable () -> Bool) { self.isMet = isMet }
+    init(_ check: @escaping @Sendable () -> Bool) { self.check = check }
 
-    func endsRun(of loop: UVRunLoop) -> Bool { loop.isRunStopped || isMet() }
-}
-
-/// A source that is ready when the socket accepts bytes, for a queued message.
-private final class WritableSource: UVRunLoop.PortSource {
-    let link: UVRunLoop.PortLink
-
-    init(_ connection: RemoteConnection) {
-        link = UVRunLoop.PortLink(
-            descriptor: connection.socket.descriptor.number,
-            events: .writable,
-            order: 0,
-            receiver: Receiver(connection)
-        )
-    }
-
-    private final class Receiver: TypedPortReceiver {
-        // Keeps the socket open while a loop watches it.
-        private let connection: RemoteConnection
-
-        init(_ connection: RemoteConnection) { self.connection = connection }
-
-        func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
-
-        func receive(
-            port: WritableSource,
-            _ events: UVRunLoop.DescriptorSource.Events
-        ) -> ServeResult {
-            ServeResult(wasHandled: true)
-        }
-
-        func releaseHandler() {}
-    }
+    func isMet(in loop: UVRunLoop) -> Bool { check() }
 }

@@ -11,8 +11,6 @@ final class TaskRequest: UVRunLoop.PortSource {
     private let number: UInt64?
     private let timer = Guarded<UVRunLoop.Timer?>(nil)
     private let stage = Atomic(Stage.awaited)
-    /// Whether nothing of it was sent when its limit passed.
-    private let isWithdrawn = Atomic(false)
 
     /// Who ends the request.
     ///
@@ -67,10 +65,10 @@ final class TaskRequest: UVRunLoop.PortSource {
         do {
             begin(in: try own ?? ReplyThread.loop(), limit: limit)
             let reply = try await UVRunLoop.outcome(of: wait, on: own, isolation: isolation) {}
-            end(isCancelled: false)
+            end()
             return reply
         } catch {
-            end(isCancelled: error is CancellationError)
+            end(error)
             throw error
         }
     }
@@ -82,7 +80,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         } catch {
             return leave()
         }
-        end(isCancelled: true)
+        end(CancellationError())
     }
 
     private func begin(in loop: UVRunLoop, limit: Duration) {
@@ -102,26 +100,18 @@ final class TaskRequest: UVRunLoop.PortSource {
     ///
     /// One that was cancelled when a part of it was sent stays in its loop until the rest is, so
     /// that the port remains usable.
-    private func end(isCancelled: Bool) {
-        let (isSent, hasRest) = withdraw(keepingRest: isCancelled && link.loop != nil)
-        if let number { receiver.connection.removeRequest(number, isSent: isSent) }
-        guard hasRest, change(to: .abandoned) == .awaited else { return leave() }
+    private func end(_ error: (any Error)? = nil) {
+        let connection = receiver.connection
+        let isCancelled = error is CancellationError && link.loop != nil
+        let withdrawal = receiver.queued.map { connection.withdraw($0, keepingRest: isCancelled) }
+        // One that has timed out was withdrawn already.
+        var isSent = error as? MessagePortError != .sendTimedOut
+        if case .withdrawn = withdrawal { isSent = false }
+        if let number { connection.removeRequest(number, isSent: isSent) }
+        guard isCancelled, case .wasPartlySent = withdrawal, change(to: .abandoned) == .awaited
+        else { return leave() }
         // The loop may have sent the rest before it could see that.
         if !receiver.isQueued { leave() }
-    }
-
-    /// Withdraws the frame, if it is still queued.
-    ///
-    /// - Parameter keepsRest: Whether the rest of a frame is still to be sent.
-    /// - Returns: Whether the frame was sent or its rest will be, and whether there is such a rest.
-    private func withdraw(keepingRest keepsRest: Bool) -> (isSent: Bool, hasRest: Bool) {
-        guard let queued = receiver.queued else { return (true, false) }
-        let connection = receiver.connection
-        switch keepsRest ? connection.withdrawIfUnsent(queued) : connection.withdraw(queued) {
-        case .wasSent: return (!isWithdrawn.load(ordering: .relaxed), false)
-        case .wasPartlySent: return (true, keepsRest)
-        case .withdrawn, .connectionEnded: return (false, false)
-        }
     }
 
     private func limitDidPass() {
@@ -129,10 +119,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         switch receiver.connection.withdraw(queued) {
         case .wasSent where number == nil: expire(with: .success(nil))
         case .wasSent: expire(.receiveTimedOut)
-        case .withdrawn:
-            isWithdrawn.store(true, ordering: .relaxed)
-            expire(.sendTimedOut)
-        case .wasPartlySent: expire(.sendTimedOut)
+        case .withdrawn, .wasPartlySent: expire(.sendTimedOut)
         case .connectionEnded(let reason): expire(reason)
         }
     }
@@ -251,7 +238,7 @@ extension RemoteConnection {
     @discardableResult
     func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) -> Bool {
         let isCancelled = reason == .cancelled
-        switch isCancelled ? withdrawIfUnsent(queued) : withdraw(queued) {
+        switch withdraw(queued, keepingRest: isCancelled) {
         case .withdrawn: return true
         case .wasSent, .connectionEnded: return false
         case .wasPartlySent:

@@ -69,10 +69,7 @@ import Testing
     }
 
     @Test func aMessageOfWhichNothingIsOutIsTakenBack() throws {
-        let place = Place()
-        let listener = try place.rawListener()
-        let remote = try place.remote()
-        let peer = try listener.accept()
+        let (_, peer, remote) = try Place().connected()
         var count = 0
         #expect(throws: MessagePortError.sendTimedOut) {
             while true {

@@ -8,38 +8,29 @@ import Testing
 /// Several senders of one port, of which each also sends what the others have queued.
 @Suite(.timeLimit(.minutes(15))) struct SharedSenderTests {
     @Test func aMessageThatAnotherSenderHasSentIsNoFailure() throws {
-        let place = Place()
-        let listener = try place.rawListener()
-        let remote = try place.remote()
-        let peer = try listener.accept()
-        let connection = remote.connection
+        let (connection, peer, remote) = try Place().connected()
         let first = try connection.beginSending(.message(1, sampleBytes(4 << 20), replyName: []))
         let second = try connection.beginSending(.message(2, [1], replyName: []))
-        guard let first, let second else {
+        guard first != nil, let second else {
             Issue.record("The socket took 4 MiB.")
             return
         }
         let reader = startThread { #expect(peer.readFrame()?.id == 1 && peer.readFrame()?.id == 2) }
-        while try !connection.trySending(first) || connection.isQueued(second) { usleep(100) }
+        try finishSending(second, on: connection)
         reader.join()
         try connection.expire(second)
         #expect(remote.isValid)
         remote.invalidate()
         #expect(throws: MessagePortError.becameInvalid) { try connection.expire(second) }
-        withExtendedLifetime(listener) {}
     }
 
     /// While its loop is busy, another sender sends the task's message and fills the socket again.
     @Test func aTaskWhoseMessageAnotherSenderHasSentGoesOn() async throws {
-        let place = Place()
-        let listener = try place.rawListener()
-        let remote = try place.remote()
-        let peer = try listener.accept()
-        let connection = remote.connection
+        let (connection, peer, remote) = try Place().connected()
         let first = try connection.beginSending(.message(1, sampleBytes(4 << 20), replyName: []))
         let second = try connection.beginSending(.message(2, [1], replyName: []))
         let third = try connection.beginSending(.message(3, sampleBytes(4 << 20), replyName: []))
-        guard let first, let second, let third else {
+        guard first != nil, let second, let third else {
             Issue.record("The socket took 4 MiB.")
             return
         }
@@ -54,10 +45,7 @@ import Testing
             let reader = startThread {
                 for id in Int32(1)...2 { #expect(peer.readFrame()?.id == id) }
             }
-            while connection.isQueued(second) {
-                _ = try connection.trySending(first)
-                usleep(100)
-            }
+            try finishSending(second, on: connection)
             reader.join()
             while connection.hasRoom { _ = try connection.trySending(third) }
             isFull.send()
@@ -65,7 +53,6 @@ import Testing
             #expect(connection.isQueued(third))
         }
         remote.invalidate()
-        withExtendedLifetime(listener) {}
     }
 
     /// Threads and tasks with short limits, and a receiver that is slower than they.

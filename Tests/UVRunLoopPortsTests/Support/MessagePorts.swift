@@ -59,6 +59,15 @@ extension Place {
     }
 }
 
+extension Place {
+    /// A remote port, its connection, and the other side, which is served by the test.
+    func connected() throws -> (RemoteConnection, RawPeer, Remote) {
+        let listener = try rawListener()
+        let remote = try remote()
+        return (remote.connection, try listener.accept(), remote)
+    }
+}
+
 extension Remote {
     @discardableResult
     func request(
@@ -221,4 +230,14 @@ extension RemoteConnection {
         var request = pollfd(fd: socket.descriptor.number, events: Int16(POLLOUT), revents: 0)
         return poll(&request, 1, 0) > 0
     }
+}
+
+/// Sends the rest of a frame as another sender would, without giving way to other tests: the peer
+/// does not wait for minutes.
+func finishSending(_ queued: FrameQueue.ID, on connection: RemoteConnection) throws {
+    for _ in 0..<60_000 {
+        if try connection.trySending(queued) { return }
+        usleep(1000)
+    }
+    throw Trouble("the peer does not read")
 }

@@ -12,7 +12,7 @@ private let longLimit = Duration.seconds(900)
 @Suite(.timeLimit(.minutes(15))) struct TaskRequestTests {
     /// A queued message, of which another sender sends the rest before its task watches the socket.
     @Test func aMessageThatAnotherSenderSentIsSettled() async throws {
-        let (connection, peer, remote) = try connect(Place())
+        let (connection, peer, remote) = try Place().connected()
         let frame = Frame.message(1, sampleBytes(8 << 20))
         let queued = try #require(try connection.beginSending(frame))
         let reader = startThread { _ = peer.read(frame.head().count) }
@@ -27,7 +27,7 @@ private let longLimit = Duration.seconds(900)
     /// the kernel reports that as readable for as long as a loop watches.
     @Test func anAbandonedRequestLeavesItsLoopAtTheEndOfTheConnection() async throws {
         try await UVRunLoop.withThread { loop in
-            let (connection, peer, remote) = try connect(Place())
+            let (connection, peer, remote) = try Place().connected()
             let request = Task(executorPreference: loop.taskExecutor) {
                 try await remote.request(data: sampleBytes(8 << 20), limit: longLimit)
             }
@@ -41,23 +41,6 @@ private let longLimit = Duration.seconds(900)
             #expect(isQuiet(loop))
         }
     }
-}
-
-/// A remote port, its connection, and the other side, which is served by the test.
-private func connect(_ place: Place) throws -> (RemoteConnection, RawPeer, Remote) {
-    let listener = try place.rawListener()
-    let remote = try place.remote()
-    return (remote.connection, try listener.accept(), remote)
-}
-
-/// Sends the rest of a frame as another sender would, without giving way to other tests: the peer
-/// does not wait for minutes.
-private func finishSending(_ queued: FrameQueue.ID, on connection: RemoteConnection) throws {
-    for _ in 0..<60_000 {
-        if try connection.trySending(queued) { return }
-        usleep(1000)
-    }
-    throw Trouble("the peer does not read")
 }
 
 /// Blocks a task's thread, which a test may do.

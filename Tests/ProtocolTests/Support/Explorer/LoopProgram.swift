@@ -199,7 +199,7 @@ struct LoopProgram {
 
     private func isFor(_ number: UInt8, _ mode: Int) -> Bool { (number < 128) == (mode == 0) }
 
-    /// `UVRunLoop.fireSignalledSources(_:)`, for a mode's one source.
+    /// `UVRunLoop.performSignalledSources(_:)`, for a mode's one source.
     private func fireSources(_ frame: inout Frame) -> Bool {
         guard world.summary.mayHoldSignalledSources else { return false }
         let bit = frame.bit

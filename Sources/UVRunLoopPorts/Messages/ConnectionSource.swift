@@ -1,0 +1,51 @@
+import UVRunLoop
+
+/// A source that is ready when the socket of a connection is, besides those that receive replies.
+final class ConnectionSource: UVRunLoop.PortSource {
+    let link: UVRunLoop.PortLink
+
+    /// Creates a source, which counts as handled whenever it is served.
+    ///
+    /// - Parameters:
+    ///   - connection: The connection.
+    ///   - events: The events to wait for.
+    ///   - serve: Called when the source is served.
+    init(
+        _ connection: RemoteConnection,
+        _ events: UVRunLoop.DescriptorSource.Events,
+        _ serve: @escaping @Sendable (ConnectionSource) -> Void = { _ in }
+    ) {
+        link = UVRunLoop.PortLink(
+            descriptor: connection.socket.descriptor.number,
+            events: events,
+            order: 0,
+            receiver: Receiver(connection, serve)
+        )
+    }
+
+    private final class Receiver: TypedPortReceiver {
+        // Keeps the socket open while a loop watches it.
+        private let connection: RemoteConnection
+        private let serve: @Sendable (ConnectionSource) -> Void
+
+        init(
+            _ connection: RemoteConnection,
+            _ serve: @escaping @Sendable (ConnectionSource) -> Void
+        ) {
+            self.connection = connection
+            self.serve = serve
+        }
+
+        func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
+
+        func receive(
+            port source: ConnectionSource,
+            _ events: UVRunLoop.DescriptorSource.Events
+        ) -> ServeResult {
+            serve(source)
+            return ServeResult(wasHandled: true)
+        }
+
+        func releaseHandler() {}
+    }
+}
