@@ -149,10 +149,9 @@ private final class Termination: Sendable {
 
     /// Gives the signals that came after the first their effects.
     private static func raiseAllButFirst(_ arrivals: [Arrivals]) {
-        var first = true
-        for signal in arrivals.sorted(by: { $0.latest < $1.latest }) {
-            if !first || signal.count > 1 { SignalListener.raise(signal.signal) }
-            first = false
+        let inOrder = arrivals.sorted { $0.latest < $1.latest }
+        for (index, signal) in inOrder.enumerated() where index > 0 || signal.count > 1 {
+            SignalListener.raise(signal.signal)
         }
     }
 }

@@ -128,6 +128,23 @@ import Testing
         }
     }
 
+    @Test(arguments: DriverKind.allCases, [false, true])
+    func hangUpIsToldWheneverTheConsumerWaits(kind: DriverKind, isAwaited: Bool) throws {
+        try runTask(kind) { loop in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            let wait = Task(executorPreference: loop.taskExecutor) {
+                isAwaited ? await first(of: readiness) : .hangUp
+            }
+            try await loop.sleep(for: .milliseconds(5))
+            pipe.closeWriteEnd()
+            #expect(await wait.value?.contains(.hangUp) == true)
+            try await loop.sleep(for: .milliseconds(5))
+            var iterator = readiness.makeAsyncIterator()
+            for _ in 0..<3 { #expect(await iterator.next()?.contains(.hangUp) == true) }
+        }
+    }
+
     /// A consumer that works between two reads finds `EAGAIN`, and does not block its loop.
     @Test func descriptorOfASequenceIsNonBlockingUntilTheSequenceEnds() throws {
         try withLoop(.uv) { loop, _ in

@@ -14,7 +14,7 @@ extension UVRunLoop {
         public let item: String?
         /// How long the handler has been running, to the system's tick: so far, or, at the end of
         /// the hang, in all.
-        public let duration: Duration
+        public internal(set) var duration: Duration
         /// Where the handler was when the hang was found: the program counter, then the return
         /// addresses.
         ///
@@ -26,14 +26,9 @@ extension UVRunLoop {
         package var addresses: [String] { stack.map(\.address) }
 
         func lasting(_ duration: Duration) -> Hang {
-            Hang(
-                loop: loop,
-                kind: kind,
-                label: label,
-                item: item,
-                duration: duration,
-                stack: stack
-            )
+            var hang = self
+            hang.duration = duration
+            return hang
         }
     }
 }

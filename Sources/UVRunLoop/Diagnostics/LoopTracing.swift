@@ -13,11 +13,7 @@ package enum LoopTracing {
         var serial: UInt64 = 0
     }
 
-    private final class Registry: Sendable {
-        let state = Guarded(State())
-    }
-
-    private static let registry = PerProcess { Registry() }
+    private static let state = GuardedPerProcess { State() }
 
     @inline(__always)
     static var isOn: Bool { version.load(ordering: .relaxed) != 0 }
@@ -31,7 +27,7 @@ package enum LoopTracing {
     }
 
     private static func change(_ body: (inout [any LoopTracer]) -> Void) {
-        let former = registry.current.state.withLock { state in
+        let former = state.withLock { state in
             let former = state.tracers
             body(&state.tracers)
             state.serial += 1
@@ -47,7 +43,7 @@ package enum LoopTracing {
 
     /// The tracers at a version; a forked child has none at first.
     static var tracers: [any LoopTracer] {
-        registry.current.state.withLock { state in
+        state.withLock { state in
             publish(state)
             return state.tracers
         }

@@ -81,22 +81,18 @@ enum EnvironmentRecorder {
 ///
 /// A forked child has none: its parent writes the files.
 enum OpenRecordings {
-    private final class List: Sendable {
-        let recordings = Guarded<[Recording]>([])
-    }
-
-    private static let list = PerProcess { List() }
+    private static let recordings = GuardedPerProcess<[Recording]> { [] }
 
     static func add(_ recording: Recording) {
         _ = isWatchingExit
-        list.current.recordings.withLock { $0.append(recording) }
+        recordings.withLock { $0.append(recording) }
     }
 
     static func remove(_ recording: Recording) {
-        list.current.recordings.withLock { $0.removeAll { $0 === recording } }
+        recordings.withLock { $0.removeAll { $0 === recording } }
     }
 
     private static let isWatchingExit: Void = ThisProcess.atExit {
-        for recording in OpenRecordings.list.current.recordings.withLock(\.self) { recording.end() }
+        for recording in OpenRecordings.recordings.withLock(\.self) { recording.end() }
     }
 }

@@ -8,7 +8,7 @@ struct FineTimer: ~Copyable {
     private let poll: UVHandle<uv_poll_t>
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) throws(UVError) {
-        let descriptor = try Descriptor.timer(on: .monotonic)
+        let descriptor = try Descriptor.timer()
         let number = descriptor.number
         let poll = try unsafe UVHandle<uv_poll_t> { raw in
             unsafe uv_poll_init(loop, raw, number)

@@ -91,10 +91,7 @@ final class UVDriver: LoopDriver {
     func poll() {
         forgetReleased()
         if needsLibuv { return pollByLibuv() }
-        guard hasClosed else { return pollDirectly() }
-        hasClosed = false
-        run(UV_RUN_NOWAIT)
-        updateIsCrowded()
+        if hasClosed { run(UV_RUN_NOWAIT) } else { pollDirectly() }
     }
 
     func reclaim(lost: (ReadyReport) -> Void) {
@@ -102,7 +99,7 @@ final class UVDriver: LoopDriver {
         // next poll, but for those that it has stopped to watch.
         guard hasClosed || hostHoldsHandles, !foreignHandles.mayBeThere else { return }
         run(UV_RUN_NOWAIT)
-        libuvDidPoll()
+        handleHost?.announceNoted()
         while let report = takeReport() {
             if report.details.contains(.unwatched) { lost(report) }
         }
@@ -117,7 +114,6 @@ final class UVDriver: LoopDriver {
             guard reports.count == 0 else { return }
         }
         sleep()
-        updateIsCrowded()
     }
 
     /// Sets the alarm, which is made for the first date.
@@ -171,6 +167,8 @@ final class UVDriver: LoopDriver {
         unsafe cuv_forget_stop(loop)
         _ = unsafe uv_run(loop, mode)
         stage = .outside
+        hasClosed = false
+        updateIsCrowded()
     }
 
     var isInsideLibuv: Bool { stage != .outside }
@@ -358,17 +356,11 @@ final class UVDriver: LoopDriver {
 
     private func pollByLibuv() {
         if foreignHandles.mayBeThere { pollWithForeignHandles() } else { run(UV_RUN_NOWAIT) }
-        libuvDidPoll()
+        handleHost?.announceNoted()
     }
 
     private func waitByLibuv() {
         if foreignHandles.mayBeThere { waitWithForeignHandles() } else { sleep() }
-        libuvDidPoll()
-    }
-
-    private func libuvDidPoll() {
-        hasClosed = false
-        updateIsCrowded()
         handleHost?.announceNoted()
     }
 

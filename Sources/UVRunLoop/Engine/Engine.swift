@@ -82,9 +82,9 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     struct SleepView {
         var version: UInt64
         /// Whether a source is signalled or a port is ready.
-        var hasWork: Bool
+        var hasWork = false
         /// Whether the kernel must watch more first.
-        var hasUnwatched: Bool
+        var hasUnwatched = false
         var soonest: Int64?
         var deadline: Deadline?
     }
@@ -141,21 +141,11 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
             remove(timer)
             remains.timers.append(timer)
         }
-        for ticket in observers.tickets {
-            if let (record, _) = observers.removeEverywhere(ticket, in: &modes) {
-                remains.observers.append(record)
-            }
+        remains.observers = observers.removeAll(in: &modes).map(\.record)
+        for (record, left) in sources.removeAll(in: &modes) {
+            remains.sources.append((record, modes.names(of: left)))
         }
-        for ticket in sources.tickets {
-            if let (record, left) = sources.removeEverywhere(ticket, in: &modes) {
-                remains.sources.append((record, modes.names(of: left)))
-            }
-        }
-        for ticket in ports.tickets {
-            if let (record, _) = ports.removeEverywhere(ticket, in: &modes) {
-                remains.ports.append(record)
-            }
-        }
+        remains.ports = ports.removeAll(in: &modes).map(\.record)
         return remains
     }
 }

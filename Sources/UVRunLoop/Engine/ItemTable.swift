@@ -124,6 +124,13 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         return (record, left)
     }
 
+    /// Removes every item from every mode and from the loop.
+    mutating func removeAll(
+        in modes: inout ModeTable<Record.Items>
+    ) -> [(record: Record, left: [Int])] {
+        tickets.compactMap { removeEverywhere($0, in: &modes) }
+    }
+
     /// Removes the record of an item that is in no mode and not common.
     mutating func dropIfUnused(_ ticket: Ticket) -> Record? {
         guard let record = records[ticket], !record.attachment.holdsItem else { return nil }

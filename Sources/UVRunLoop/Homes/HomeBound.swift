@@ -42,11 +42,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
 
     private var shared: Value? {
         @inline(never)
-        get {
-            lock.acquire()
-            defer { lock.release() }
-            return value
-        }
+        get { lock.held { value } }
     }
 
     /// Traps unless the value may be used on a thread.
@@ -64,9 +60,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
 
     private func releaseHere() {
         if !home.isAnywhere, isLent { return isReleaseDue = true }
-        lock.acquire()
-        let last = exchange(&value, with: nil)
-        lock.release()
+        let last = lock.held { exchange(&value, with: nil) }
         withExtendedLifetime(last) {}
     }
 
@@ -92,19 +86,15 @@ extension HomeBound where Value: AnyObject {
     /// Begins to lend a value without a home; not inlined, because most have one.
     @inline(never)
     private func beginLoan() -> Value? {
-        lock.acquire()
-        defer { lock.release() }
-        guard !isLent, let value else { return nil }
-        isLent = true
-        return value
+        lock.held {
+            guard !isLent, let value else { return nil }
+            isLent = true
+            return value
+        }
     }
 
     @inline(never)
-    private func endLoan() {
-        lock.acquire()
-        isLent = false
-        lock.release()
-    }
+    private func endLoan() { lock.held { isLent = false } }
 
     /// The same for a value with a home.
     @inline(__always)

@@ -78,13 +78,16 @@ final class HomeThread: Sendable {
 
     // MARK: On the thread itself
 
+    /// Whether other threads have posted releases.
+    var holdsReleases: Bool { hasReleases.load(ordering: .relaxed) }
+
     /// Performs the releases that other threads have posted.
     ///
     /// - Returns: Whether there were any.
     @inline(__always)
     @discardableResult
     func performReleases() -> Bool {
-        guard hasReleases.load(ordering: .relaxed) else { return false }
+        guard holdsReleases else { return false }
         performPostedReleases()
         return true
     }

@@ -22,22 +22,18 @@ final class LoopAnchor: Sendable {
     /// Refers to no loop any more; another loop may reuse the anchor.
     func detach() {
         let loop = present.withLock { exchange(&$0, with: nil) }
-        Self.spare.current.anchors.withLock { $0.append(self) }
+        Self.spare.withLock { $0.append(self) }
         withExtendedLifetime(loop) {}
     }
 
     /// Returns an anchor without a loop.
     static func take() -> LoopAnchor {
-        if let anchor = spare.current.anchors.withLock({ $0.popLast() }) { return anchor }
+        if let anchor = spare.withLock({ $0.popLast() }) { return anchor }
         let anchor = LoopAnchor()
         _ = unsafe Unmanaged.passRetained(anchor)
         return anchor
     }
 
     /// The anchors of loops that have ended.
-    private final class Spare: Sendable {
-        let anchors = Guarded<[LoopAnchor]>([])
-    }
-
-    private static let spare = PerProcess { Spare() }
+    private static let spare = GuardedPerProcess<[LoopAnchor]> { [] }
 }

@@ -135,13 +135,30 @@ extension UVRunLoop {
             )
         }
 
-        /// Creates a one-shot timer for a date that may be past, and then comes before the dates
-        /// since.
+        /// Creates a timer of the library's own.
+        ///
+        /// - Parameters:
+        ///   - date: The first date, in nanoseconds of the loop's clock; it may be past, and then
+        ///     comes before the dates since.
+        ///   - interval: The time between fires, as of the public initialisers.
+        ///   - tolerance: How late a fire may be.
+        ///   - listener: What waits for the timer.
+        ///   - handler: Called on the loop's thread.
         convenience init(
-            catchingUpFrom date: Int64,
-            sendableHandler: @escaping @Sendable (Timer) -> Void
+            date: Int64,
+            _ interval: Duration? = nil,
+            _ tolerance: Duration = .zero,
+            listener: (any LoopEndListener)? = nil,
+            sendableHandler handler: @escaping @Sendable (Timer) -> Void
         ) {
-            self.init(date: date, nil, .zero, home: .anywhere, sendableHandler)
+            self.init(
+                date: date,
+                interval,
+                tolerance,
+                home: .anywhere,
+                handler,
+                companion: listener
+            )
         }
 
         /// Creates a timer for a date, with something that another layer keeps with it.

@@ -96,16 +96,12 @@ final class JobQueue: Sendable {
     /// - Returns: Whether there is any.
     @inline(never)
     private func takeOvertaking(_ reader: inout Reader) -> Bool {
-        take(&reader, upTo: queue.end)
-        return reader.hasOvertaking
-    }
-
-    private func take(_ reader: inout Reader, upTo end: UInt64) {
         var found: [Entry] = []
-        queue.take(&reader.slots, upTo: end) { place, mark in
+        queue.take(&reader.slots, upTo: queue.end) { place, mark in
             found.append(entry(in: place, mark: mark))
         }
         reader.overtaking = found.reversed()
+        return reader.hasOvertaking
     }
 
     /// Passes on the jobs, and all further ones, at the end of the loop.

@@ -38,18 +38,18 @@ struct PerformQueue: ~Copyable {
     /// The object and the key by which a request can be cancelled.
     struct Target: Sendable {
         let identity: ObjectIdentifier
-        /// Retains the object, so that its identity is not reused.
-        let object: any Sendable
+        /// Retains the object, so that its identity is not reused; it need not be `Sendable`.
+        let retained: any Sendable
         let key: (any Hashable & Sendable)?
         /// Computed while no lock is held, because hashing a key calls user code.
         let keyHash: Int
 
         init(
-            identity: ObjectIdentifier,
-            object: any Sendable,
+            _ object: AnyObject,
+            retaining retained: any Sendable,
             key: (any Hashable & Sendable)?
         ) {
-            (self.identity, self.object, self.key) = (identity, object, key)
+            (identity, self.retained, self.key) = (ObjectIdentifier(object), retained, key)
             keyHash = Self.hash(of: key)
         }
 

@@ -24,6 +24,8 @@ struct Run: ~Copyable {
     /// one has found were used up meanwhile. The polls of a nested run are no measure: they are for
     /// other modes.
     var pollNumber: Int64
+    /// The loop's `addedPortCount` when the kernel was last given what it is to watch.
+    var watchedPortCount: UInt64 = 0
     var hasSkippedPoll: Bool { reusablePoll.map { $0.skippedPolls > 0 } ?? false }
     /// Whether the run is in its first pass, which skips no poll.
     var isInFirstPass = true

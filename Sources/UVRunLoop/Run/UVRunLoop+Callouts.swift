@@ -72,8 +72,9 @@ extension UVRunLoop {
     /// Performs the sources that are signalled now; sources signalled meanwhile wait for the next
     /// pass.
     private func performAllSignalledSources(in mode: Int, _ local: LocalState) -> Bool {
-        let spare = exchange(&local.spareSources, with: [])
-        var batch = signalledSources(in: mode, spare)
+        var batch = exchange(&local.spareSources, with: [])
+        withEngine { $0.collectSignalled(in: mode, into: &batch) }
+        batch.sort { $0.turn < $1.turn }
         var handledSource = false
         for signalled in batch where signalled.source.takeSignal() {
             if callOut(signalled.source) { handledSource = true }
@@ -81,16 +82,6 @@ extension UVRunLoop {
         batch.removeAll(keepingCapacity: true)
         local.spareSources = batch
         return handledSource
-    }
-
-    private func signalledSources(
-        in mode: Int,
-        _ storage: consuming [Engine.SignalledSource]
-    ) -> [Engine.SignalledSource] {
-        var batch = storage
-        withEngine { $0.collectSignalled(in: mode, into: &batch) }
-        batch.sort { $0.turn < $1.turn }
-        return batch
     }
 
     // MARK: Steps 5 and 9

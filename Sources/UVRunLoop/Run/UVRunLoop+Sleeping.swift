@@ -132,13 +132,7 @@ extension UVRunLoop {
     @inline(__always)
     private func sleepView(for run: borrowing Run) -> Engine.SleepView {
         if !run.view.holdsTimers, (summary == .nothingToDo(version: run.view.version)) {
-            return Engine.SleepView(
-                version: run.view.version,
-                hasWork: false,
-                hasUnwatched: false,
-                soonest: nil,
-                deadline: nil
-            )
+            return Engine.SleepView(version: run.view.version)
         }
         let (mode, poll) = (run.modeIndex, run.pollNumber)
         return withEngine { $0.sleepView(of: mode, since: poll) }
@@ -163,6 +157,7 @@ extension UVRunLoop {
     /// Watches what this run may serve and the kernel does not watch yet: usually nothing.
     @inline(__always)
     private func armDescriptors(_ run: inout Run) {
+        run.watchedPortCount = waker.addedPortCount
         refresh(&run)
         if summary.mayHoldUnwatched { carryOutOrders(&run) }
     }
@@ -192,7 +187,7 @@ extension UVRunLoop {
     /// - Returns: Whether the run can serve one of them.
     @discardableResult
     private func recordReadyPorts(_ run: inout Run) -> Bool {
-        let number = run.local.pollCount + 1
+        let (number, version) = (run.local.pollCount + 1, run.view.version)
         run.local.pollCount = number
         run.pollNumber = number
         var (found, isForRun) = (0, false)
@@ -208,8 +203,8 @@ extension UVRunLoop {
         run.reusablePoll = PollCache(
             end: run.now(by: waker).addingSaturating(Int64(factor) * Self.maxPollAge),
             maxSkippedPolls: factor * Self.maxSkippedPolls,
-            version: summary.version,
-            addedPortCount: waker.addedPortCount,
+            version: version,
+            addedPortCount: run.watchedPortCount,
             number: number
         )
         return isForRun

@@ -31,18 +31,14 @@ package enum BlockingFlags {
     }
 
     /// The state of this process; a parent restores what it has changed itself.
-    private final class Shared: Sendable {
-        let state = Guarded(State())
-    }
-
-    private static let shared = PerProcess { Shared() }
+    private static let state = GuardedPerProcess { State() }
 
     /// Begins a use of a descriptor.
     ///
     /// - Throws: The system's error if the flags cannot be read or set.
     package static func take(_ descriptor: CInt) throws(UVError) {
         if StandardDescriptors.all.contains(descriptor) { return }
-        try shared.current.state.withLock { state throws(UVError) in
+        try state.withLock { state throws(UVError) in
             if state.uses[descriptor] != nil {
                 state.uses[descriptor]?.count += 1
                 return
@@ -67,7 +63,7 @@ package enum BlockingFlags {
     ///   - isSameFile: Whether the number still refers to the file that was taken, which the owner
     ///     may have closed too early; `nil` if unknown.
     package static func giveBack(_ descriptor: CInt, isSameFile: Bool? = nil) {
-        shared.current.state.withLock { state in
+        state.withLock { state in
             state.uses[descriptor]?.count -= 1
             guard let use = state.uses[descriptor], use.count == 0 else { return }
             let others = state.descriptors[use.file, default: []].subtracting([descriptor])
@@ -93,7 +89,7 @@ package enum BlockingFlags {
         guard StandardDescriptors.all.contains(descriptor) else { return initialise() }
         // Under the lock, so that another loop's thread does not mistake libuv's flag for the
         // file's own.
-        return shared.current.state.withLock { _ in
+        return state.withLock { _ in
             let flags = cuv_file_flags(descriptor)
             guard flags >= 0 else { return flags }
             let status = initialise()

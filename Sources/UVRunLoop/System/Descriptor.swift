@@ -37,16 +37,8 @@ extension Descriptor {
         try Descriptor(opened: cuv_event_create())
     }
 
-    /// The clock of a timerfd.
-    package enum Clock { case monotonic, calendar }
-
-    /// A new timerfd, in non-blocking mode.
-    package static func timer(on clock: Clock) throws(UVError) -> Descriptor {
-        let number =
-            switch clock {
-            case .monotonic: CLOCK_MONOTONIC
-            case .calendar: CLOCK_REALTIME
-            }
-        return try Descriptor(opened: cuv_timer_create(number))
+    /// A new timerfd on the monotonic clock or the calendar's, in non-blocking mode.
+    package static func timer(isCalendar: Bool = false) throws(UVError) -> Descriptor {
+        try Descriptor(opened: cuv_timer_create(isCalendar ? CLOCK_REALTIME : CLOCK_MONOTONIC))
     }
 }

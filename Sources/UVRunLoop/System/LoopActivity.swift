@@ -62,11 +62,7 @@ final class LoopActivity: Sendable {
 
     private static let isPrepared: Bool = cuv_stacks_prepare() == 0
     /// One capture at a time.
-    private static let capturing = PerProcess { Capturing() }
-
-    private final class Capturing: Sendable {
-        let lock = Guarded<Void>(())
-    }
+    private static let capturing = GuardedPerProcess<Void> { () }
 
     /// Has the loop's thread capture its stack.
     ///
@@ -78,7 +74,7 @@ final class LoopActivity: Sendable {
     func capture(_ expected: Word, of identity: UInt64) -> Capture? {
         var stack = unsafe cuv_stack()
         let system = systemThread.load(ordering: .relaxed)
-        let status = Self.capturing.current.lock.withLock { _ in
+        let status = Self.capturing.withLock { _ in
             unsafe withPointers { activity in
                 unsafe cuv_stack_capture(system, identity, activity, expected.bits, &stack)
             }

@@ -47,3 +47,25 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         }
     }
 }
+
+/// A guarded value of which each process has its own.
+package struct GuardedPerProcess<Value>: ~Copyable, Sendable {
+    private final class Holder: Sendable {
+        let value: Guarded<Value>
+
+        init(_ value: sending Value) { self.value = Guarded(value) }
+    }
+
+    private let holder: PerProcess<Holder>
+
+    package init(_ make: @escaping @Sendable () -> sending Value) {
+        holder = PerProcess { Holder(make()) }
+    }
+
+    /// Lends the value while no other thread has it; the body must not call user code.
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try holder.current.value.withLock(body)
+    }
+}

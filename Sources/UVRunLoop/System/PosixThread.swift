@@ -25,7 +25,7 @@ package struct PosixThread: Sendable {
             &attributes,
             { argument in
                 guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().take()?()
+                unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().call()
                 return nil
             },
             argument
@@ -80,10 +80,8 @@ package struct PosixThread: Sendable {
 
     /// Carries a closure through a pointer.
     private final class Body: Sendable {
-        private let body: Guarded<(@Sendable () -> Void)?>
+        let call: @Sendable () -> Void
 
-        init(_ body: @escaping @Sendable () -> Void) { self.body = Guarded(body) }
-
-        func take() -> (@Sendable () -> Void)? { body.withLock { exchange(&$0, with: nil) } }
+        init(_ call: @escaping @Sendable () -> Void) { self.call = call }
     }
 }

@@ -92,11 +92,7 @@ struct QueueSegments<Item>: ~Copyable, SlotSegments {
 
     // MARK: Segments
 
-    func withLock<Result>(_ body: () -> Result) -> Result {
-        lock.acquire()
-        defer { lock.release() }
-        return body()
-    }
+    func withLock<Result>(_ body: () -> Result) -> Result { lock.held(body) }
 
     func makeSegment(after slot: UInt64) -> UInt64 {
         let next = takeSpare() ?? Self.allocate()

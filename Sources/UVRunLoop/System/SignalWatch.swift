@@ -24,7 +24,7 @@ final class SignalWatch: Sendable {
         guard Self.canWait(for: signal) else { throw .invalidArgument }
         let pending = try Descriptor(opened: cuv_signal_open_pending(signal))
         let arrivals = try Descriptor.event()
-        try accepted(SignalState.take(signal, arrivals.number))
+        try accepted(cuv_signal_take(signal, arrivals.number))
         self.signal = signal
         self.pending = pending.number
         self.arrivals = arrivals.number
@@ -40,25 +40,27 @@ final class SignalWatch: Sendable {
     }
 
     /// The number of arrivals so far, without pending ones that were not taken.
-    var count: UInt64 { SignalState.count(signal) }
+    var count: UInt64 { cuv_signal_arrivals(signal) }
 
     /// The place of the latest arrival among those of all signals; 0 if there was none.
-    var latestArrival: UInt64 { SignalState.latest(signal) }
+    var latestArrival: UInt64 { cuv_signal_latest(signal) }
 
-    /// Counts the pending arrivals.
+    /// Reads and counts the pending arrivals, and wakes their sources.
     ///
     /// - Returns: `false` if other code has set another disposition for the signal meanwhile. Then
     ///   the signal is that code's: Dispatch's handler, for example, blocks a signal and raises it
     ///   again for a signalfd of its own.
     func takePending() -> Bool {
-        guard SignalState.isTaken(signal) else { return false }
-        SignalState.takePending(signal, pending)
+        guard cuv_signal_is_taken(signal) != 0 else { return false }
+        while case let count = cuv_signal_take_pending(pending), count > 0 {
+            cuv_signal_record(signal, UInt64(count))
+        }
         return true
     }
 
     /// Restores the previous disposition of the signal.
     fileprivate func end() {
-        SignalState.giveBack(signal)
+        cuv_signal_give_back(signal)
         owned.withLock { $0 = nil }
     }
 
@@ -111,37 +113,11 @@ private final class SignalRegistry: Sendable {
 
     /// The registry of this process.
     static var current: SignalRegistry {
-        SignalState.watchForks()
+        _ = isWatchingForks
         return registry.current
     }
-}
 
-/// Access to the state that signal handlers share with the rest of the process.
-private enum SignalState {
-    static func take(_ signal: CInt, _ descriptor: CInt) -> CInt {
-        cuv_signal_take(signal, descriptor)
-    }
-
-    static func isTaken(_ signal: CInt) -> Bool { cuv_signal_is_taken(signal) != 0 }
-
-    static func giveBack(_ signal: CInt) { cuv_signal_give_back(signal) }
-
-    static func latest(_ signal: CInt) -> UInt64 { cuv_signal_latest(signal) }
-
-    static func count(_ signal: CInt) -> UInt64 { cuv_signal_arrivals(signal) }
-
-    /// Reads and counts the pending signals, and wakes their sources.
-    static func takePending(_ signal: CInt, _ descriptor: CInt) {
-        while true {
-            let count = cuv_signal_take_pending(descriptor)
-            guard count > 0 else { return }
-            cuv_signal_record(signal, UInt64(count))
-        }
-    }
-
-    static func watchForks() { _ = watch }
-
-    private static let watch: Void = {
+    private static let isWatchingForks: Void = {
         let status = cuv_signals_watch_forks()
         require(status == 0, "UVRunLoop could not register a fork handler: out of memory.")
     }()

@@ -31,18 +31,14 @@ package enum UnusedItems {
     package typealias Listener = @Sendable (String) -> Bool
 
     static let isOn = Atomic<Bool>(!isTurnedOff)
-    private final class Shared: Sendable {
-        let listener = Guarded<Listener?>(nil)
-    }
-
-    private static let shared = PerProcess { Shared() }
+    private static let listener = GuardedPerProcess<Listener?> { nil }
 
     private static var isTurnedOff: Bool {
         ThisProcess.environment("UVRUNLOOP_WARNS_OF_UNUSED_ITEMS") == "0"
     }
 
     package static func setListener(_ listener: Listener?) {
-        shared.current.listener.withLock { $0 = listener }
+        self.listener.withLock { $0 = listener }
     }
 
     /// Warns that an item is released.
@@ -55,7 +51,7 @@ package enum UnusedItems {
             UVRunLoop: \(kind) was released that was never added to a loop: its handler could not be \
             called. Keep it, and add it.
             """
-        if shared.current.listener.withLock({ $0 })?(warning) == true { return }
+        if listener.withLock({ $0 })?(warning) == true { return }
         ThisProcess.writeToStandardError(warning)
     }
 }

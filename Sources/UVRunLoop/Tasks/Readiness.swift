@@ -43,6 +43,10 @@ extension UVRunLoop {
                 } return: {
                     loop.addUntilEnd(source)
                 }
+                // A hang-up disables the source, and lasts: it is told whenever the consumer waits.
+                if events.contains(.hangUp), loop.contains(source, forMode: .common) {
+                    loop.addUntilEnd(source)
+                }
             }
             loop.addUntilEnd(source)
         }
@@ -78,12 +82,11 @@ extension UVRunLoop {
             public mutating func next(
                 isolation: isolated (any Actor)? = #isolation
             ) async -> Element? {
-                await readiness.next(isolation: isolation)
+                let (loop, source) = (readiness.loop, readiness.source)
+                return await readiness.slot.next(on: loop, isolation: isolation) {
+                    loop.addUntilEnd(source)
+                }
             }
-        }
-
-        private func next(isolation: isolated (any Actor)?) async -> Element? {
-            await slot.next(on: loop, isolation: isolation) { loop.addUntilEnd(source) }
         }
     }
 

@@ -24,10 +24,10 @@ extension UVRunLoop {
             self.slot = slot
             // Unowned, because the loop itself calls the handler, and keeps the timer.
             timer = Timer(
-                at: loop.time.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
-                interval: interval,
-                tolerance: tolerance,
-                waitingFor: slot
+                date: loop.time.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
+                interval,
+                tolerance,
+                listener: slot
             ) { [unowned loop] timer in
                 slot.deliver(timer.missedFires + 1) {
                     loop.remove(timer, forMode: .common)

@@ -51,7 +51,7 @@ extension UVRunLoop {
         checkProcess()
         try Task.checkCancellation()
         let wait = TaskWait<Void>()
-        let timer = Timer(at: date, tolerance: tolerance, waitingFor: wait) { _ in
+        let timer = Timer(date: date, nil, tolerance, listener: wait) { _ in
             wait.settle(.success(()))
         }
         if !addUntilEnd(timer) { wait.loopDidEnd() }

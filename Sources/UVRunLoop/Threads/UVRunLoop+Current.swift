@@ -38,16 +38,19 @@ extension UVRunLoop {
     @discardableResult
     public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
         if let loop = ThreadRecord.withCurrentLoop({ $0 }) { return loop }
-        let record = ThreadRecord.current
-        let loop = record.identity == .main ? try prepareMain() : try make(for: record)
-        record.loop = loop
+        guard ThreadRecord.current.identity == .main else {
+            return try prepareCurrent(on: makeUVDriver)
+        }
+        let loop = try prepareMain()
+        ThreadRecord.current.loop = loop
         return loop
     }
 
     /// Creates the loop of a new thread, on a driver of the caller's choice.
     static func prepareCurrent(on makeDriver: DriverMaker) throws(RunLoopError) -> UVRunLoop {
+        ThreadRecord.releaseGone()
         let record = ThreadRecord.current
-        let loop = try make(for: record, on: makeDriver)
+        let loop = try make(for: record.home, on: makeDriver)
         record.loop = loop
         return loop
     }
@@ -74,7 +77,7 @@ extension UVRunLoop {
 
     private static func prepareMain() throws(RunLoopError) -> UVRunLoop {
         if let loop = MainLoop.loop { return loop }
-        return try mainThread.current.lock.withLock { _ throws(RunLoopError) in
+        return try makingMain.withLock { _ throws(RunLoopError) in
             if let loop = MainLoop.loop { return loop }
             let made = try make(for: .main, isMain: true)
             MainLoop.set(made)
@@ -84,20 +87,7 @@ extension UVRunLoop {
     }
 
     /// Guards the creation of the main thread's loop, which any thread may request first.
-    private final class Making: Sendable {
-        let lock = Guarded<Void>(())
-    }
-
-    private static let mainThread = PerProcess { Making() }
-
-    /// Creates the loop of a thread other than the main one.
-    private static func make(
-        for record: ThreadRecord,
-        on makeDriver: DriverMaker = makeUVDriver
-    ) throws(RunLoopError) -> UVRunLoop {
-        ThreadRecord.releaseGone()
-        return try make(for: record.home, on: makeDriver)
-    }
+    private static let makingMain = GuardedPerProcess<Void> { () }
 
     private static func make(
         for home: HomeThread,

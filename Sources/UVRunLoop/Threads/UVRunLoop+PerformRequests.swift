@@ -34,7 +34,7 @@ extension UVRunLoop {
     ) -> PerformRequest {
         let content = PerformQueue.Content(
             Self.checked(modes),
-            target: target.map { PerformQueue.Target(object: $0, key: key) },
+            target: target.map { PerformQueue.Target($0, retaining: $0, key: key) },
             block
         )
         return PerformRequest(enqueue(content), in: self)
@@ -83,7 +83,7 @@ extension UVRunLoop {
         let reply = PerformReply(block)
         let content = PerformQueue.Content(
             modes,
-            target: target.map { PerformQueue.Target(object: $0, key: key) },
+            target: target.map { PerformQueue.Target($0, retaining: $0, key: key) },
             waiter: reply
         ) { reply.perform() }
         // Taken first, so that the limit includes the time in which the request is queued.
@@ -122,7 +122,7 @@ extension UVRunLoop {
     ) -> PerformRequest {
         let content = PerformQueue.Content(
             Self.checked(modes),
-            target: target.map { PerformQueue.Target(object: $0, key: key) },
+            target: target.map { PerformQueue.Target($0, retaining: $0, key: key) },
             block
         )
         return PerformRequest(enqueue(content, after: delay), in: self)
@@ -155,7 +155,7 @@ extension UVRunLoop {
         let bound = HomeBound(block)
         let content = PerformQueue.Content(
             Self.checked(modes),
-            target: target.map { PerformQueue.Target(bound: $0, key: key) }
+            target: target.map { PerformQueue.Target($0, retaining: HomeBound($0), key: key) }
         ) { bound.current?() }
         return PerformRequest(enqueue(content, after: delay), in: self)
     }
@@ -216,20 +216,5 @@ extension UVRunLoop {
         )
         guard modes.count > 1 else { return modes }
         return modes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-    }
-}
-
-extension PerformQueue.Target {
-    fileprivate init(object: any AnyObject & Sendable, key: (any Hashable & Sendable)?) {
-        self.init(identity: ObjectIdentifier(object), object: object, key: key)
-    }
-
-    /// Retains an object that need not be `Sendable`.
-    fileprivate init(bound object: AnyObject, key: (any Hashable & Sendable)?) {
-        self.init(
-            identity: ObjectIdentifier(object),
-            object: HomeBound(object),
-            key: key
-        )
     }
 }

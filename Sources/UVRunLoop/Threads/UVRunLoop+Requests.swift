@@ -143,10 +143,7 @@ extension UVRunLoop {
         let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
             return queue.insert(content, after: pass) { ticket in
-                Timer(
-                    catchingUpFrom: date,
-                    sendableHandler: { [unowned self] in performDelayedRequest(ticket, $0) }
-                )
+                Timer(date: date) { [unowned self] in performDelayedRequest(ticket, $0) }
             }
         }
         guard let queued else { return nil }

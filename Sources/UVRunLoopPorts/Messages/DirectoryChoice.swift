@@ -21,11 +21,7 @@ struct DirectoryChoice {
     private static let maximumCleanupAttempts = 100
 
     /// Excludes other threads of this process, which record locks on files do not.
-    private final class ProcessLock: Sendable {
-        let lock = Guarded(())
-    }
-
-    private static let processLock = PerProcess { ProcessLock() }
+    private static let processLock = GuardedPerProcess<Void> { () }
 
     private let parent: String
     private let user: UInt32
@@ -56,7 +52,7 @@ struct DirectoryChoice {
 
     /// Returns the chosen directory, choosing one if needed.
     func make() throws(MessagePortError) -> PortDirectory {
-        try Self.processLock.current.lock.withLock { _ throws(MessagePortError) in
+        try Self.processLock.withLock { _ throws(MessagePortError) in
             var madeCandidate = false
             for _ in 0..<Self.maximumAttempts {
                 if let chosen = try chosen() {

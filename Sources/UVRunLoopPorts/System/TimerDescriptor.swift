@@ -6,7 +6,7 @@ struct TimerDescriptor: ~Copyable, Sendable {
     let descriptor: Descriptor
 
     init() throws(UVError) {
-        descriptor = try .timer(on: .monotonic)
+        descriptor = try .timer()
     }
 
     /// Makes the descriptor readable from a time of the monotonic clock on; `nil` disarms it.

@@ -70,16 +70,13 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
 enum TerminalFlags {
     /// The terminals of a process, by their descriptors; a forked child puts back nothing of its
     /// parent's.
-    private final class Kept: Sendable {
-        let terminals = Guarded<[CInt: Terminal]>([:])
-    }
+    private static let kept = GuardedPerProcess<[CInt: Terminal]> { [:] }
 
     private struct Terminal {
         let device: dev_t
         let flags: termios
     }
 
-    private static let kept = PerProcess { Kept() }
     private static let registration: Void = {
         _ = atexit { TerminalFlags.putBackAll() }
     }()
@@ -91,7 +88,7 @@ enum TerminalFlags {
         guard unsafe tcgetattr(descriptor, &flags) == 0, unsafe fstat(descriptor, &file) == 0
         else { return }
         let found = Terminal(device: file.st_rdev, flags: flags)
-        kept.current.terminals.withLock { terminals in
+        kept.withLock { terminals in
             guard terminals[descriptor] == nil else { return }
             // The flags that the first handle found: the terminal may be in raw mode since.
             let first = terminals.values.first { $0.device == found.device }
@@ -100,7 +97,7 @@ enum TerminalFlags {
     }
 
     static func putBack(of descriptor: CInt) {
-        let terminal = kept.current.terminals.withLock { terminals -> Terminal? in
+        let terminal = kept.withLock { terminals -> Terminal? in
             guard let terminal = terminals.removeValue(forKey: descriptor) else { return nil }
             let isShared = terminals.values.contains { $0.device == terminal.device }
             return isShared ? nil : terminal
@@ -109,7 +106,7 @@ enum TerminalFlags {
     }
 
     private static func putBackAll() {
-        for (descriptor, terminal) in kept.current.terminals.withLock({ $0 }) {
+        for (descriptor, terminal) in kept.withLock({ $0 }) {
             set(terminal.flags, of: descriptor)
         }
     }

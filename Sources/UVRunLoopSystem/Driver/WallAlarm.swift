@@ -29,7 +29,7 @@ final class WallAlarm: Sendable {
     init(_ date: Int64) throws(UVRunLoop.SystemError) {
         let timer: Descriptor
         do {
-            timer = try Descriptor.timer(on: .calendar)
+            timer = try Descriptor.timer(isCalendar: true)
         } catch {
             throw UVRunLoop.SystemError(.schedule, error)
         }

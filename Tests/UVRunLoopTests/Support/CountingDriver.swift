@@ -13,6 +13,8 @@ final class CountingDriver: LoopDriver {
 
     private let driver: any LoopDriver
     var counts = Counts()
+    /// Called once, when the next wait begins: the kernel watches all that the loop had it watch.
+    var whenWaiting: (() -> Void)?
 
     init(wakeState: WakeState) throws(UVError) { driver = try UVRunLoop.makeUVDriver(wakeState) }
 
@@ -25,6 +27,7 @@ final class CountingDriver: LoopDriver {
 
     func wait(until moment: Moment?, now: Int64) {
         counts.waits += 1
+        whenWaiting.take()?()
         driver.wait(until: moment, now: now)
     }
 

@@ -224,7 +224,7 @@ private func content(
     key: String? = nil
 ) -> PerformQueue.Content {
     let target = target.map {
-        PerformQueue.Target(identity: ObjectIdentifier($0), object: $0, key: key)
+        PerformQueue.Target($0, retaining: $0, key: key)
     }
     return PerformQueue.Content(modes, target: target) {}
 }

@@ -1,0 +1,83 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// Messages that are delivered without a pass between them, and what they must not delay.
+@Suite(.timeLimit(.minutes(15))) struct DirectDeliveryTests {
+    /// Runs a loop that another thread sends messages to as soon as it sleeps.
+    ///
+    /// - Parameters:
+    ///   - log: Gets the number of each message.
+    ///   - loop: The loop.
+    ///   - driver: The loop's driver.
+    ///   - beforehand: Called on that thread before it sends.
+    ///   - handler: Called with the number of each message.
+    private func runWithMessages(
+        _ log: EventLog,
+        _ loop: UVRunLoop,
+        _ driver: CountingDriver,
+        beforehand: @escaping @Sendable () -> Void = {},
+        handler: @escaping (Int32) -> Void = { _ in }
+    ) {
+        let port = UVRunLoop.Port { _, message in
+            log.note("\(message.id)")
+            handler(message.id)
+            if message.id == 9 { loop.stop() }
+        }
+        loop.add(port, forMode: .default)
+        driver.whenWaiting = {
+            onAnotherThread {
+                beforehand()
+                for id in Int32(1)...9 {
+                    #expect(port.send(UVRunLoop.PortMessage(id: id), limit: .zero))
+                }
+            }
+        }
+        #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+        port.invalidate()
+    }
+
+    @Test func messagesWithNothingElseToDoNeedNoPollBetweenThem() throws {
+        try withCountedLoop { loop, driver in
+            let log = EventLog()
+            runWithMessages(log, loop, driver)
+            #expect(log.entries == (1...9).map { "\($0)" })
+            #expect(driver.counts.polls + driver.counts.waits <= 3)
+        }
+    }
+
+    /// The kernel did not watch the port when the loop fell asleep.
+    @Test func aReadyPortThatWasAddedDuringTheSleepIsServedInTurn() throws {
+        try withCountedLoop { loop, driver in
+            let (log, pipe) = (EventLog(), Pipe())
+            pipe.write("x")
+            let added = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("added")
+                _ = pipe.read()
+            }
+            runWithMessages(log, loop, driver, beforehand: { loop.add(added, forMode: .default) })
+            let position = try #require(log.entries.firstIndex(of: "added"))
+            #expect(position <= 2)
+            added.invalidate()
+        }
+    }
+
+    @Test func whatAnotherThreadLetGoIsReleasedBeforeTheNextMessage() throws {
+        try withCountedLoop { loop, driver in
+            let log = EventLog()
+            let source = { (witness: Witness) in
+                UVRunLoop.Source { _ in withExtendedLifetime(witness) {} }
+            }(Witness("capture", log))
+            runWithMessages(
+                log,
+                loop,
+                driver,
+                handler: { id in
+                    if id == 3 { onAnotherThread { source.invalidate() } }
+                }
+            )
+            #expect(log.entries.prefix(5) == ["1", "2", "3", "capture gone", "4"])
+        }
+    }
+}
