@@ -61,7 +61,7 @@ final class EventSlot<Element: Sendable>: Sendable {
     }
 
     /// Ends the wait of a task that was cancelled.
-    func cancel() { state.withLock { $0.intake.cancel() }?.perform() }
+    func cancel(_ task: TaskIdentity) { state.withLock { $0.intake.cancel(task) }?.perform() }
 }
 
 private struct SlotState<Element: Sendable> {

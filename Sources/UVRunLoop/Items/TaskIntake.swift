@@ -79,8 +79,11 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
         return end
     }
 
-    /// Stores a task that waits, unless there is something for it.
+    /// Stores the calling task, which waits, unless there is something for it.
+    ///
+    /// One that was cancelled gets the end, and is no consumer any more: another may wait already.
     package mutating func begin(_ task: Waiter) -> Resumption? {
+        if Task.isCancelled { return Resumption(task: task, outcome: .success(nil)) }
         if let outcome = take() { return Resumption(task: task, outcome: outcome) }
         require(
             waiting == nil,
@@ -90,8 +93,9 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
         return nil
     }
 
-    /// Ends the wait of a task that was cancelled.
-    package mutating func cancel() -> Resumption? {
-        waiting.take().map { Resumption(task: $0, outcome: .success(nil)) }
+    /// Ends the wait of a task that was cancelled, unless it has its element, and another waits.
+    package mutating func cancel(_ task: TaskIdentity) -> Resumption? {
+        guard waiting?.identity == task else { return nil }
+        return waiting.take().map { Resumption(task: $0, outcome: .success(nil)) }
     }
 }

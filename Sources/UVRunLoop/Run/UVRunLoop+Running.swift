@@ -169,8 +169,9 @@ extension UVRunLoop {
 
     /// Whether the loop's thread was told to stop, by ``Thread/stop(afterQueuedWork:)``.
     ///
-    /// Every run then returns ``RunResult/stopped`` at once. A handler that runs the loop
-    /// repeatedly to wait for something must end its wait when this is `true`, or it spins.
+    /// Every run then returns ``RunResult/stopped`` at once, and in an empty mode
+    /// ``RunResult/finished``. A handler that runs the loop repeatedly to wait for something must
+    /// end its wait when this is `true`, or it spins.
     ///
     /// > Threading: Any thread.
     public var isStopping: Bool {

@@ -24,7 +24,7 @@ extension EventSlot {
         let outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) { task in
             begin(task, return: comeBack)
         } onCancel: {
-            cancel()
+            cancel($0)
         }
         return outcome.get()
     }

@@ -104,8 +104,8 @@ extension UVRunLoop {
     ///   - wait: What to wait for.
     ///   - loop: The loop on whose thread a task resumes that waits there; `nil` if there is none.
     ///   - isolation: The caller's actor.
-    ///   - cancel: Called on any thread when the task is cancelled, possibly twice; the wait then
-    ///     ends with `CancellationError`.
+    ///   - cancel: Called on any thread when the task is cancelled; the wait then ends with
+    ///     `CancellationError`.
     /// - Returns: The value of the outcome.
     /// - Throws: The error of the outcome. What cancels a task often ends the loop, too, and either
     ///   may come first: a cancelled task gets `CancellationError`.
@@ -117,7 +117,7 @@ extension UVRunLoop {
     ) async throws -> Value {
         let outcome = await suspend(on: loop, isolation: isolation) {
             wait.begin($0)
-        } onCancel: {
+        } onCancel: { _ in
             wait.settle(.failure(CancellationError()))
             cancel()
         }

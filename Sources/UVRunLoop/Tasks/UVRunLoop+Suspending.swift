@@ -4,14 +4,15 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - loop: The loop on whose thread a task resumes that waits there; `nil` if there is none.
     ///   - isolation: The caller's actor.
-    ///   - begin: Stores the task, which is to be resumed exactly once.
-    ///   - cancel: Called when the task is cancelled, also before `begin`; then again after it.
+    ///   - begin: Stores the task, which is to be resumed exactly once, unless it was cancelled.
+    ///   - cancel: Called with the task's identity when the task is cancelled: before `begin`, which
+    ///     has to check for that, or after it, also if the task was resumed and has not gone on yet.
     /// - Returns: The value that the task was resumed with.
     package static func suspend<Value: Sendable>(
         on loop: UVRunLoop?,
         isolation: isolated (any Actor)?,
         _ begin: (WaitingTask<Value>) -> Void,
-        onCancel cancel: @Sendable () -> Void
+        onCancel cancel: @Sendable (TaskIdentity) -> Void
     ) async -> Value {
         guard let loop else { return await suspend(isolation: isolation, begin, cancel) }
         return await loop.resumingHere(isolation: isolation) {
@@ -23,17 +24,14 @@ extension UVRunLoop {
     private static func suspend<Value: Sendable>(
         isolation: isolated (any Actor)?,
         _ begin: (WaitingTask<Value>) -> Void,
-        _ cancel: @Sendable () -> Void
+        _ cancel: @Sendable (TaskIdentity) -> Void
     ) async -> Value {
-        await withTaskCancellationHandler {
+        let identity = TaskIdentity.current
+        return await withTaskCancellationHandler {
             _ = isolation
-            return await WaitingTask.suspend(isolation: isolation) { task in
-                begin(task)
-                // The handler of a cancellation before this moment found nobody waiting.
-                if Task.isCancelled { cancel() }
-            }
+            return await WaitingTask.suspend(identity, isolation: isolation, begin)
         } onCancel: {
-            cancel()
+            cancel(identity)
         }
     }
 

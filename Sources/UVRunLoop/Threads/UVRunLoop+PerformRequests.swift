@@ -18,8 +18,8 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; the first of them that runs performs it.
-    ///     Traps if there is none.
+    ///   - modes: The modes in which the block may run, the common ones if none are given; the
+    ///     first of them that runs performs it. Traps if the array is empty.
     ///   - target: An object to cancel the request by, retained until then; see
     ///     ``cancelPerformRequests(target:)``.
     ///   - key: Distinguishes requests of one target; see ``cancelPerformRequests(target:key:)``.
@@ -56,7 +56,8 @@ extension UVRunLoop {
     /// > Threading: Any thread.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - modes: The modes in which the block may run, the common ones if none are given; traps if
+    ///     the array is empty.
     ///   - target: An object to cancel the request by, retained until then.
     ///   - key: Distinguishes requests of one target.
     ///   - limit: How long to wait, in real time; `nil` to wait forever.
@@ -106,7 +107,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - delay: The minimum time to wait; a negative delay counts as zero.
-    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - modes: The modes in which the block may run, the default one if none are given; traps if
+    ///     the array is empty.
     ///   - target: An object to cancel the request by, retained until then; see
     ///     ``cancelPerformRequests(target:)``.
     ///   - key: Distinguishes requests of one target; see ``cancelPerformRequests(target:key:)``.
@@ -137,7 +139,8 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - delay: The minimum time to wait; a negative delay counts as zero.
-    ///   - modes: The modes in which the block may run; traps if there is none.
+    ///   - modes: The modes in which the block may run, the default one if none are given; traps if
+    ///     the array is empty.
     ///   - target: An object to cancel the request by, retained until then.
     ///   - key: Distinguishes requests of one target.
     ///   - block: The work.

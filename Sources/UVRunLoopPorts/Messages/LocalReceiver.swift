@@ -146,19 +146,28 @@ final class LocalReceiver: TypedPortReceiver {
         }
         if hasMore { link.announce() }
         if let taken { return taken.get() }
+        return await awaitRequest(of: link, isolation: isolation)
+    }
+
+    /// Waits for a request, with none there before.
+    func awaitRequest(
+        of link: UVRunLoop.PortLink,
+        isolation: isolated (any Actor)?
+    ) async -> MessagePort.Request? {
         let outcome: TaskIntake<MessagePort.Request, Never>.Outcome = await UVRunLoop.suspend(
             on: link.loop,
             isolation: isolation
         ) { waiter in
             let (resumption, hasMore) = state.withLock { state in
                 let resumption = state.intake?.begin(waiter)
-                state.server?.setHeld(false)
+                // A task that was cancelled takes nothing.
+                state.server?.setHeld(state.intake?.isFull ?? false)
                 return (resumption, state.hasMore)
             }
             if hasMore { link.announce() }
             resumption?.perform()
-        } onCancel: {
-            state.withLock { $0.intake?.cancel() }?.perform()
+        } onCancel: { task in
+            state.withLock { $0.intake?.cancel(task) }?.perform()
         }
         return outcome.get()
     }

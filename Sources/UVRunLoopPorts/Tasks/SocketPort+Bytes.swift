@@ -62,10 +62,17 @@ extension UVRunLoop.SocketPort {
         isolation: isolated (any Actor)?
     ) async throws(UVRunLoop.SocketError) -> [UInt8]? {
         if Task.isCancelled { return nil }
-        let stream = stream
         let (taken, followUp) = stream.state.withLock { $0.takeForTask() }
         apply(followUp)
         if let taken { return try taken.get() }
+        return try await awaitBytes(isolation: isolation)
+    }
+
+    /// Waits for bytes, with none there before.
+    func awaitBytes(
+        isolation: isolated (any Actor)?
+    ) async throws(UVRunLoop.SocketError) -> [UInt8]? {
+        let stream = stream
         let outcome: StreamTasks.Taker.Outcome = await UVRunLoop.suspend(
             on: link.loop,
             isolation: isolation
@@ -73,8 +80,8 @@ extension UVRunLoop.SocketPort {
             let (resumption, followUp) = stream.state.withLock { $0.beginWait(waiter) }
             apply(followUp)
             resumption?.perform()
-        } onCancel: {
-            stream.state.withLock { $0.cancelWait() }?.perform()
+        } onCancel: { task in
+            stream.state.withLock { $0.cancelWait(of: task) }?.perform()
         }
         return try outcome.get()
     }

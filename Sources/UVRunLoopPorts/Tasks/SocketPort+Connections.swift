@@ -119,8 +119,8 @@ extension ListenerReceiver {
             }
             if wasHeld, port.isValid { port.updateInterest() }
             resumption?.perform()
-        } onCancel: {
-            state.withLock { $0.intake?.cancel() }?.perform()
+        } onCancel: { task in
+            state.withLock { $0.intake?.cancel(task) }?.perform()
         }
         return try outcome.get()
     }

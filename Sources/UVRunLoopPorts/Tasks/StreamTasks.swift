@@ -91,10 +91,14 @@ extension StreamState {
         return (resumption, resumeReading())
     }
 
-    mutating func cancelWait() -> StreamTasks.Taker.Resumption? { tasks[0].taker?.cancel() }
+    mutating func cancelWait(of task: TaskIdentity) -> StreamTasks.Taker.Resumption? {
+        tasks[0].taker?.cancel(task)
+    }
 
     private mutating func resumeReading() -> FollowUp {
-        guard lifecycle.isHeld, resources.descriptor != nil else { return FollowUp() }
+        // A task that was cancelled takes nothing.
+        guard lifecycle.isHeld, tasks[0].taker?.isFull != true, resources.descriptor != nil
+        else { return FollowUp() }
         lifecycle.isHeld = false
         return followUp()
     }

@@ -106,8 +106,8 @@ final class EventInbox<Event: Sendable>: Sendable {
         if Task.isCancelled { return nil }
         let outcome: Intake.Outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) {
             begin($0)?.perform()
-        } onCancel: {
-            state.withLock { $0.intake.cancel() }?.perform()
+        } onCancel: { task in
+            state.withLock { $0.intake.cancel(task) }?.perform()
         }
         return outcome.get()
     }

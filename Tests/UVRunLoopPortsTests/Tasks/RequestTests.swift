@@ -100,6 +100,26 @@ private let longLimit = Duration.seconds(900)
         }
     }
 
+    /// Between its look at what is there and its wait.
+    @Test func aTaskThatIsCancelledBeforeItWaitsLeavesTheRequest() async throws {
+        try await withPort { loop, port, place in
+            let receiver = try #require(port.link.receiver as? LocalReceiver)
+            let remotes = try [place.remote(), place.remote()]
+            for (index, remote) in remotes.enumerated() {
+                try await remote.send(id: Int32(index), data: [])
+                awaitIdleness(of: loop)
+            }
+            let cancelled = Task {
+                withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return await receiver.awaitRequest(of: port.link, isolation: nil)
+            }
+            #expect(await cancelled.value == nil)
+            awaitIdleness(of: loop)
+            #expect(await next(of: port)?.message.id == 0)
+            #expect(await next(of: port)?.message.id == 1)
+        }
+    }
+
     @Test func aLargeReplyIsSentWhileAMessageWaits() async throws {
         try await withPort { loop, port, place in
             let sample = sampleBytes(8 << 20)

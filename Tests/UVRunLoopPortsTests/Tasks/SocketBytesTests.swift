@@ -81,6 +81,30 @@ import Testing
         }
     }
 
+    /// Between its look at what is there and its wait.
+    @Test func aTaskThatIsCancelledBeforeItWaitsLeavesTheBytes() async throws {
+        try await UVRunLoop.withThread { loop in
+            let pair = try await SocketPair(loop)
+            pair.client.send([1])
+            #expect(try await pair.server.nextBytes() == [1])
+            pair.client.send([2])
+            let cancelled = Task {
+                while pair.server.stream.state.withLock({ !$0.lifecycle.isHeld }) {
+                    letTimePass(.milliseconds(1))
+                }
+                withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return try await pair.server.awaitBytes(isolation: nil)
+            }
+            #expect(try await cancelled.value == nil)
+            pair.client.send([3])
+            // In which a port that reads on would.
+            letTimePass(.milliseconds(5))
+            #expect(try await pair.server.nextBytes() == [2])
+            #expect(try await pair.server.nextBytes() == [3])
+            pair.close()
+        }
+    }
+
     /// A peer that sends without a pause must not keep a task that was told to end.
     @Test func aCancelledTaskGetsNoBytesThoughThereAreSome() async throws {
         try await UVRunLoop.withThread { loop in
