@@ -3,7 +3,8 @@ extension UVRunLoop {
     ///
     /// An element is the set of events since the element before. The descriptor is level-triggered:
     /// if it is still ready when the consumer waits again, the next element comes at once. Reads
-    /// and writes must expect `EAGAIN`. After `.hangUp`, the consumer should end the sequence.
+    /// and writes must expect `EAGAIN`. A `.hangUp` lasts, too: after one, the consumer should end
+    /// the sequence, because another comes whenever it waits.
     ///
     /// The sequence has one consumer. It ends when it is invalidated or released, when the loop's
     /// thread ends, and when the kernel refuses the descriptor, after a last `.hangUp`; a task that

@@ -66,9 +66,7 @@ import Testing
     @Test func whatAnotherThreadLetGoIsReleasedBeforeTheNextMessage() throws {
         try withCountedLoop { loop, driver in
             let log = EventLog()
-            let source = { (witness: Witness) in
-                UVRunLoop.Source { _ in withExtendedLifetime(witness) {} }
-            }(Witness("capture", log))
+            let source = sourceThatHolds(Box(Witness("capture", log)))
             runWithMessages(
                 log,
                 loop,
@@ -80,4 +78,9 @@ import Testing
             #expect(log.entries.prefix(5) == ["1", "2", "3", "capture gone", "4"])
         }
     }
+}
+
+/// Returns a source whose handler captures something that is not `Sendable`, and nothing else does.
+private func sourceThatHolds(_ capture: Box<Witness>) -> UVRunLoop.Source {
+    UVRunLoop.Source { _ in withExtendedLifetime(capture) {} }
 }
