@@ -78,8 +78,8 @@ private final class SharedIntake: Sendable {
             let outcome: Result<Int?, Never> = await UVRunLoop.suspend(on: nil, isolation: nil) {
                 task in
                 intake.withLock { $0.begin(task) }?.perform()
-            } onCancel: { task in
-                intake.withLock { $0.cancel(task) }?.perform()
+            } onCancel: { wait in
+                intake.withLock { $0.cancel(wait) }?.perform()
             }
             return outcome.get()
         }

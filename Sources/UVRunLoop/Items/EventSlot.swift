@@ -60,8 +60,8 @@ final class EventSlot<Element: Sendable>: Sendable {
         if isMissed { comeBack() }
     }
 
-    /// Ends the wait of a task that was cancelled.
-    func cancel(_ task: TaskIdentity) { state.withLock { $0.intake.cancel(task) }?.perform() }
+    /// Ends a wait whose task was cancelled.
+    func cancel(_ wait: WaitNumber) { state.withLock { $0.intake.cancel(wait) }?.perform() }
 }
 
 private struct SlotState<Element: Sendable> {

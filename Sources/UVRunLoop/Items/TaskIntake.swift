@@ -93,9 +93,9 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
         return nil
     }
 
-    /// Ends the wait of a task that was cancelled, unless it has its element, and another waits.
-    package mutating func cancel(_ task: TaskIdentity) -> Resumption? {
-        guard waiting?.identity == task else { return nil }
+    /// Ends a wait whose task was cancelled, unless it has its element, and another waits.
+    package mutating func cancel(_ wait: WaitNumber) -> Resumption? {
+        guard waiting?.wait == wait else { return nil }
         return waiting.take().map { Resumption(task: $0, outcome: .success(nil)) }
     }
 }

@@ -1,13 +1,3 @@
-/// Tells a task from all others, as long as it lives.
-package struct TaskIdentity: Equatable, Sendable {
-    private let hash: Int
-
-    /// The calling task's.
-    package static var current: TaskIdentity {
-        TaskIdentity(hash: unsafe withUnsafeCurrentTask { unsafe $0.hashValue })
-    }
-}
-
 /// The task that the calling code belongs to.
 package enum CurrentTask {
     /// Whether there is one.

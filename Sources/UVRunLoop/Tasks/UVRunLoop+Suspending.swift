@@ -5,14 +5,14 @@ extension UVRunLoop {
     ///   - loop: The loop on whose thread a task resumes that waits there; `nil` if there is none.
     ///   - isolation: The caller's actor.
     ///   - begin: Stores the task, which is to be resumed exactly once, unless it was cancelled.
-    ///   - cancel: Called with the task's identity when the task is cancelled: before `begin`, which
+    ///   - cancel: Called with the number of the wait when the task is cancelled: before `begin`, which
     ///     has to check for that, or after it, also if the task was resumed and has not gone on yet.
     /// - Returns: The value that the task was resumed with.
     package static func suspend<Value: Sendable>(
         on loop: UVRunLoop?,
         isolation: isolated (any Actor)?,
         _ begin: (WaitingTask<Value>) -> Void,
-        onCancel cancel: @Sendable (TaskIdentity) -> Void
+        onCancel cancel: @Sendable (WaitNumber) -> Void
     ) async -> Value {
         guard let loop else { return await suspend(isolation: isolation, begin, cancel) }
         return await loop.resumingHere(isolation: isolation) {
@@ -24,14 +24,14 @@ extension UVRunLoop {
     private static func suspend<Value: Sendable>(
         isolation: isolated (any Actor)?,
         _ begin: (WaitingTask<Value>) -> Void,
-        _ cancel: @Sendable (TaskIdentity) -> Void
+        _ cancel: @Sendable (WaitNumber) -> Void
     ) async -> Value {
-        let identity = TaskIdentity.current
+        let wait = WaitNumber.next()
         return await withTaskCancellationHandler {
             _ = isolation
-            return await WaitingTask.suspend(identity, isolation: isolation, begin)
+            return await WaitingTask.suspend(wait, isolation: isolation, begin)
         } onCancel: {
-            cancel(identity)
+            cancel(wait)
         }
     }
 

@@ -166,8 +166,8 @@ final class LocalReceiver: TypedPortReceiver {
             }
             if hasMore { link.announce() }
             resumption?.perform()
-        } onCancel: { task in
-            state.withLock { $0.intake?.cancel(task) }?.perform()
+        } onCancel: { wait in
+            state.withLock { $0.intake?.cancel(wait) }?.perform()
         }
         return outcome.get()
     }

@@ -80,8 +80,8 @@ extension UVRunLoop.SocketPort {
             let (resumption, followUp) = stream.state.withLock { $0.beginWait(waiter) }
             apply(followUp)
             resumption?.perform()
-        } onCancel: { task in
-            stream.state.withLock { $0.cancelWait(of: task) }?.perform()
+        } onCancel: { wait in
+            stream.state.withLock { $0.cancel(wait) }?.perform()
         }
         return try outcome.get()
     }

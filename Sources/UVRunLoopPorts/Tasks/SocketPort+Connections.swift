@@ -119,8 +119,8 @@ extension ListenerReceiver {
             }
             if wasHeld, port.isValid { port.updateInterest() }
             resumption?.perform()
-        } onCancel: { task in
-            state.withLock { $0.intake?.cancel(task) }?.perform()
+        } onCancel: { wait in
+            state.withLock { $0.intake?.cancel(wait) }?.perform()
         }
         return try outcome.get()
     }

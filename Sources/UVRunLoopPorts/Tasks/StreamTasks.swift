@@ -91,8 +91,8 @@ extension StreamState {
         return (resumption, resumeReading())
     }
 
-    mutating func cancelWait(of task: TaskIdentity) -> StreamTasks.Taker.Resumption? {
-        tasks[0].taker?.cancel(task)
+    mutating func cancel(_ wait: WaitNumber) -> StreamTasks.Taker.Resumption? {
+        tasks[0].taker?.cancel(wait)
     }
 
     private mutating func resumeReading() -> FollowUp {

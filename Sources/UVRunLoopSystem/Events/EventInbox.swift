@@ -106,8 +106,8 @@ final class EventInbox<Event: Sendable>: Sendable {
         if Task.isCancelled { return nil }
         let outcome: Intake.Outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) {
             begin($0)?.perform()
-        } onCancel: { task in
-            state.withLock { $0.intake.cancel(task) }?.perform()
+        } onCancel: { wait in
+            state.withLock { $0.intake.cancel(wait) }?.perform()
         }
         return outcome.get()
     }
