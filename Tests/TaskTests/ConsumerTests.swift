@@ -6,52 +6,54 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ConsumerTests {
     @Test func cancellingATaskThatHasItsElementEndsNoOtherWait() throws {
         let (slot, isBusy, goOn) = (EventSlot<Int>(merging: +), Signal(), Signal())
-        let (busy, other) = (try startLoopThread(), try startLoopThread())
-        let first = wait(for: slot, on: busy.runLoop)
-        // Once the first task waits, the thread that it is to go on on has no time.
-        Task(executorPreference: busy.runLoop.taskExecutor) {
-            isBusy.send()
-            waitInThread(for: goOn)
-        }
-        isBusy.wait()
-        #expect(slot.deliver(1))
-        let second = wait(for: slot, on: other.runLoop)
-        awaitJobs(of: other.runLoop)
-        first.task.cancel()
-        #expect(slot.deliver(2))
-        goOn.send()
-        #expect(first.element() == 1)
-        #expect(second.element() == 2)
-        for thread in [busy, other] {
-            thread.stop()
-            thread.join()
+        try withTwoLoops { busy, other in
+            let first = wait(for: slot, on: busy)
+            // Once the first task waits, the thread that it is to go on on has no time.
+            Task(executorPreference: busy.taskExecutor) {
+                isBusy.send()
+                waitInThread(for: goOn)
+            }
+            isBusy.wait()
+            #expect(slot.deliver(1))
+            let second = wait(for: slot, on: other)
+            awaitJobs(of: other)
+            first.task.cancel()
+            #expect(slot.deliver(2))
+            goOn.send()
+            #expect(first.element() == 1)
+            #expect(second.element() == 2)
         }
     }
 
     @Test func aTaskThatIsCancelledBeforeItWaitsIsNoConsumer() throws {
         let intake = SharedIntake()
-        let (busy, other) = (try startLoopThread(), try startLoopThread())
-        let second = intake.wait(on: other.runLoop)
-        awaitJobs(of: other.runLoop)
-        // Its look for an element came before its cancellation, and its wait comes after that.
-        let first = intake.wait(on: busy.runLoop, isCancelled: true)
-        #expect(first.element() == nil)
-        intake.offer(3)
-        #expect(second.element() == 3)
-        for thread in [busy, other] {
-            thread.stop()
-            thread.join()
+        try withTwoLoops { loop, other in
+            let second = intake.wait(on: other)
+            awaitJobs(of: other)
+            // Its look for an element came before its cancellation, and its wait comes after that.
+            let first = intake.wait(on: loop, isCancelled: true)
+            #expect(first.element() == nil)
+            intake.offer(3)
+            #expect(second.element() == 3)
         }
     }
 
     @Test func whatIsKeptWhenACancelledTaskWouldWaitStays() throws {
         let intake = SharedIntake()
-        let thread = try startLoopThread()
-        intake.offer(4)
-        #expect(intake.wait(on: thread.runLoop, isCancelled: true).element() == nil)
-        #expect(intake.wait(on: thread.runLoop).element() == 4)
-        thread.stop()
-        thread.join()
+        try withTwoLoops { loop, other in
+            intake.offer(4)
+            #expect(intake.wait(on: loop, isCancelled: true).element() == nil)
+            #expect(intake.wait(on: other).element() == 4)
+        }
+    }
+
+    private func withTwoLoops(_ body: (UVRunLoop, UVRunLoop) throws -> Void) throws {
+        let threads = (try startLoopThread(), try startLoopThread())
+        try body(threads.0.runLoop, threads.1.runLoop)
+        for thread in [threads.0, threads.1] {
+            thread.stop()
+            thread.join()
+        }
     }
 
     private func wait(for slot: EventSlot<Int>, on loop: UVRunLoop) -> Consumer {

@@ -38,11 +38,10 @@ extension UVRunLoop {
     @discardableResult
     public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
         if let loop = ThreadRecord.withCurrentLoop({ $0 }) { return loop }
-        guard ThreadRecord.current.identity == .main else {
-            return try prepareCurrent(on: makeUVDriver)
-        }
+        let record = ThreadRecord.current
+        guard record.identity == .main else { return try prepareCurrent(on: makeUVDriver) }
         let loop = try prepareMain()
-        ThreadRecord.current.loop = loop
+        record.loop = loop
         return loop
     }
 

@@ -85,17 +85,10 @@ import Testing
     @Test func aTaskThatIsCancelledBeforeItWaitsLeavesTheBytes() async throws {
         try await UVRunLoop.withThread { loop in
             let pair = try await SocketPair(loop)
-            pair.client.send([1])
-            #expect(try await pair.server.nextBytes() == [1])
-            pair.client.send([2])
-            let cancelled = Task {
-                while pair.server.stream.state.withLock({ !$0.lifecycle.isHeld }) {
-                    letTimePass(.milliseconds(1))
-                }
-                withUnsafeCurrentTask { unsafe $0?.cancel() }
-                return try await pair.server.awaitBytes(isolation: nil)
+            let bytes = try await inCancelledTask(of: pair, keeping: [2]) {
+                try await pair.server.awaitBytes(isolation: nil)
             }
-            #expect(try await cancelled.value == nil)
+            #expect(bytes == nil)
             pair.client.send([3])
             // In which a port that reads on would.
             letTimePass(.milliseconds(5))
@@ -109,19 +102,10 @@ import Testing
     @Test func aCancelledTaskGetsNoBytesThoughThereAreSome() async throws {
         try await UVRunLoop.withThread { loop in
             let pair = try await SocketPair(loop)
-            pair.client.send([1])
-            #expect(try await pair.server.nextBytes() == [1])
-            pair.client.send([2])
-            let cancelled = Task {
-                // Until they were read, and are kept.
-                for _ in 0..<60_000
-                where pair.server.stream.state.withLock({ !$0.lifecycle.isHeld }) {
-                    letTimePass(.milliseconds(1))
-                }
-                withUnsafeCurrentTask { $0?.cancel() }
-                return try await pair.server.nextBytes()
+            let bytes = try await inCancelledTask(of: pair, keeping: [2]) {
+                try await pair.server.nextBytes()
             }
-            #expect(try await cancelled.value == nil)
+            #expect(bytes == nil)
             #expect(try await pair.server.nextBytes() == [2])
             pair.close()
         }
@@ -286,6 +270,25 @@ import Testing
                 pair.close()
             }
         }
+    }
+
+    /// Takes bytes in a task that is cancelled when others were read, and are kept.
+    private func inCancelledTask(
+        of pair: SocketPair,
+        keeping kept: [UInt8],
+        _ take: @escaping @Sendable () async throws -> [UInt8]?
+    ) async throws -> [UInt8]? {
+        pair.client.send([1])
+        #expect(try await pair.server.nextBytes() == [1])
+        pair.client.send(kept)
+        let cancelled = Task {
+            for _ in 0..<60_000 where pair.server.stream.state.withLock({ !$0.lifecycle.isHeld }) {
+                letTimePass(.milliseconds(1))
+            }
+            withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await take()
+        }
+        return try await cancelled.value
     }
 
     private func isRefused(_ error: any Error) -> Bool {
