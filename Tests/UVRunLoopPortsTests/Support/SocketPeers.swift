@@ -170,10 +170,19 @@ final class Peer {
         nowhere.sa_family = sa_family_t(AF_UNSPEC)
         let status = connect(number, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
         precondition(status == 0 || errno == EINVAL, "The connection stays: \(errno).")
-        close()
+        release()
     }
 
+    /// Ends the connection in both directions and closes the socket.
+    ///
+    /// Closing alone would end it when the last copy is closed, and a child that another test forks
+    /// has one for a moment, in which a virtual clock reaches any limit.
     func close() {
+        if number >= 0 { shutdown(number, CInt(SHUT_RDWR)) }
+        release()
+    }
+
+    private func release() {
         if number >= 0 { Glibc.close(number) }
         number = -1
     }
