@@ -18,7 +18,10 @@ final class RemoteConnection: Sendable {
         self.didEnd = didEnd
     }
 
-    var isOpen: Bool { isOfThisProcess && state.withLock { $0.end == nil } }
+    var isOpen: Bool { isOfThisProcess && reasonOfEnd == nil }
+
+    /// The reason why the connection has ended; `nil` while it is open.
+    var reasonOfEnd: MessagePortError? { state.withLock { $0.end } }
 
     /// A forked child inherits the object; the connection stays its parent's.
     var isOfThisProcess: Bool { owner.isCurrent }

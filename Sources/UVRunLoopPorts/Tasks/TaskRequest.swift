@@ -186,25 +186,26 @@ final class TaskRequest: UVRunLoop.PortSource {
             port: TaskRequest,
             _ events: UVRunLoop.DescriptorSource.Events
         ) -> ServeResult {
-            guard let queued, isQueued || !isRequest else {
+            if let queued, isQueued || !isRequest {
+                // An error has ended the connection.
+                if case true? = try? connection.trySending(queued) { didSend(port) }
+            } else {
                 connection.receive()
-                if events != .readable {
-                    // Another sender has sent the rest of the request.
-                    didSend(port)
-                } else {
-                    // At its end, a connection drops what is queued and reads no more. Its socket
-                    // may remain full and readable, which would keep the loop busy.
-                    port.leaveIfAbandoned()
-                }
-                return ServeResult(wasHandled: true)
+                // Another sender has sent the rest of the request.
+                if events != .readable { didSend(port) }
             }
-            do throws(MessagePortError) {
-                if try connection.trySending(queued) { didSend(port) }
-            } catch {
-                wait.settle(.failure(error))
-                didSend(port)
-            }
+            leaveEndedConnection(port)
             return ServeResult(wasHandled: true)
+        }
+
+        /// Ends the request with its connection.
+        ///
+        /// Its task may have no turn for a long time, and a socket reports its end, and what nobody
+        /// reads any more, for as long as it is watched: that would keep the loop busy.
+        private func leaveEndedConnection(_ port: TaskRequest) {
+            guard let reason = connection.reasonOfEnd else { return }
+            wait.settle(.failure(reason))
+            port.leave()
         }
 
         /// Nothing tells of a reply or of room to send, so the request fails.
@@ -215,7 +216,7 @@ final class TaskRequest: UVRunLoop.PortSource {
             return ServeResult(wasHandled: true)
         }
 
-        /// All of the frame is sent, or nothing more can be.
+        /// All of the frame is sent.
         private func didSend(_ port: TaskRequest) {
             port.link.setEvents { .readable }
             if !isRequest { wait.settle(.success(nil)) }

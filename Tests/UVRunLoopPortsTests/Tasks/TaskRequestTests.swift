@@ -41,6 +41,37 @@ private let longLimit = Duration.seconds(900)
             #expect(isQuiet(loop))
         }
     }
+
+    /// A sender that has no turn for a while.
+    ///
+    /// The kernel reports the end of a socket for as long as a loop watches it.
+    @Test(arguments: [true, false])
+    func aRequestLeavesItsLoopAtTheEndOfTheConnectionBeforeItsTaskHasATurn(
+        isRequest: Bool
+    ) async throws {
+        let (connection, peer, remote) = try Place().connected()
+        let request = try request(sampleBytes(8 << 20), isRequest: isRequest, on: connection)
+        let executor = HeldExecutor()
+        let task = Task(executorPreference: executor) { try await request.outcome(longLimit, nil) }
+        executor.performNext()
+        #expect(request.link.loop != nil)
+        peer.socket.descriptor.shutDown()
+        try await yield(until: { request.link.loop == nil })
+        executor.release()
+        await #expect(throws: MessagePortError.becameInvalid) { try await task.value }
+        #expect(!remote.isValid)
+    }
+
+    /// A request, or a message without a reply, of which a part waits in its queue.
+    private func request(
+        _ data: [UInt8],
+        isRequest: Bool,
+        on connection: RemoteConnection
+    ) throws -> TaskRequest {
+        let frame = Frame.message(1, data)
+        if isRequest { return try TaskRequest(frame, on: connection) }
+        return TaskRequest(try #require(try connection.beginSending(frame)), on: connection)
+    }
 }
 
 /// Blocks a task's thread, which a test may do.
