@@ -7,6 +7,24 @@ extension UVRunLoop: EndsWithThread {
         registerMainQueue()
         // First, because a later step may wait for a thread that waits for one of these requests.
         let requests = closeRequests()
+        let remains = closeEngine()
+        ThreadRecord.forget(location)
+        identity.anchor.detach()
+        let blocks = closeBlocks()
+        notifyOfTheEnd(remains)
+        let local = local.here
+        local.spareSources = []
+        local.isDriverClosed = true
+        local.withDriver { $0.close() }
+        endTracing()
+        home.performReleases()
+        // Released here, after the driver was closed: a block's captures may call the loop, which
+        // accepts nothing any more.
+        withExtendedLifetime((blocks, requests)) {}
+    }
+
+    /// Has the items leave the loop, which accepts none from then on.
+    private func closeEngine() -> Engine.Remains {
         let remains = withEngine { engine in
             let remains = engine.close()
             for timer in remains.timers { timer.owner.leave() }
@@ -22,9 +40,10 @@ extension UVRunLoop: EndsWithThread {
         for record in remains.ports where record.port.link.descriptor != nil {
             record.port.link.owner.leave()
         }
-        ThreadRecord.forget(location)
-        identity.anchor.detach()
-        let blocks = closeBlocks()
+        return remains
+    }
+
+    private func notifyOfTheEnd(_ remains: Engine.Remains) {
         for timer in remains.timers { timer.loopDidEnd() }
         for record in remains.ports { record.port.loopDidEnd() }
         for (record, left) in remains.sources {
@@ -34,14 +53,5 @@ extension UVRunLoop: EndsWithThread {
             }
             record.source.makeModeCalls()
         }
-        let local = local.here
-        local.spareSources = []
-        local.isDriverClosed = true
-        local.withDriver { $0.close() }
-        endTracing()
-        home.performReleases()
-        // Released here, after the driver was closed: a block's captures may call the loop, which
-        // accepts nothing any more.
-        withExtendedLifetime((blocks, requests)) {}
     }
 }

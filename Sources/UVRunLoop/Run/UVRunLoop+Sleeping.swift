@@ -248,15 +248,27 @@ extension UVRunLoop {
             switch outcome {
             case .isForRun: isForRun = true
             case .isForNobody: break
-            case .rearm(let order):
-                let isCarriedOut = run.local.withDriver { $0.rearm(order) }
-                if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
-                // libuv does not tell a hang-up that comes with other events.
-                guard run.local.withDriver({ $0.findHangUp(&report) }) else { continue }
-                let hangUp = withEngine { $0.record(report, in: mode) }
-                if case .isForRun = hangUp { isForRun = true }
+            case .rearm(let order): if rearm(order, after: &report, &run) { isForRun = true }
             }
         }
         return (count, isForRun)
+    }
+
+    /// Watches a descriptor for what its report has left, and records a hang-up, which libuv does
+    /// not tell if it comes with other events.
+    ///
+    /// - Returns: Whether the run can serve the hang-up.
+    @inline(__always)
+    private func rearm(
+        _ order: WatchOrder,
+        after report: inout ReadyReport,
+        _ run: inout Run
+    ) -> Bool {
+        let isCarriedOut = run.local.withDriver { $0.rearm(order) }
+        if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
+        guard run.local.withDriver({ $0.findHangUp(&report) }) else { return false }
+        let mode = run.modeIndex
+        guard case .isForRun = withEngine({ $0.record(report, in: mode) }) else { return false }
+        return true
     }
 }
