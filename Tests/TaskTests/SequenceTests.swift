@@ -145,6 +145,19 @@ import Testing
         }
     }
 
+    /// The descriptor is blocking again, and may be closed: its owner would wait for ever.
+    @Test(arguments: DriverKind.allCases, [false, true])
+    func anEventThatNobodyTookIsNotToldAfterTheEnd(kind: DriverKind, isHangUp: Bool) throws {
+        try withLoop(kind) { loop, _ in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            if isHangUp { pipe.closeWriteEnd() } else { pipe.write("x") }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            readiness.invalidate()
+            try runTask(on: loop) { #expect(await first(of: readiness) == nil) }
+        }
+    }
+
     /// A consumer that works between two reads finds `EAGAIN`, and does not block its loop.
     @Test func descriptorOfASequenceIsNonBlockingUntilTheSequenceEnds() throws {
         try withLoop(.uv) { loop, _ in

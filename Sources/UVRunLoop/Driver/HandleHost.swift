@@ -80,12 +80,18 @@ package final class HandleHost {
     /// - Throws: The kernel's refusal; the handle can only be closed then.
     package func register() throws(UVError) { try accepted(unsafe cuv_loop_register(uvLoop)) }
 
+    /// The number of sources that were noted and not announced.
+    var notedCount: Int { noted.count }
+
     /// Makes the noted sources ready.
-    func announceNoted() {
+    ///
+    /// - Parameter isOfPoll: Whether the latest poll has noted them; otherwise they are ready from
+    ///   now on, lower orders first.
+    func announceNoted(ofPoll isOfPoll: Bool) {
         guard !noted.isEmpty else { return }
         var ready = exchange(&noted, with: [])
-        if ready.count > 1 { ready.sort { $0.order < $1.order } }
-        for handle in ready { handle.announce() }
+        if !isOfPoll { ready.sort { $0.order < $1.order } }
+        for handle in ready { handle.announce(ofPoll: isOfPoll) }
     }
 
     /// Closes all handles and cancels all requests; libuv's close callbacks are still to come.
@@ -103,11 +109,13 @@ package final class HandleHost {
 ///
 /// > Threading: The loop's own thread.
 package protocol HostedHandle: AnyObject {
-    /// The order of the handle's source; among those noted in one poll, lower ones are first.
+    /// The order of the handle's source.
     var order: Int { get }
 
     /// Makes the handle's source ready; called after `uv_run` has returned, while no lock is held.
-    func announce()
+    ///
+    /// - Parameter isOfPoll: Whether the source counts as one that the latest poll has reported.
+    func announce(ofPoll isOfPoll: Bool)
 
     /// Closes the handle, or cancels the request, because the loop ends.
     func loopWillEnd()

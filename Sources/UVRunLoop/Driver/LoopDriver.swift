@@ -25,13 +25,17 @@ package protocol LoopDriver: AnyObject {
     ///   - now: The loop's current time, or a time slightly before; ignored without a moment.
     func wait(until moment: Moment?, now: Int64)
 
-    /// The number of descriptors that the latest poll or wait found ready.
+    /// The number of descriptors and hosted sources that the latest poll or wait found ready.
     var readyCount: Int { get }
 
     /// Takes the next report of the latest poll or wait; `nil` when there is none left.
     ///
     /// All reports are taken before the next poll or wait.
     func takeReport() -> ReadyReport?
+
+    /// Makes the hosted sources ready that the latest poll or wait found; called before the next
+    /// one.
+    func announceHosted()
 
     /// Watches descriptors as the orders say.
     ///
@@ -83,6 +87,8 @@ extension LoopDriver {
     package func reclaim(lost: (ReadyReport) -> Void) {}
 
     package func findHangUp(_ report: inout ReadyReport) -> Bool { false }
+
+    package func announceHosted() {}
 
     package func forgetReleased() {}
     package func lend() -> UnsafeMutablePointer<uv_loop_t>? { nil }

@@ -99,7 +99,7 @@ final class UVDriver: LoopDriver {
         // next poll, but for those that it has stopped to watch.
         guard hasClosed || hostHoldsHandles, !foreignHandles.mayBeThere else { return }
         run(UV_RUN_NOWAIT)
-        handleHost?.announceNoted()
+        handleHost?.announceNoted(ofPoll: false)
         while let report = takeReport() {
             if report.details.contains(.unwatched) { lost(report) }
         }
@@ -196,7 +196,7 @@ final class UVDriver: LoopDriver {
 
     // MARK: Descriptors
 
-    var readyCount: Int { reports.count }
+    var readyCount: Int { reports.count + (handleHost?.notedCount ?? 0) }
 
     func takeReport() -> ReadyReport? {
         while var report = reports.takeNext() {
@@ -356,13 +356,13 @@ final class UVDriver: LoopDriver {
 
     private func pollByLibuv() {
         if foreignHandles.mayBeThere { pollWithForeignHandles() } else { run(UV_RUN_NOWAIT) }
-        handleHost?.announceNoted()
     }
 
     private func waitByLibuv() {
         if foreignHandles.mayBeThere { waitWithForeignHandles() } else { sleep() }
-        handleHost?.announceNoted()
     }
+
+    func announceHosted() { handleHost?.announceNoted(ofPoll: true) }
 
     // MARK: The end
 

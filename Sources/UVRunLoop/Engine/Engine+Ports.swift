@@ -278,12 +278,18 @@ extension GenericEngine {
     /// Queues a port for an event that the kernel does not report.
     ///
     /// A port whose handler is running is queued when the call ends.
-    mutating func announce(_ ticket: Ticket) {
+    ///
+    /// - Parameters:
+    ///   - ticket: The port.
+    ///   - isOfPoll: Whether the latest poll has found the event.
+    mutating func announce(_ ticket: Ticket, ofPoll isOfPoll: Bool = false) {
         let serial = nextSerial()
+        let poll = latestPoll
         summary.mayHoldReady = true
         ports.modify(ticket, in: &modes) { record, modes in
             record.hasAnnouncement = true
-            if !record.isBeingCalled { record.queueAnnouncement(at: serial, in: &modes) }
+            guard !record.isBeingCalled else { return }
+            record.queueAnnouncement(at: isOfPoll ? record.serial(in: poll) : serial, in: &modes)
         }
     }
 

@@ -64,6 +64,7 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var timers = TimerQueue<Items.Timer>()
     var signalled = ReadyQueue()
     var ready = ReadyQueue()
+    var contest = PassContest()
     var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []

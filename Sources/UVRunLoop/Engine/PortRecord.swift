@@ -117,7 +117,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
         self.poll = poll.number
         isQueued = true
-        takeTurn(at: poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial)
+        takeTurn(at: serial(in: poll))
         if let heapSlot = attachment.heapSlot(in: mode) { enqueue(heapSlot, in: &modes[mode]) }
     }
 
@@ -138,6 +138,11 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         // Even if it is in no mode: it is queued in a mode that it joins later.
         takeTurn(at: serial)
         attachment.forEach { enqueue($0.heapSlot, in: &modes[$0.mode]) }
+    }
+
+    /// The serial number at which a poll has found it ready.
+    func serial(in poll: PollStamp) -> UInt64 {
+        poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial
     }
 
     private mutating func takeTurn(at serial: UInt64) {

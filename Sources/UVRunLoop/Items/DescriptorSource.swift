@@ -161,7 +161,7 @@ private final class DescriptorReceiver: TypedPortReceiver {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
     private let handler: HomeBound<DescriptorCall>
-    /// Watched instead of a file; it lives as long as the source.
+    /// Watched instead of a file.
     private let standIn: FileStandIn?
 
     /// Whether the source becomes invalid with its loop; others may be added to another one.
@@ -193,7 +193,10 @@ private final class DescriptorReceiver: TypedPortReceiver {
         return ServeResult(wasHandled: true)
     }
 
-    func releaseHandler() { handler.release() }
+    func releaseHandler() {
+        standIn?.close()
+        handler.release()
+    }
 
     func loopDidEnd(port source: UVRunLoop.DescriptorSource) {
         if endsWithLoop { source.invalidate() }

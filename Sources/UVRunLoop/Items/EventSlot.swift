@@ -41,6 +41,18 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// Ends the sequence; an element that is kept is still given out.
     func finish() { state.withLock { $0.intake.finish() }?.perform() }
 
+    /// Ends the sequence, and drops an element that is kept.
+    ///
+    /// - Parameter release: Called before a task that waits is resumed.
+    func end(_ release: () -> Void = {}) {
+        let (resumption, dropped) = state.withLock { state in
+            (state.intake.finish(), state.intake.takeKept())
+        }
+        release()
+        resumption?.perform()
+        withExtendedLifetime(dropped) {}
+    }
+
     // MARK: The task
 
     /// Takes the element that nobody waited for, or the end; returns `nil` if there is neither.

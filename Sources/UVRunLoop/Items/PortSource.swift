@@ -76,9 +76,12 @@ extension UVRunLoop {
         /// ``PortReceiver/isReady`` when it is added to one.
         ///
         /// > Threading: Any thread.
-        package func announce() {
+        ///
+        /// - Parameter isOfPoll: Whether the loop's latest poll has found the event, and the port
+        ///   takes its place among those that it reported.
+        package func announce(ofPoll isOfPoll: Bool = false) {
             owner.withLock { _, engine in
-                engine.announce(ticket)
+                engine.announce(ticket, ofPoll: isOfPoll)
             } nowhere: {
             } afterwards: { loop in
                 loop.portDidAnnounce()

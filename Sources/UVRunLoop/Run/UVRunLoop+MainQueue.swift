@@ -51,6 +51,8 @@ extension UVRunLoop {
         let isNotified = isMain && Self.mainQueueState.load(ordering: .acquiring) == .notified
         guard isNotified || DispatchMainQueue.isInUse else { return }
         guard isMain else { return Self.notifyMainLoop() }
+        // Without a descriptor for the queue's events, libdispatch would end the process.
+        guard (try? Descriptor.epollSet()) != nil else { return }
         Self.mainQueueState.store(.settled, ordering: .relaxed)
         if let source = MainQueueSource() { add(source, forMode: .common) }
     }

@@ -106,14 +106,16 @@ extension UVRunLoop {
             || (run.view.holdsPorts && summary.mayHoldReady)
     }
 
-    /// Step 9: port first, unless the previous pass served one and a timer is due.
+    /// Step 9: port first, unless the previous pass served one and a timer is due; see
+    /// ``PassContest``.
     private func pendingEvent(_ run: inout Run) -> PassEvent {
         if let delivery = run.delivery.take() { return .port(delivery) }
         let mode = run.modeIndex
         let (prefersTimer, poll) = (run.local.servedPort, run.pollNumber)
         return withEngine { engine -> PassEvent in
             if let soonest = engine.soonestQueued(in: mode), soonest <= run.now(by: waker),
-                prefersTimer || !engine.hasReadyPort(in: mode, since: poll)
+                !engine.hasReadyPort(in: mode, since: poll)
+                    || engine.modes[mode].contest.timersComeFirst(prefersTimer)
             {
                 engine.beginBatch(in: mode, now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {

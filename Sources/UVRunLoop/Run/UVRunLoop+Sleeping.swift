@@ -193,7 +193,8 @@ extension UVRunLoop {
         var (found, isForRun) = (0, false)
         let readyCount = run.local.withDriver { $0.readyCount }
         if readyCount > 0 {
-            (found, isForRun) = recordReports(of: number, mayTake: readyCount == 1, &run)
+            (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
+            if found < readyCount { announceHosted(of: number, run) }
         } else if run.view.holdsPorts, summary.mayHoldReady || run.hasSkippedPoll {
             withEngine { $0.pollNumber = number }
         }
@@ -222,19 +223,19 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - poll: The poll's number.
-    ///   - mayTake: Whether there is only one report.
+    ///   - readyCount: How many descriptors and hosted sources the poll has found.
     ///   - run: The run.
     /// - Returns: The number of reports, and whether the run can serve any of them.
     private func recordReports(
         of poll: Int64,
-        mayTake: Bool,
+        upTo readyCount: Int,
         _ run: inout Run
     ) -> (count: Int, isForRun: Bool) {
         let mode = run.modeIndex
         // Another thread may have added an observer while the loop slept.
         refresh(&run)
         // An observer called before the port is served may change what there is to serve.
-        let mayTake = mayTake && !run.view.isSleepObserved
+        let mayTake = readyCount == 1 && !run.view.isSleepObserved
         let now = mayTake && run.view.holdsTimers ? run.now(by: waker) : 0
         var (count, isForRun) = (0, false)
         while var report = run.local.withDriver({ $0.takeReport() }) {
@@ -252,6 +253,15 @@ extension UVRunLoop {
             }
         }
         return (count, isForRun)
+    }
+
+    /// Makes the hosted sources ready that a poll has found, as of that poll.
+    @inline(never)
+    private func announceHosted(of poll: Int64, _ run: borrowing Run) {
+        withEngine { engine in
+            if engine.pollNumber != poll { engine.pollNumber = poll }
+        }
+        run.local.withDriver { $0.announceHosted() }
     }
 
     /// Watches a descriptor for what its report has left, and records a hang-up, which libuv does

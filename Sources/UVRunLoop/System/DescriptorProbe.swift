@@ -14,6 +14,8 @@ package enum DescriptorProbe {
         isReadOnly: Bool
     ) throws(UVError) -> FileStandIn? {
         let epoll = try Descriptor.epollSet()
+        // The number of one that is closed is often the next to be given out.
+        guard epoll.number != descriptor else { throw .badDescriptor }
         let status = cuv_epoll_add(epoll.number, descriptor, 0)
         if status == UVError.notPermitted.rawValue, StandardDescriptors.all.contains(descriptor) {
             return try FileStandIn(for: descriptor, canEnd: isReadOnly)

@@ -55,13 +55,15 @@ extension UVRunLoop {
         /// Ends the sequence.
         ///
         /// When this returns, the kernel no longer watches the descriptor, if no other source does,
-        /// and its owner may close it.
+        /// its owner may close it, and no task is told of events any more. One that was told before
+        /// may still be about to read, and the descriptor has its blocking mode again: end the
+        /// sequence in the task that reads, or await that task before the descriptor is closed.
         ///
         /// > Threading: Any thread.
         public func invalidate() {
             source.invalidate()
             // The handler, which would end it, is released later if it is being called.
-            use.end()
+            slot.end { use.end() }
         }
 
         deinit {

@@ -15,24 +15,25 @@ final class ConnectionSource: UVRunLoop.PortSource {
         _ events: UVRunLoop.DescriptorSource.Events,
         _ serve: @escaping @Sendable (ConnectionSource) -> Void = { _ in }
     ) {
+        let socket = connection.socket
         link = UVRunLoop.PortLink(
-            descriptor: connection.socket.descriptor.number,
+            descriptor: socket?.descriptor.number,
             events: events,
             order: 0,
-            receiver: Receiver(connection, serve)
+            receiver: Receiver(socket, serve)
         )
     }
 
     private final class Receiver: TypedPortReceiver {
         // Keeps the socket open while a loop watches it.
-        private let connection: RemoteConnection
+        private let socket: SharedSocket?
         private let serve: @Sendable (ConnectionSource) -> Void
 
         init(
-            _ connection: RemoteConnection,
+            _ socket: SharedSocket?,
             _ serve: @escaping @Sendable (ConnectionSource) -> Void
         ) {
-            self.connection = connection
+            self.socket = socket
             self.serve = serve
         }
 

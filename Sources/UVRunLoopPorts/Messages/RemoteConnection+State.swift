@@ -43,10 +43,16 @@ extension RemoteConnection {
         }
     }
 
-    /// Those who wait for replies when the connection ends.
-    typealias EndedSenders = (sources: [ReplySource], tasks: [TaskWait<[UInt8]?>])
+    /// What a connection leaves at its end: its socket, and those who wait for replies.
+    struct Remains: Sendable {
+        let socket: SharedSocket
+        let sources: [ReplySource]
+        let tasks: [TaskWait<[UInt8]?>]
+    }
 
     struct State: Sendable {
+        /// `nil` once the connection has ended.
+        private(set) var socket: SharedSocket?
         var parser: FrameParser
         var sendQueue = FrameQueue()
         /// Sorted by number.
@@ -63,7 +69,12 @@ extension RemoteConnection {
         /// Whether the thread for replies reads them.
         var isReadingLateReplies = false
         /// The reason why the connection has ended; `nil` while it is open.
-        var end: MessagePortError?
+        private(set) var end: MessagePortError?
+
+        init(_ socket: SharedSocket, _ parser: FrameParser) {
+            self.socket = socket
+            self.parser = parser
+        }
 
         func index(of number: UInt64) -> Int? { requests.firstIndex { $0.number == number } }
 
@@ -85,17 +96,31 @@ extension RemoteConnection {
             return sent.map(\.link)
         }
 
+        /// Sends queued frames, as much as the socket accepts.
+        ///
+        /// - Returns: Whether the other side still receives.
+        mutating func flush() -> Bool {
+            do throws(UVError) {
+                if let socket { _ = try sendQueue.flush(to: socket.descriptor) }
+                return true
+            } catch {
+                return false
+            }
+        }
+
         /// Ends the connection.
         ///
-        /// - Returns: Who has to be told.
-        mutating func end(for reason: MessagePortError) -> EndedSenders {
+        /// - Returns: What is left; `nil` if it had ended already.
+        mutating func end(for reason: MessagePortError) -> Remains? {
+            guard let socket = socket.take() else { return nil }
             end = reason
             let tasks = takeTasks()
             for index in requests.indices { requests[index].fail(reason) }
             sendQueue.removeAll()
             sendSources = []
             lateReplies = 0
-            return (exchange(&replySources, with: []), tasks)
+            let sources = exchange(&replySources, with: [])
+            return Remains(socket: socket, sources: sources, tasks: tasks)
         }
 
         /// Removes the requests of tasks.

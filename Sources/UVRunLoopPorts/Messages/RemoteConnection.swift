@@ -5,20 +5,22 @@ import UVRunLoop
 /// There is no dedicated thread: a thread that sends also sends what others have queued, and one
 /// that waits for a reply also receives replies for others and notifies their loops.
 final class RemoteConnection: Sendable {
-    let socket: SharedSocket
     private let state: Guarded<State>
     private let didEnd: @Sendable () -> Void
     private let owner = OwnerProcess()
 
     /// `didEnd` is called once, without a lock, when the connection has ended.
     init(_ socket: SharedSocket, maximumReply: Int, didEnd: @escaping @Sendable () -> Void) {
-        self.socket = socket
         let parser = FrameParser(side: .remote, maximumPayload: maximumReply)
-        state = Guarded(State(parser: parser))
+        state = Guarded(State(socket, parser))
         self.didEnd = didEnd
     }
 
     var isOpen: Bool { isOfThisProcess && reasonOfEnd == nil }
+
+    /// The socket, which stays open for as long as the caller keeps it; `nil` once the connection
+    /// has ended.
+    var socket: SharedSocket? { state.withLock { $0.socket } }
 
     /// The reason why the connection has ended; `nil` while it is open.
     var reasonOfEnd: MessagePortError? { state.withLock { $0.end } }
@@ -47,8 +49,8 @@ final class RemoteConnection: Sendable {
     func beginSending(_ frame: Frame) throws(MessagePortError) -> FrameQueue.ID? {
         try checkProcess()
         let result = try state.withLock { state throws(MessagePortError) -> SendResult in
-            guard state.end == nil else { throw .isInvalid }
-            return send(frame, &state)
+            guard let socket = state.socket else { throw .isInvalid }
+            return send(frame, to: socket, &state)
         }
         return try id(of: result)
     }
@@ -63,12 +65,12 @@ final class RemoteConnection: Sendable {
         frame.kind = .request
         let (result, number) = try state.withLock {
             [frame] state throws(MessagePortError) -> (SendResult, UInt64) in
-            guard state.end == nil else { throw .isInvalid }
+            guard let socket = state.socket else { throw .isInvalid }
             state.lastNumber += 1
             state.requests.append(PendingRequest(number: state.lastNumber, sender: sender))
             var frame = frame
             frame.number = state.lastNumber
-            return (send(frame, &state), state.lastNumber)
+            return (send(frame, to: socket, &state), state.lastNumber)
         }
         do throws(MessagePortError) {
             return (try id(of: result), number)
@@ -78,7 +80,11 @@ final class RemoteConnection: Sendable {
         }
     }
 
-    private func send(_ frame: Frame, _ state: inout State) -> SendResult {
+    private func send(
+        _ frame: Frame,
+        to socket: SharedSocket,
+        _ state: inout State
+    ) -> SendResult {
         do throws(UVError) {
             let queued = try state.sendQueue.send(frame, to: socket.descriptor)
             return queued.map(SendResult.queued) ?? .done
@@ -107,7 +113,7 @@ final class RemoteConnection: Sendable {
         let (isGone, isSound, sent) = try state.withLock {
             state throws(MessagePortError) -> (Bool, Bool, [UVRunLoop.PortLink]) in
             if let reason = state.end { throw reason }
-            let isSound = flush(&state)
+            let isSound = state.flush()
             return (!state.sendQueue.contains(id), isSound, state.takeSourcesOfSent())
         }
         for link in sent { link.announce() }
@@ -145,13 +151,13 @@ final class RemoteConnection: Sendable {
     /// Under one lock, so that no other sender sends the rest after its own was told otherwise.
     @discardableResult
     func withdraw(_ id: FrameQueue.ID, keepingRest keepsRest: Bool = false) -> Withdrawal {
-        let (result, senders) = state.withLock { state -> (Withdrawal, EndedSenders?) in
+        let (result, remains) = state.withLock { state -> (Withdrawal, Remains?) in
             if let reason = state.end { return (.connectionEnded(reason), nil) }
             guard state.sendQueue.contains(id) else { return (.wasSent, nil) }
             if state.sendQueue.withdraw(id) { return (.withdrawn, nil) }
             return (.wasPartlySent, keepsRest ? nil : state.end(for: .becameInvalid))
         }
-        if let senders { didEnd(.becameInvalid, senders) }
+        if let remains { didEnd(.becameInvalid, remains) }
         return result
     }
 
@@ -163,16 +169,6 @@ final class RemoteConnection: Sendable {
         case .wasSent: return
         case .withdrawn, .wasPartlySent: throw .sendTimedOut
         case .connectionEnded(let reason): throw reason
-        }
-    }
-
-    /// - Returns: Whether the other side still receives.
-    private func flush(_ state: inout State) -> Bool {
-        do throws(UVError) {
-            _ = try state.sendQueue.flush(to: socket.descriptor)
-            return true
-        } catch {
-            return false
         }
     }
 
@@ -285,7 +281,7 @@ final class RemoteConnection: Sendable {
 
     private func read(_ state: inout State, for own: ReplySource?) -> ReadOutcome {
         var outcome = ReadOutcome()
-        guard state.end == nil else { return outcome }
+        guard let socket = state.socket else { return outcome }
         do throws(UVError) {
             let input = try socket.descriptor.read { bytes in
                 dispatch(bytes, &state, &outcome, except: own)
@@ -381,18 +377,19 @@ final class RemoteConnection: Sendable {
     @discardableResult
     func end(_ reason: MessagePortError) -> MessagePortError? {
         guard isOfThisProcess else { return nil }
-        let (senders, earlier) = state.withLock { state -> (EndedSenders?, MessagePortError?) in
-            state.end.map { (nil, $0) } ?? (state.end(for: reason), nil)
+        let (remains, earlier) = state.withLock { state in
+            let earlier = state.end
+            return (state.end(for: reason), earlier)
         }
-        if let senders { didEnd(reason, senders) }
+        if let remains { didEnd(reason, remains) }
         return earlier
     }
 
-    private func didEnd(_ reason: MessagePortError, _ senders: EndedSenders) {
-        // Tells the other side at once, even if the descriptor is kept open for longer.
-        socket.descriptor.shutDown()
-        senders.sources.forEach { $0.connectionDidEnd() }
-        senders.tasks.forEach { $0.settle(.failure(reason)) }
+    private func didEnd(_ reason: MessagePortError, _ remains: Remains) {
+        // Tells the other side at once: whoever watches or polls the socket keeps it open.
+        remains.socket.descriptor.shutDown()
+        remains.sources.forEach { $0.connectionDidEnd() }
+        remains.tasks.forEach { $0.settle(.failure(reason)) }
         didEnd()
     }
 }

@@ -84,7 +84,7 @@ extension UVRunLoop.MessagePort.Remote {
                 _ = try translating { () throws(UVError) in
                     // Another sender may send the message, and then fill the socket again.
                     let check = min(date, Duration.milliseconds(10).fromNow)
-                    return try connection.socket.descriptor.wait(forWriting: true, until: check)
+                    return try connection.socket?.descriptor.wait(forWriting: true, until: check)
                 }
             }
         } catch {
@@ -210,7 +210,7 @@ struct ReplyWait {
             }
         }
         // Another thread may read the reply without notifying this one, so check regularly.
-        _ = try? connection.socket.descriptor.wait(forWriting: forWriting, until: nextCheck)
+        _ = try? connection.socket?.descriptor.wait(forWriting: forWriting, until: nextCheck)
         connection.receive()
     }
 }

@@ -25,9 +25,10 @@ final class ReplySource: UVRunLoop.PortSource {
     private static let parkingMode = UVRunLoop.Mode("UVRunLoop.MessagePort.parked")
 
     init(_ connection: RemoteConnection, _ loop: UVRunLoop) {
-        receiver = Receiver(connection, loop)
+        let socket = connection.socket
+        receiver = Receiver(connection, socket, loop)
         link = UVRunLoop.PortLink(
-            descriptor: connection.socket.descriptor.number,
+            descriptor: socket?.descriptor.number,
             events: .readable,
             order: 0,
             keepsModes: false,
@@ -83,10 +84,13 @@ final class ReplySource: UVRunLoop.PortSource {
 extension ReplySource {
     private final class Receiver: TypedPortReceiver {
         let connection: RemoteConnection
+        // Keeps the socket open while a loop watches it.
+        private let socket: SharedSocket?
         let loop: UVRunLoop
 
-        init(_ connection: RemoteConnection, _ loop: UVRunLoop) {
+        init(_ connection: RemoteConnection, _ socket: SharedSocket?, _ loop: UVRunLoop) {
             self.connection = connection
+            self.socket = socket
             self.loop = loop
         }
 

@@ -47,9 +47,10 @@ final class TaskRequest: UVRunLoop.PortSource {
     ) {
         self.wait = wait
         self.number = number
-        receiver = Receiver(connection, wait, queued, isRequest: number != nil)
+        let socket = connection.socket
+        receiver = Receiver(connection, socket, wait, queued, isRequest: number != nil)
         link = UVRunLoop.PortLink(
-            descriptor: connection.socket.descriptor.number,
+            descriptor: socket?.descriptor.number,
             events: receiver.interest,
             order: 0,
             receiver: receiver
@@ -153,19 +154,22 @@ final class TaskRequest: UVRunLoop.PortSource {
     }
 
     final class Receiver: TypedPortReceiver {
-        // Keeps the socket open while a loop watches it.
         let connection: RemoteConnection
+        // Keeps the socket open while a loop watches it.
+        private let socket: SharedSocket?
         private let wait: TaskWait<[UInt8]?>
         let queued: FrameQueue.ID?
         private let isRequest: Bool
 
         init(
             _ connection: RemoteConnection,
+            _ socket: SharedSocket?,
             _ wait: TaskWait<[UInt8]?>,
             _ queued: FrameQueue.ID?,
             isRequest: Bool
         ) {
             self.connection = connection
+            self.socket = socket
             self.wait = wait
             self.queued = queued
             self.isRequest = isRequest

@@ -36,6 +36,9 @@ final class InputReader: Sendable {
         }
     }
 
+    /// Closes what is watched instead of a file; no loop watches it any more.
+    func close() { standIn?.close() }
+
     func attach(_ link: UVRunLoop.PortLink) { state.withLock { $0.link = link } }
 
     /// Reads what there is.

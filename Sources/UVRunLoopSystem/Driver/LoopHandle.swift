@@ -47,10 +47,10 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
     final var order: Int { link?.order ?? 0 }
 
-    final func announce() {
+    final func announce(ofPoll isOfPoll: Bool = false) {
         isNoted = false
         eventsWereNoted()
-        link?.announce()
+        link?.announce(ofPoll: isOfPoll)
     }
 
     /// Called on the loop's thread, outside of libuv, when events were noted.

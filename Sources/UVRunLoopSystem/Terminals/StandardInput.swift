@@ -7,7 +7,9 @@ extension UVRunLoop {
     /// The bytes are told in the modes to which the source was added, one read per call. What is
     /// not taken stays in the kernel. After the end of the input, or a failure, the source becomes
     /// invalid. The descriptor is not closed. Descriptors 0, 1 and 2 keep their blocking mode,
-    /// which they share with other processes; another one is non-blocking while it is watched.
+    /// which they share with other processes; another one is non-blocking while it is watched. For a
+    /// file or `/dev/null`, which the kernel does not watch, the source has two descriptors of its
+    /// own until it is invalid.
     ///
     /// The source becomes invalid when the thread of its loop ends while it is in a mode.
     ///
@@ -87,6 +89,7 @@ extension UVRunLoop {
                     if let event = reader.fail(error) { inbox.append(event) }
                 },
                 didTake: { reader.resume() },
+                didRelease: { reader.close() },
                 isLast: { event in
                     if case .bytes = event { false } else { true }
                 }

@@ -55,6 +55,13 @@ case "empty":
     loop.addCommonMode(aside)
     runOnce(aside, for: .milliseconds(5))
 
+case "full":
+    let table = FullTable()
+    runOnce(for: .milliseconds(5))
+    table.clear()
+    onMain("block") { loop.stop() }
+    runOnce(for: .seconds(60))
+
 case "batch":
     let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in tell("pass") }
     loop.add(observer, forMode: .default)

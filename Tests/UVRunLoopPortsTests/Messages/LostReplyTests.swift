@@ -18,7 +18,7 @@ import Testing
             }
             try onAnotherThread {
                 let remote = try place.remote()
-                refuseWatching(remote.connection.socket.descriptor.number)
+                refuseWatching(remote.connection.socket?.descriptor.number ?? -1)
                 let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in isAllowed.send() }
                 UVRunLoop.current.add(timer, forMode: .reply)
                 for number in 1...3 as ClosedRange<UInt8> {
@@ -42,7 +42,7 @@ import Testing
             try onAnotherThread {
                 let loop = UVRunLoop.current
                 let remote = try place.remote()
-                refuseWatching(remote.connection.socket.descriptor.number)
+                refuseWatching(remote.connection.socket?.descriptor.number ?? -1)
                 let error = SharedBox<MessagePortError?>(nil)
                 Task(executorPreference: loop.taskExecutor) {
                     do {

@@ -22,6 +22,34 @@ import Testing
         server.stop()
     }
 
+    /// A program that keeps ports that have ended keeps no descriptors with them.
+    @Test(arguments: [true, false])
+    func aPortThatIsInvalidHasClosedItsSocket(isAdded: Bool) throws {
+        let place = Place()
+        let server = try PortServer(place) { _, message in message.data }
+        try onAnotherThread {
+            let loop = UVRunLoop.current
+            let remote = try place.remote()
+            if isAdded { loop.add(remote, forMode: .default) }
+            #expect(try remote.request([1]) == [1])
+            weak let socket = remote.connection.socket
+            #expect(socket != nil)
+            remote.invalidate()
+            #expect(socket == nil)
+            withExtendedLifetime(remote) {}
+        }
+        server.stop()
+    }
+
+    @Test func aPortWhoseOtherSideHasGoneHasClosedItsSocket() throws {
+        let (connection, peer, remote) = try Place().connected()
+        weak let socket = connection.socket
+        peer.socket.descriptor.shutDown()
+        #expect(throws: MessagePortError.self) { try remote.sendOneWay([]) }
+        #expect(socket == nil)
+        withExtendedLifetime(remote) {}
+    }
+
     @Test func portsOfOneNameMayBeInDifferentLoops() async {
         await #expect(processExitsWith: .success) {
             let (place, log) = (Place(), EventLog())

@@ -227,6 +227,7 @@ extension Remote {
 extension RemoteConnection {
     /// Whether the socket accepts more.
     var hasRoom: Bool {
+        guard let socket else { return true }
         var request = pollfd(fd: socket.descriptor.number, events: Int16(POLLOUT), revents: 0)
         return poll(&request, 1, 0) > 0
     }

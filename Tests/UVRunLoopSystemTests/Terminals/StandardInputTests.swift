@@ -41,6 +41,26 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    @Test func anInvalidSourceOfAFileHasNoDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                replaceInput(by: "/dev/null")
+                try withLoop { loop in
+                    loop.run(mode: .default, for: .zero)
+                    let count = openDescriptorCount()
+                    for isRead in [true, false] {
+                        let input = try StandardInput { _, _ in }
+                        loop.add(input, forMode: .default)
+                        if isRead { loop.run(mode: .default, for: .seconds(60)) }
+                        input.invalidate()
+                        precondition(openDescriptorCount() == count)
+                        withExtendedLifetime(input) {}
+                    }
+                }
+            }
+        }
+    }
+
     /// The child has copies of all descriptors.
     @Test func aFileEndsWhileAForkedChildLives() async {
         await #expect(processExitsWith: .success) {

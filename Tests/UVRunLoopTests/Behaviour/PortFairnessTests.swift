@@ -59,6 +59,47 @@ import UVRunLoop
         }
     }
 
+    /// The pass before each pass of the mode is one of another mode, which serves no port.
+    @Test(arguments: DriverKind.allCases)
+    func aPortWhosePassesHaveNestedRunsDoesNotStarveTimers(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let other = UVRunLoop.Mode("port fairness, other")
+            loop.add(UVRunLoop.Source { _ in }, forMode: other)
+            let pipe = Pipe()
+            pipe.write("x")
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("port")
+                if log.count == 1_000 { loop.stop() }
+                loop.performLocally { loop.run(mode: other, for: .zero) }
+                withExtendedLifetime(pipe) {}
+            }
+            loop.add(source, forMode: .default)
+            expectTimer(loop, log, withinPasses: 66)
+        }
+    }
+
+    /// The pass before each pass of the mode is one of another mode, which serves a port.
+    @Test(arguments: DriverKind.allCases)
+    func timersWhosePassesHaveNestedRunsDoNotStarveAPort(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let other = UVRunLoop.Mode("port fairness, other")
+            loop.add(try hotPort(Pipe(), EventLog(), as: ""), forMode: other)
+            loop.add(try hotPort(Pipe(), log, as: "port"), forMode: .default)
+            let observer = UVRunLoop.Observer(activities: .beforeSources) { _, _ in
+                loop.run(mode: other, for: .zero)
+                // At each pass the timer is due.
+                letTimePass(.milliseconds(1), loop)
+            }
+            loop.add(observer, forMode: .default)
+            let timer = UVRunLoop.Timer(after: .zero, interval: .microseconds(200)) { _ in
+                log.note("timer")
+            }
+            loop.add(timer, forMode: .default)
+            for _ in 1...66 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries.count { $0 == "port" } == 1)
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func portsAreServedInTurn(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
@@ -202,6 +243,18 @@ private func hotPort(
         log.note(name)
         withExtendedLifetime(pipe) {}
     }
+}
+
+/// Runs the loop until a timer that is due has fired.
+private func expectTimer(_ loop: UVRunLoop, _ log: EventLog, withinPasses count: Int) {
+    let timer = UVRunLoop.Timer(after: .zero) { _ in
+        log.note("timer")
+        loop.stop()
+    }
+    loop.add(timer, forMode: .default)
+    letTimePass(.milliseconds(1), loop)
+    #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+    #expect(log.entries.last == "timer" && log.count <= count)
 }
 
 /// A port that is always ready, and whose work never counts as a handled source.

@@ -28,6 +28,23 @@ import Testing
         #expect(error?.underlying?.rawValue == -EBADF)
     }
 
+    /// The number that the next descriptor gets, also one that the check itself opens.
+    @Test func theNumberThatWasClosedLastIsRefused() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                onAnotherThread { UVRunLoop.current.run(mode: .default, for: .zero) }
+                let descriptor = dup(0)
+                close(descriptor)
+                do throws(RunLoopError) {
+                    _ = try UVRunLoop.DescriptorSource(descriptor, events: .readable) { _, _ in }
+                    preconditionFailure("A closed descriptor cannot be watched.")
+                } catch {
+                    precondition(error.code == .descriptorClosed, "\(error)")
+                }
+            }
+        }
+    }
+
     @Test func makingASourceLeavesTheDescriptorAsItWas() throws {
         let pipe = Pipe()
         let before = fcntl(pipe.readEnd, F_GETFL)

@@ -90,7 +90,7 @@ import Testing
 /// The object of a request, which cannot be cancelled.
 private final class LentRequest: HostedHandle {
     var order: Int { 0 }
-    func announce() {}
+    func announce(ofPoll isOfPoll: Bool) {}
     func loopWillEnd() {}
 }
 

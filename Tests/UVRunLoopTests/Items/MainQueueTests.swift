@@ -13,6 +13,11 @@ import Testing
         #expect(story == ["timedOut", "timedOut", "finished", "timedOut"])
     }
 
+    /// Without a descriptor, libdispatch would end the process.
+    @Test func mainQueueIsServedWhenThereIsADescriptorForIt() throws {
+        #expect(try story("full", by: .dispatch) == ["finished", "block", "stopped"])
+    }
+
     @Test func blocksOfTheMainQueueRunInBatches() throws {
         // Third is queued by first.
         let story = try story("batch", by: .dispatch)

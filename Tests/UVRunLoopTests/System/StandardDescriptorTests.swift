@@ -240,6 +240,16 @@ private func countDescriptors() {
             if isAdded { UVRunLoop.current.add(source, forMode: .default) }
             UVRunLoop.current.run(mode: .default, for: .zero)
         }
+        // One that is invalid has none, whoever keeps it.
+        let count = openDescriptorCount()
+        for isAdded in [true, false] {
+            let source = standardInput { source, _ in source.invalidate() }
+            if isAdded { UVRunLoop.current.add(source, forMode: .default) }
+            UVRunLoop.current.run(mode: .default, for: .zero)
+            source.invalidate()
+            precondition(openDescriptorCount() == count)
+            withExtendedLifetime(source) {}
+        }
     }
     precondition(openDescriptors() == before)
 }
