@@ -141,7 +141,7 @@ extension UVRunLoop {
             loop.wakeUp()
         }
 
-        /// Whether the source was signalled and not performed since.
+        /// Whether the source is valid, was signalled, and not performed since.
         public var isSignalled: Bool { signalFlag.load(ordering: .acquiring) }
 
         /// Whether the source may still be performed: it was not invalidated.

@@ -14,7 +14,8 @@ extension UVRunLoop {
     public final class Terminal: Sendable {
         private let handle: TerminalHandle
 
-        /// Opens a terminal for the calling thread's loop; it takes a file descriptor.
+        /// Opens a terminal for the calling thread's loop; it takes a file descriptor, and the first
+        /// one of a loop takes another until the loop ends.
         ///
         /// - Parameter descriptor: A descriptor of a terminal, such as the standard input.
         /// - Throws: ``SystemError`` with ``SystemError/Code/notATerminal`` for another kind of
