@@ -4,8 +4,11 @@ final class ReadyReports {
     /// The number of reports that were taken.
     @safe @exclusivity(unchecked) private var taken = 0
 
-    /// The number of reports until all are taken.
-    var count: Int { reports.count }
+    /// The number of hosted sources that the poll has found.
+    @safe @exclusivity(unchecked) var hostedCount = 0
+
+    /// The number of reports and hosted sources, until all reports are taken.
+    var count: Int { reports.count &+ hostedCount }
 
     func append(_ report: ReadyReport) { reports.append(report) }
 
@@ -14,6 +17,7 @@ final class ReadyReports {
         guard taken < reports.count else {
             reports.removeAll()
             taken = 0
+            hostedCount = 0
             return nil
         }
         taken += 1

@@ -196,7 +196,7 @@ final class UVDriver: LoopDriver {
 
     // MARK: Descriptors
 
-    var readyCount: Int { reports.count + (handleHost?.notedCount ?? 0) }
+    var readyCount: Int { reports.count }
 
     func takeReport() -> ReadyReport? {
         while var report = reports.takeNext() {
@@ -356,11 +356,15 @@ final class UVDriver: LoopDriver {
 
     private func pollByLibuv() {
         if foreignHandles.mayBeThere { pollWithForeignHandles() } else { run(UV_RUN_NOWAIT) }
+        countHosted()
     }
 
     private func waitByLibuv() {
         if foreignHandles.mayBeThere { waitWithForeignHandles() } else { sleep() }
+        countHosted()
     }
+
+    private func countHosted() { reports.hostedCount = handleHost?.notedCount ?? 0 }
 
     func announceHosted() { handleHost?.announceNoted(ofPoll: true) }
 

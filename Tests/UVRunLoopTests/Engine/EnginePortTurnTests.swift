@@ -24,6 +24,24 @@ import Testing
         }
     }
 
+    /// Announced before or after the poll's descriptors are recorded, and by itself before it.
+    @Test(arguments: [true, false])
+    func anAnnouncementOfAPollTakesItsPlaceByOrder(comesFirst: Bool) throws {
+        var engine = Engine()
+        let pipes = (0..<4).map { _ in Pipe() }
+        var tickets: [Ticket] = []
+        for (pipe, order) in zip(pipes, [1, 2, 3, 9]) {
+            tickets.append(try engine.addPort(pipe, .readable, order: order))
+        }
+        engine.announce(tickets[3])
+        engine.pollNumber += 1
+        if comesFirst { engine.announce(tickets[1], ofPoll: true) }
+        for index in [2, 0] { _ = engine.record(pipes[index].readEnd, .readable, in: 0) }
+        if !comesFirst { engine.announce(tickets[1], ofPoll: true) }
+        let served = (0..<4).map { _ in engine.takePort(in: 0)?.ticket }
+        #expect(served == [3, 0, 1, 2].map { tickets[$0] })
+    }
+
     @Test func aPortThatHasMoreNeedsAPollOnlyIfItCouldFindAnotherOneAgain() throws {
         var engine = Engine()
         let pipes = (0..<2).map { _ in Pipe() }
