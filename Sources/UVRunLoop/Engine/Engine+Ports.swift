@@ -217,8 +217,9 @@ extension GenericEngine {
             descriptors.registration(of: report.descriptor) == report.registration,
             descriptors.sourceCount(of: report.descriptor) == 1
         else { return nil }
-        if modes[mode].timerCount > 0, let soonest = soonestQueued(in: mode), soonest <= now {
-            return nil
+        if modes[mode].timerCount > 0 {
+            if let soonest = soonestQueued(in: mode), soonest <= now { return nil }
+            modes[mode].contest.portIsAlone()
         }
         let ticket = descriptors.source(0, of: report.descriptor)
         let serial = nextSerial()
@@ -325,6 +326,15 @@ extension GenericEngine {
     }
 
     // MARK: Serving
+
+    /// Whether the due timers of a mode come before its ready ports, if there are any.
+    mutating func timersComeFirst(in mode: Int, since poll: Int64, _ prefersTimers: Bool) -> Bool {
+        if hasReadyPort(in: mode, since: poll) {
+            return modes[mode].contest.timersComeFirst(prefersTimers)
+        }
+        modes[mode].contest.timersAreAlone()
+        return true
+    }
 
     mutating func takeReadyPort(in mode: Int, since poll: Int64) -> Delivery? {
         guard let ticket = firstReadyPort(in: mode, since: poll) else {

@@ -51,10 +51,29 @@ extension UVRunLoop {
         let isNotified = isMain && Self.mainQueueState.load(ordering: .acquiring) == .notified
         guard isNotified || DispatchMainQueue.isInUse else { return }
         guard isMain else { return Self.notifyMainLoop() }
-        // Without a descriptor for the queue's events, libdispatch would end the process.
-        guard (try? Descriptor.epollSet()) != nil else { return }
         Self.mainQueueState.store(.settled, ordering: .relaxed)
+        if !serveMainQueue() { serveMainQueueLater() }
+    }
+
+    /// Serves the main queue, if there is one and a descriptor for it.
+    ///
+    /// - Returns: `false` if there is no descriptor.
+    private func serveMainQueue() -> Bool {
+        // libdispatch would end the process.
+        guard (try? Descriptor.epollSet()) != nil else { return false }
         if let source = MainQueueSource() { add(source, forMode: .common) }
+        return true
+    }
+
+    /// Tries again every 0.1 s, because nothing tells that there are descriptors again; like the
+    /// queue, the timer keeps the common modes from being empty.
+    private func serveMainQueueLater() {
+        let pause = Duration.milliseconds(100)
+        let timer = Timer(date: time + pause.nanosecondsRoundedUp, pause, pause) {
+            [unowned self] timer in
+            if serveMainQueue() { timer.invalidate() }
+        }
+        add(timer, forMode: .common)
     }
 
     private static func notifyMainLoop() {

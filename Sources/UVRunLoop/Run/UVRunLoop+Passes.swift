@@ -113,10 +113,8 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let (prefersTimer, poll) = (run.local.servedPort, run.pollNumber)
         return withEngine { engine -> PassEvent in
-            if let soonest = engine.soonestQueued(in: mode), soonest <= run.now(by: waker),
-                !engine.hasReadyPort(in: mode, since: poll)
-                    || engine.modes[mode].contest.timersComeFirst(prefersTimer)
-            {
+            let isDue = engine.soonestQueued(in: mode).map { $0 <= run.now(by: waker) } ?? false
+            if isDue, engine.timersComeFirst(in: mode, since: poll, prefersTimer) {
                 engine.beginBatch(in: mode, now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {
                     preconditionFailure("Bug in UVRunLoop: a due timer is in no batch.")
@@ -126,6 +124,7 @@ extension UVRunLoop {
             guard let delivery = engine.takeReadyPort(in: mode, since: poll) else {
                 return .nothing
             }
+            if !isDue { engine.modes[mode].contest.portIsAlone() }
             return .port(delivery)
         }
     }

@@ -386,10 +386,12 @@ final class RemoteConnection: Sendable {
     }
 
     private func didEnd(_ reason: MessagePortError, _ remains: Remains) {
-        // Tells the other side at once: whoever watches or polls the socket keeps it open.
+        // Tells the other side at once: sources that are still in their loops, and threads that poll
+        // the socket, keep it open. The port itself watches it until `didEnd` has returned.
         remains.socket.descriptor.shutDown()
         remains.sources.forEach { $0.connectionDidEnd() }
         remains.tasks.forEach { $0.settle(.failure(reason)) }
         didEnd()
+        withExtendedLifetime(remains) {}
     }
 }

@@ -159,7 +159,10 @@ struct ReplyWait {
         _ stops: inout Int,
         _ isSent: inout Bool
     ) throws(MessagePortError) {
-        let room = ConnectionSource(connection, .writable)
+        // A run that a handler nests in the wait may come to it, and must not find it ready for ever.
+        let room = ConnectionSource(connection, .writable) { [connection] source in
+            if (try? connection.trySending(queued)) != false { source.link.setEvents { [] } }
+        }
         loop.add(room, forMode: mode)
         connection.announce(room.link, whenSent: queued)
         defer {

@@ -82,7 +82,8 @@ extension UVRunLoop.MessagePort {
 
         /// Closes the connection; senders that wait for a reply get an error.
         ///
-        /// The socket is closed when this returns, or as soon as the threads that wait on it know.
+        /// The socket is closed when this returns, or as soon as the threads and tasks that wait for
+        /// it go on.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

@@ -76,8 +76,10 @@ final class ReplySource: UVRunLoop.PortSource {
     func announce() { link.announce() }
 
     func connectionDidEnd() {
-        let isIdle = waits.withLock { $0.modes.isEmpty }
-        if isIdle { UVRunLoop.invalidate(self) } else { announce() }
+        if waits.withLock({ $0.modes.isEmpty }) { return UVRunLoop.invalidate(self) }
+        // Nobody reads what is left, which would keep a nested run busy.
+        link.setEvents { [] }
+        announce()
     }
 }
 

@@ -14,6 +14,17 @@ struct ChildPipes: ~Copyable {
     /// The child's ends of the pipes, of which it gets copies.
     private var lentEnds = Ends { _ in nil }
 
+    /// Checks the descriptors that are given by number, before anything is opened, which may take
+    /// the number of one that is closed.
+    static func check(
+        _ configuration: UVRunLoop.ChildProcess.Configuration
+    ) throws(UVError) {
+        for stream in [configuration.input, configuration.output, configuration.errorOutput] {
+            guard case .descriptor(let descriptor) = stream.kind else { continue }
+            guard descriptor >= 0, cuv_file_flags(descriptor) >= 0 else { throw .badDescriptor }
+        }
+    }
+
     /// Opens the pipes.
     ///
     /// - Throws: The error of the system; no pipe is open then.
@@ -28,9 +39,7 @@ struct ChildPipes: ~Copyable {
         case .inherited:
             let isOpen = cuv_file_flags(CInt(number)) >= 0
             childEnds.append(isOpen ? CInt(number) : nil)
-        case .descriptor(let descriptor):
-            guard descriptor >= 0, cuv_file_flags(descriptor) >= 0 else { throw .badDescriptor }
-            childEnds.append(descriptor)
+        case .descriptor(let descriptor): childEnds.append(descriptor)
         case .pipe:
             let writes = number == 0
             var ends: [CInt] = [-1, -1]

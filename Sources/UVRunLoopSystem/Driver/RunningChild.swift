@@ -29,6 +29,11 @@ struct RunningChild {
         guard configuration.isValid else {
             throw UVRunLoop.SystemError(.spawn, .invalidArgument)
         }
+        do {
+            try ChildPipes.check(configuration)
+        } catch {
+            throw UVRunLoop.SystemError(.spawn, error)
+        }
         let site = try LoopSite(.spawn)
         do {
             try self.init(configuration, inbox, in: site)

@@ -58,9 +58,13 @@ case "empty":
 case "full":
     let table = FullTable()
     runOnce(for: .milliseconds(5))
-    table.clear()
-    onMain("block") { loop.stop() }
+    let thread = startThread {
+        table.clear()
+        // The loop sleeps, and does not watch the queue yet.
+        onMain("block") { loop.stop() }
+    }
     runOnce(for: .seconds(60))
+    thread.join()
 
 case "batch":
     let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in tell("pass") }

@@ -337,6 +337,43 @@ import Testing
         #expect(peer.read() == [])
     }
 
+    /// A run nested in the wait finds the socket ready for nobody: at its end, with what is unread,
+    /// or with room that only the waiting sender would fill.
+    @Test(arguments: [true, false])
+    func aNestedRunIsNotBusyWithTheSocketOfTheWait(atItsEnd: Bool) throws {
+        let (log, passes) = (EventLog(), EventLog())
+        let (_, peer, remote) = try Place().connected()
+        onAnotherThread {
+            let loop = UVRunLoop.current
+            let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
+                if atItsEnd {
+                    peer.write(Frame.reply(7, [1]).head())
+                    remote.invalidate()
+                } else {
+                    _ = peer.read(peer.socket.descriptor.unreadByteCount)
+                }
+                let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
+                    passes.note("pass")
+                }
+                loop.add(observer, forMode: .reply)
+                loop.run(mode: .reply, for: .milliseconds(20))
+                observer.invalidate()
+                remote.invalidate()
+            }
+            loop.add(timer, forMode: .reply)
+            let keeper = UVRunLoop.Timer(after: .seconds(1_000)) { _ in }
+            loop.add(keeper, forMode: .reply)
+            do {
+                _ = try remote.request(sampleBytes(atItsEnd ? 1 : 8 << 20))
+            } catch {
+                log.note("\(error)")
+            }
+            keeper.invalidate()
+        }
+        #expect(log.entries == ["the port became invalid"])
+        #expect(passes.count < 50)
+    }
+
     @Test func aModeIsEmptyAgainAfterTheWait() throws {
         let place = Place()
         let server = try PortServer(place) { _, _ in [1] }

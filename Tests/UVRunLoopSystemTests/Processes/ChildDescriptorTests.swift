@@ -19,6 +19,25 @@ import UVRunLoopSystem
         }
     }
 
+    /// A number that the loop, or the child's own pipe, would get.
+    @Test(arguments: [true, false])
+    func aNumberThatWasClosedLastIsRefused(hasLoop: Bool) async {
+        await #expect(processExitsWith: .success) { [hasLoop] in
+            inQuietProcess {
+                if hasLoop { UVRunLoop.current.run(mode: .default, for: .zero) }
+                let descriptor = dup(0)
+                close(descriptor)
+                let stream = ChildProcess.Configuration.Stream.descriptor(descriptor)
+                precondition(
+                    code(of: .init("true", input: .pipe, output: stream)) == .descriptorClosed
+                )
+                precondition(
+                    code(of: .init("true", output: .pipe, errorOutput: stream)) == .descriptorClosed
+                )
+            }
+        }
+    }
+
     @Test func aFullTableOfDescriptorsThrowsAndLeavesNoChild() async {
         await #expect(processExitsWith: .success) {
             inQuietProcess {

@@ -59,6 +59,35 @@ import UVRunLoop
         }
     }
 
+    /// What comes first is counted only while the other has no pass at all.
+    @Test(arguments: [true, false])
+    func theTurnIsKeptHoweverOftenItIsTheSameOnes(isPortAlone: Bool) throws {
+        try withLoop(.manual) { loop, log in
+            let pipe = Pipe()
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                log.note("port")
+                pipe.read()
+            }
+            loop.add(source, forMode: .default)
+            let timer = UVRunLoop.Timer(after: .seconds(1), interval: .seconds(1)) { _ in
+                log.note("timer")
+            }
+            loop.add(timer, forMode: .default)
+            for _ in 1...200 {
+                if isPortAlone {
+                    pipe.write("x")
+                    loop.run(mode: .default, for: .zero)
+                }
+                letTimePass(.seconds(1), loop)
+                pipe.write("x")
+                for _ in 1...2 { loop.run(mode: .default, for: .zero) }
+            }
+            let turns = isPortAlone ? ["port", "timer", "port"] : ["port", "timer"]
+            let isKept = log.entries == (1...200).flatMap { _ in turns }
+            #expect(isKept)
+        }
+    }
+
     /// The pass before each pass of the mode is one of another mode, which serves no port.
     @Test(arguments: DriverKind.allCases)
     func aPortWhosePassesHaveNestedRunsDoesNotStarveTimers(kind: DriverKind) throws {

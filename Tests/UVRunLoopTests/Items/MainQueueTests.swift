@@ -15,7 +15,7 @@ import Testing
 
     /// Without a descriptor, libdispatch would end the process.
     @Test func mainQueueIsServedWhenThereIsADescriptorForIt() throws {
-        #expect(try story("full", by: .dispatch) == ["finished", "block", "stopped"])
+        #expect(try story("full", by: .dispatch) == ["timedOut", "block", "stopped"])
     }
 
     @Test func blocksOfTheMainQueueRunInBatches() throws {
