@@ -217,9 +217,8 @@ extension GenericEngine {
             descriptors.registration(of: report.descriptor) == report.registration,
             descriptors.sourceCount(of: report.descriptor) == 1
         else { return nil }
-        if modes[mode].timerCount > 0 {
-            if let soonest = soonestQueued(in: mode), soonest <= now { return nil }
-            modes[mode].contest.portIsAlone()
+        if modes[mode].timerCount > 0, let soonest = soonestQueued(in: mode), soonest <= now {
+            return nil
         }
         let ticket = descriptors.source(0, of: report.descriptor)
         let serial = nextSerial()
@@ -229,7 +228,10 @@ extension GenericEngine {
                 let events = record.events(of: report)
                 return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
             } ?? nil
-        if delivery != nil { recordServed(ticket) }
+        if delivery != nil {
+            recordServed(ticket)
+            if modes[mode].timerCount > 0 { modes[mode].contest.portIsAlone() }
+        }
         return delivery
     }
 

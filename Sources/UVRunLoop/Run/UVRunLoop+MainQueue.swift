@@ -69,10 +69,14 @@ extension UVRunLoop {
     /// queue, the timer keeps the common modes from being empty.
     private func serveMainQueueLater() {
         let pause = Duration.milliseconds(100)
-        let timer = Timer(date: time + pause.nanosecondsRoundedUp, pause, pause) {
-            [unowned self] timer in
-            if serveMainQueue() { timer.invalidate() }
-        }
+        let timer = Timer(
+            after: pause,
+            interval: pause,
+            tolerance: pause,
+            sendableHandler: { [unowned self] timer in
+                if serveMainQueue() { timer.invalidate() }
+            }
+        )
         add(timer, forMode: .common)
     }
 

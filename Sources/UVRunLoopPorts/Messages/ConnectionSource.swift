@@ -15,25 +15,25 @@ final class ConnectionSource: UVRunLoop.PortSource {
         _ events: UVRunLoop.DescriptorSource.Events,
         _ serve: @escaping @Sendable (ConnectionSource) -> Void = { _ in }
     ) {
-        let socket = connection.socket
+        let receiver = Receiver(connection, serve)
         link = UVRunLoop.PortLink(
-            descriptor: socket?.descriptor.number,
+            descriptor: receiver.socket?.descriptor.number,
             events: events,
             order: 0,
-            receiver: Receiver(socket, serve)
+            receiver: receiver
         )
     }
 
     private final class Receiver: TypedPortReceiver {
         // Keeps the socket open while a loop watches it.
-        private let socket: SharedSocket?
+        let socket: SharedSocket?
         private let serve: @Sendable (ConnectionSource) -> Void
 
         init(
-            _ socket: SharedSocket?,
+            _ connection: RemoteConnection,
             _ serve: @escaping @Sendable (ConnectionSource) -> Void
         ) {
-            self.socket = socket
+            socket = connection.socket
             self.serve = serve
         }
 

@@ -51,8 +51,12 @@ extension RemoteConnection {
     }
 
     struct State: Sendable {
-        /// `nil` once the connection has ended.
-        private(set) var socket: SharedSocket?
+        private enum Phase: Sendable {
+            case open(SharedSocket)
+            case ended(MessagePortError)
+        }
+
+        private var phase: Phase
         var parser: FrameParser
         var sendQueue = FrameQueue()
         /// Sorted by number.
@@ -68,13 +72,17 @@ extension RemoteConnection {
         var lateReplies = 0
         /// Whether the thread for replies reads them.
         var isReadingLateReplies = false
-        /// The reason why the connection has ended; `nil` while it is open.
-        private(set) var end: MessagePortError?
 
         init(_ socket: SharedSocket, _ parser: FrameParser) {
-            self.socket = socket
+            phase = .open(socket)
             self.parser = parser
         }
+
+        /// `nil` once the connection has ended.
+        var socket: SharedSocket? { if case .open(let socket) = phase { socket } else { nil } }
+
+        /// The reason why the connection has ended; `nil` while it is open.
+        var end: MessagePortError? { if case .ended(let reason) = phase { reason } else { nil } }
 
         func index(of number: UInt64) -> Int? { requests.firstIndex { $0.number == number } }
 
@@ -112,8 +120,8 @@ extension RemoteConnection {
         ///
         /// - Returns: What is left; `nil` if it had ended already.
         mutating func end(for reason: MessagePortError) -> Remains? {
-            guard let socket = socket.take() else { return nil }
-            end = reason
+            guard let socket else { return nil }
+            phase = .ended(reason)
             let tasks = takeTasks()
             for index in requests.indices { requests[index].fail(reason) }
             sendQueue.removeAll()

@@ -25,10 +25,9 @@ final class ReplySource: UVRunLoop.PortSource {
     private static let parkingMode = UVRunLoop.Mode("UVRunLoop.MessagePort.parked")
 
     init(_ connection: RemoteConnection, _ loop: UVRunLoop) {
-        let socket = connection.socket
-        receiver = Receiver(connection, socket, loop)
+        receiver = Receiver(connection, loop)
         link = UVRunLoop.PortLink(
-            descriptor: socket?.descriptor.number,
+            descriptor: receiver.socket?.descriptor.number,
             events: .readable,
             order: 0,
             keepsModes: false,
@@ -87,12 +86,12 @@ extension ReplySource {
     private final class Receiver: TypedPortReceiver {
         let connection: RemoteConnection
         // Keeps the socket open while a loop watches it.
-        private let socket: SharedSocket?
+        let socket: SharedSocket?
         let loop: UVRunLoop
 
-        init(_ connection: RemoteConnection, _ socket: SharedSocket?, _ loop: UVRunLoop) {
+        init(_ connection: RemoteConnection, _ loop: UVRunLoop) {
             self.connection = connection
-            self.socket = socket
+            socket = connection.socket
             self.loop = loop
         }
 

@@ -47,10 +47,9 @@ final class TaskRequest: UVRunLoop.PortSource {
     ) {
         self.wait = wait
         self.number = number
-        let socket = connection.socket
-        receiver = Receiver(connection, socket, wait, queued, isRequest: number != nil)
+        receiver = Receiver(connection, wait, queued, isRequest: number != nil)
         link = UVRunLoop.PortLink(
-            descriptor: socket?.descriptor.number,
+            descriptor: receiver.socket?.descriptor.number,
             events: receiver.interest,
             order: 0,
             receiver: receiver
@@ -156,20 +155,19 @@ final class TaskRequest: UVRunLoop.PortSource {
     final class Receiver: TypedPortReceiver {
         let connection: RemoteConnection
         // Keeps the socket open while a loop watches it.
-        private let socket: SharedSocket?
+        let socket: SharedSocket?
         private let wait: TaskWait<[UInt8]?>
         let queued: FrameQueue.ID?
         private let isRequest: Bool
 
         init(
             _ connection: RemoteConnection,
-            _ socket: SharedSocket?,
             _ wait: TaskWait<[UInt8]?>,
             _ queued: FrameQueue.ID?,
             isRequest: Bool
         ) {
             self.connection = connection
-            self.socket = socket
+            socket = connection.socket
             self.wait = wait
             self.queued = queued
             self.isRequest = isRequest

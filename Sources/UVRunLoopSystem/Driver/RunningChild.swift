@@ -29,11 +29,7 @@ struct RunningChild {
         guard configuration.isValid else {
             throw UVRunLoop.SystemError(.spawn, .invalidArgument)
         }
-        do {
-            try ChildPipes.check(configuration)
-        } catch {
-            throw UVRunLoop.SystemError(.spawn, error)
-        }
+        try attempt(.spawn) { () throws(UVError) in try ChildPipes.check(configuration) }
         let site = try LoopSite(.spawn)
         do {
             try self.init(configuration, inbox, in: site)
