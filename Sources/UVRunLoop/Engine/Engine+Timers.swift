@@ -257,24 +257,20 @@ extension GenericEngine {
     /// - Returns: Whether the timer repeats or is postponed; another one is removed from the loop.
     @inline(__always)
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
-        endCallHere(of: timer)
-        timer.core.callDidEnd()
+        firing.remove(timer)
+        let hasNewDate = timer.core.endCall(now: now)
         guard timer.core.series.interval != nil || timer.core.takePostponement() else {
             remove(timer, isQueued: false)
             return false
         }
-        scheduleNext(timer, after: now)
+        scheduleAfterCall(timer, hasNewDate)
         return true
     }
 
-    /// Queues a repeating timer for its next date after a call, and a postponed one for the same.
+    /// Queues a repeating timer for its next date, and a postponed one for the same.
     @inline(never)
-    private mutating func scheduleNext(_ timer: Items.Timer, after now: Int64?) {
-        if let now, timer.core.advance(past: now) { renewSerials(of: timer) }
+    private mutating func scheduleAfterCall(_ timer: Items.Timer, _ hasNewDate: Bool) {
+        if hasNewDate { renewSerials(of: timer) }
         schedule(timer)
     }
-
-    /// Records the end of a call that began in this loop, wherever the timer is now.
-    @inline(__always)
-    mutating func endCallHere(of timer: Items.Timer) { firing.remove(timer) }
 }

@@ -33,16 +33,23 @@ struct TimerCore {
         callDepth += 1
     }
 
-    mutating func callDidEnd() { callDepth -= 1 }
+    /// Ends a call, and goes on to the next date.
+    ///
+    /// - Parameter now: The time after the call; `nil` leaves the date as it is.
+    /// - Returns: Whether the date has changed.
+    @discardableResult
+    @inline(__always)
+    mutating func endCall(now: Int64?) -> Bool {
+        callDepth -= 1
+        return now.map { advance(past: $0) } ?? false
+    }
 
     mutating func postpone() { isPostponed = true }
 
     mutating func takePostponement() -> Bool { exchange(&isPostponed, with: false) }
 
-    /// Goes on to the next date after a call; one that was set in the handler is kept.
-    ///
-    /// - Returns: Whether the date has changed.
-    mutating func advance(past now: Int64) -> Bool {
+    /// A date that was set in the handler is kept.
+    private mutating func advance(past now: Int64) -> Bool {
         guard awaitsNextDate else { return false }
         series.advance(past: now)
         return true

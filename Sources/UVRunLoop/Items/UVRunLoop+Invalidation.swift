@@ -1,24 +1,15 @@
 extension UVRunLoop {
     // An item becomes invalid, so that no call begins any more, and leaves its loop under one lock.
 
-    static func invalidate(_ timer: Timer) { invalidate(timer, endingCall: false) }
-
-    /// Ends the call of a one-shot timer that has left its loop.
-    @inline(never)
-    static func endOneShotCall(of timer: Timer) { invalidate(timer, endingCall: true) }
-
-    @inline(__always)
-    private static func invalidate(_ timer: Timer, endingCall: Bool) {
+    static func invalidate(_ timer: Timer) {
         timer.useMark.dismiss()
         let isAtHome = timer.home.isHere
         var last: TimerCall?
         timer.owner.withLock { _, engine in
-            if endingCall { timer.core.callDidEnd() }
             timer.becomeInvalid(releasing: isAtHome, &last)
             engine.remove(timer)
             timer.owner.leave()
         } nowhere: {
-            if endingCall { timer.core.callDidEnd() }
             timer.becomeInvalid(releasing: isAtHome, &last)
         } afterwards: { loop in
             loop.contentsDidChange()

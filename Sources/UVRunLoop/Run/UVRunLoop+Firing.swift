@@ -54,7 +54,7 @@ extension UVRunLoop {
     @inline(__always)
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
         guard timer.owner.isIn(location) else {
-            engine.endCallHere(of: timer)
+            engine.firing.remove(timer)
             return .elsewhere(now: now)
         }
         if engine.endCall(timer, now: now) { return .goesOn }
@@ -148,24 +148,18 @@ extension UVRunLoop.Timer {
     /// - Parameter now: The time after the call, past which the timer goes on; `nil` leaves its
     ///   date as it is.
     fileprivate func endCallElsewhere(now: Int64?) {
-        // While its call goes on, no loop fires it.
-        guard core.series.interval != nil else { return UVRunLoop.endOneShotCall(of: self) }
+        // Before the call ends: until then, no loop fires the timer.
+        if core.series.interval == nil { invalidate() }
         var last: TimerCall?
         owner.withLock { _, engine in
-            callDidEnd(now: now)
+            core.endCall(now: now)
             engine.schedule(self)
         } nowhere: {
-            callDidEnd(now: now)
+            core.endCall(now: now)
             if !isValid { takeCall(&last) }
         } afterwards: { loop in
             loop.contentsDidChange()
         }
         _ = consume last
-    }
-
-    /// Ends the call of a repeating timer, under the timer's lock.
-    private func callDidEnd(now: Int64?) {
-        core.callDidEnd()
-        if let now { _ = core.advance(past: now) }
     }
 }

@@ -2,8 +2,8 @@ import TestSupport
 import Testing
 import UVRunLoop
 
-/// Items that are called once, and that their own handlers move to the loop of another thread.
-@Suite(.timeLimit(.minutes(15))) struct MovedOneShotTests {
+/// Items that their own handlers move to the loop of another thread.
+@Suite(.timeLimit(.minutes(15))) struct MovedItemTests {
     @Test func aTimerIsNotFiredAgainByTheOtherLoop() throws {
         try withTwoLoops { first, second in
             for round in 0..<2_000 {
@@ -24,6 +24,31 @@ import UVRunLoop
                 end.wait()
                 finish(first, second)
                 #expect(calls.value == 1 && !timer.isValid)
+            }
+        }
+    }
+
+    @Test func aRepeatingTimerGoesOnToItsNextDateInTheOtherLoop() throws {
+        try withTwoLoops { first, second in
+            for _ in 0..<200 {
+                let (calls, end) = (Counter(), Signal())
+                let begin = SuspendingClock.now
+                let timer = UVRunLoop.Timer(
+                    after: .zero,
+                    interval: .seconds(3_600),
+                    sendableHandler: { timer in
+                        calls.add()
+                        first.remove(timer, forMode: .default)
+                        second.add(timer)
+                        end.send()
+                    }
+                )
+                first.add(timer)
+                end.wait()
+                finish(first, second)
+                #expect(calls.value == 1 && timer.isValid)
+                #expect(timer.nextFireDate >= begin.advanced(by: .seconds(3_600)))
+                timer.invalidate()
             }
         }
     }

@@ -1,0 +1,75 @@
+internal import CUVSupport
+
+/// A loop's epoll set and the descriptors it has taken, each of which is given back exactly once.
+struct WatchedDescriptors {
+    /// Negative once closed.
+    var epoll: CInt = -1
+    /// The descriptors that were taken, and whether the kernel watches them at present.
+    private var isWatched: [CInt: Bool] = [:]
+    /// Released descriptors that libuv still has a `uv_poll` for.
+    private var released: Set<CInt> = []
+    /// Descriptors that were closed while the kernel watched them.
+    ///
+    /// Each number is free, or belongs to another file, and ``holdsStaleRegistration(of:)`` may be
+    /// true.
+    private var suspects: [CInt] = []
+
+    mutating func take(_ descriptor: CInt) throws(UVError) {
+        if isWatched[descriptor] == nil {
+            try BlockingFlags.take(descriptor)
+            isWatched[descriptor] = false
+        }
+        released.remove(descriptor)
+    }
+
+    func isTaken(_ descriptor: CInt) -> Bool { isWatched[descriptor] != nil }
+
+    /// Gives a descriptor back, if it was taken.
+    mutating func release(_ descriptor: CInt) {
+        guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return }
+        released.insert(descriptor)
+        let wasFound = delete(descriptor, wasWatched: wasWatched)
+        BlockingFlags.giveBack(descriptor, isSameFile: wasWatched ? wasFound : nil)
+    }
+
+    /// Removes a descriptor from the epoll set; returns whether it was there.
+    private mutating func delete(_ descriptor: CInt, wasWatched: Bool) -> Bool {
+        let wasFound = cuv_epoll_delete(epoll, descriptor) == 0
+        if wasWatched, !wasFound { suspects.append(descriptor) }
+        return wasFound
+    }
+
+    mutating func takeSuspects() -> [CInt] { suspects.isEmpty ? [] : exchange(&suspects, with: []) }
+
+    /// Whether the set holds a registration of a number besides that of a descriptor taken since.
+    func holdsStaleRegistration(of descriptor: CInt) -> Bool {
+        let watched: CInt = isWatched[descriptor] == true ? 1 : 0
+        return epoll >= 0 && cuv_epoll_members(epoll, descriptor) > watched
+    }
+
+    /// Removes a descriptor from the epoll set, because errors and hang-ups cannot be masked.
+    mutating func pause(_ descriptor: CInt) {
+        guard let wasWatched = isWatched[descriptor] else { return }
+        _ = delete(descriptor, wasWatched: wasWatched)
+        isWatched[descriptor] = false
+    }
+
+    /// Records that a descriptor that was taken is in the epoll set.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor.
+    ///   - isNew: Whether it was not there before.
+    mutating func didArm(_ descriptor: CInt, isNew: Bool) {
+        if isNew, isWatched[descriptor] == true { suspects.append(descriptor) }
+        if isWatched[descriptor] != nil { isWatched[descriptor] = true }
+    }
+
+    mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }
+
+    mutating func releaseAll() {
+        // The epoll set is closed next, with all its remaining registrations.
+        for descriptor in isWatched.keys { release(descriptor) }
+        suspects = []
+        epoll = -1
+    }
+}

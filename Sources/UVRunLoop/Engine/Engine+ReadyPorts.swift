@@ -1,0 +1,99 @@
+extension GenericEngine {
+    /// Queues a port for an event that the kernel does not report.
+    ///
+    /// A port whose handler is running is queued when the call ends.
+    ///
+    /// - Parameters:
+    ///   - ticket: The port.
+    ///   - isOfPoll: Whether the latest poll has found the event.
+    mutating func announce(_ ticket: Ticket, ofPoll isOfPoll: Bool = false) {
+        let serial = nextSerial()
+        let poll = latestPoll
+        summary.mayHoldReady = true
+        ports.modify(ticket, in: &modes) { record, modes in
+            record.hasAnnouncement = true
+            guard !record.isBeingCalled else { return }
+            record.queueAnnouncement(at: isOfPoll ? record.serial(in: poll) : serial, in: &modes)
+        }
+    }
+
+    /// Whether a port of the mode is ready, according to a poll or a later one.
+    @inline(__always)
+    mutating func hasReadyPort(in mode: Int, since poll: Int64) -> Bool {
+        !modes[mode].ready.isEmpty && firstReadyPort(in: mode, since: poll) != nil
+    }
+
+    /// Whether a port of the mode is ready, and no poll that was skipped would have found another
+    /// one that comes before it.
+    mutating func hasPortToServe(in mode: Int, since poll: Int64) -> Bool {
+        guard let ticket = firstReadyPort(in: mode, since: poll),
+            let turn = modes[mode].ready.firstTurn
+        else { return false }
+        return latestPoll.isBeforeSkipped(ticket, turn)
+    }
+
+    /// Skips ports that only an earlier poll found ready: their data was read meanwhile.
+    private mutating func firstReadyPort(in mode: Int, since poll: Int64) -> Ticket? {
+        while let slot = modes[mode].ready.first {
+            let ticket = ports.ticket(at: slot)
+            let isFresh = ports.modify(ticket, in: &modes) { record, modes in
+                if record.hasAnnouncement || record.poll >= poll || record.hasRefusal {
+                    return true
+                }
+                record.unqueue(in: &modes)
+                return false
+            }
+            if isFresh == true { return ticket }
+        }
+        return nil
+    }
+
+    /// Whether the due timers of a mode come before its ready ports, if there are any.
+    mutating func timersComeFirst(in mode: Int, since poll: Int64, _ prefersTimers: Bool) -> Bool {
+        if hasReadyPort(in: mode, since: poll) {
+            return modes[mode].contest.timersComeFirst(prefersTimers)
+        }
+        modes[mode].contest.timersAreAlone()
+        return true
+    }
+
+    mutating func takeReadyPort(in mode: Int, since poll: Int64) -> Delivery? {
+        guard let ticket = firstReadyPort(in: mode, since: poll) else {
+            updateMayHoldReady()
+            return nil
+        }
+        let serial = nextSerial()
+        var isPolled = false
+        let delivery = ports.modify(ticket, in: &modes) { record, modes in
+            isPolled = record.isPolled
+            let isFresh = record.poll >= poll || record.hasRefusal
+            let events = isFresh ? record.pendingEvents : []
+            record.unqueue(in: &modes)
+            return record.beginCall(events, ticket, serial)
+        }
+        if isPolled { recordServed(ticket) }
+        if modes[mode].ready.isEmpty { updateMayHoldReady() }
+        return delivery
+    }
+
+    private mutating func updateMayHoldReady() {
+        summary.mayHoldReady = modes.mayContain { !$0.ready.isEmpty }
+    }
+
+    /// Ends the call of a port, which may then be served again, even if another loop began it.
+    ///
+    /// - Parameters:
+    ///   - ticket: The port.
+    ///   - hasMore: Whether it has more events that the kernel does not report.
+    /// - Returns: Whether the port is still in this loop.
+    mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
+        let state = ports.modify(ticket) { record in
+            record.port.isBeingCalled = false
+            return (record.hasAnnouncement, record.interest)
+        }
+        guard let (hasAnnouncement, interest) = state else { return false }
+        if hasMore || hasAnnouncement { announce(ticket) }
+        watch(interest, for: ticket)
+        return true
+    }
+}

@@ -1,0 +1,130 @@
+extension GenericEngine {
+    /// Changes the events that a port waits for, and enables it again after a hang-up.
+    mutating func setEvents(_ events: Events, of ticket: Ticket) {
+        guard let record = ports[ticket], let descriptor = record.descriptor else { return }
+        renewVersion()
+        ports.modify(ticket) { record in
+            record.events = events
+            record.hasHungUp = false
+        }
+        if record.events.isSubset(of: events) {
+            watchAgain(ticket)
+        } else {
+            // An event that is no longer wanted but still reported would wake the loop needlessly.
+            markUnwatched(descriptor)
+        }
+    }
+
+    /// Marks a port's descriptor as unwatched in the port's modes, unless the kernel reports all that
+    /// the port can be served.
+    ///
+    /// Called after every change by which the kernel reports less, or the port waits for more. The
+    /// next run in such a mode has the kernel watch it.
+    mutating func watchAgain(_ ticket: Ticket) {
+        if let interest = ports.modify(ticket, { $0.interest }) { watch(interest, for: ticket) }
+    }
+
+    /// The same with what the kernel must report for the port.
+    mutating func watch(_ interest: PortRecord<Items>.Interest, for ticket: Ticket) {
+        guard let descriptor = interest.descriptor,
+            !descriptors.isArmed(descriptor, for: interest.events)
+        else { return }
+        ports.modify(ticket, in: &modes) { record, modes in
+            record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
+        }
+        summary.mayHoldUnwatched = true
+    }
+
+    /// Marks a descriptor as not watched, so that runs that can serve its sources watch it again.
+    ///
+    /// Its kernel registration is gone or out of date.
+    mutating func markUnwatched(_ descriptor: CInt) {
+        descriptors.setArmed(nil, for: descriptor)
+        for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }
+    }
+
+    /// Returns what the kernel must watch before a run in the mode polls or sleeps.
+    mutating func takeWatchOrders(for mode: Int) -> [WatchOrder] {
+        guard summary.mayHoldUnwatched else { return [] }
+        defer {
+            modes[mode].unwatched.removeAll(keepingCapacity: true)
+            summary.mayHoldUnwatched = modes.mayContain { !$0.unwatched.isEmpty }
+        }
+        return modes[mode].unwatched.compactMap { descriptor in
+            guard let group = descriptors[descriptor] else { return nil }
+            let wanted = interest(of: group, in: mode)
+            guard !wanted.isEmpty, !(group.armed?.isSuperset(of: wanted) ?? false) else {
+                return nil
+            }
+            let events = wanted.union(group.armed ?? [])
+            descriptors.setArmed(events, for: descriptor)
+            clearUnwatched(beside: mode, met: events, of: group, descriptor)
+            return WatchOrder(
+                descriptor: descriptor,
+                registration: group.registration,
+                events: events
+            )
+        }
+    }
+
+    /// Unmarks the descriptor in other modes that need no more than the kernel reports now.
+    private mutating func clearUnwatched(
+        beside mode: Int,
+        met events: Events,
+        of group: DescriptorTable.Group,
+        _ descriptor: CInt
+    ) {
+        for ticket in group.sources {
+            ports[ticket]?.attachment.forEach { other in
+                guard other.mode != mode, modes[other.mode].unwatched.contains(descriptor),
+                    interest(of: group, in: other.mode).isSubset(of: events)
+                else { return }
+                modes[other.mode].unwatched.remove(descriptor)
+            }
+        }
+    }
+
+    /// Whether an order is still valid; another thread may have changed the descriptor meanwhile.
+    func isCurrent(_ order: WatchOrder) -> Bool {
+        descriptors[order.descriptor]?.registration == order.registration
+    }
+
+    private func interest(of group: DescriptorTable.Group, in mode: Int) -> Events {
+        group.sources.reduce([]) { $0.union(ports[$1]?.interest(in: mode) ?? []) }
+    }
+
+    /// Limits the events of a descriptor that the kernel has reported to what the mode's run can
+    /// serve; other modes restore theirs when they run.
+    mutating func maskUnserved(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
+        guard let group = descriptors[descriptor] else { return nil }
+        let wanted = interest(of: group, in: mode)
+        let events = wanted.isEmpty ? nil : wanted
+        // What the kernel has reported is in the epoll set, whatever is armed.
+        guard events == nil || events != group.armed else { return nil }
+        descriptors.setArmed(events, for: descriptor)
+        for ticket in group.sources { watchAgain(ticket) }
+        return WatchOrder(
+            descriptor: descriptor,
+            registration: group.registration,
+            events: events
+        )
+    }
+
+    /// Queues a refusal for the mode's sources of a descriptor that cannot be watched.
+    ///
+    /// Sources in other modes get theirs when a run in such a mode is refused.
+    mutating func refuse(_ order: WatchOrder, _ error: UVError, in mode: Int) {
+        guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
+        descriptors.setArmed(nil, for: order.descriptor)
+        let poll = latestPoll
+        summary.mayHoldReady = true
+        for ticket in group.sources {
+            let isServed = ports.modify(ticket, in: &modes) { record, modes in
+                guard record.canBeRefused(in: mode) else { return false }
+                record.queue(error, poll: poll, in: &modes, mode)
+                return true
+            }
+            if isServed == false { watchAgain(ticket) }
+        }
+    }
+}

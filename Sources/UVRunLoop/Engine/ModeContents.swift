@@ -1,0 +1,67 @@
+/// The contents of one mode of a loop.
+struct ModeContents<Items: ItemTypes>: ~Copyable {
+    let mode: UVRunLoop.Mode
+    var isCommon = false
+    /// The ports that at present do not keep the mode from being empty.
+    var idlePortCount = 0
+    /// The ports that a poll may find ready.
+    var polledPortCount = 0
+    var timers = TimerQueue<Items.Timer>()
+    var signalled = ReadyQueue()
+    var ready = ReadyQueue()
+    var contest = PassContest()
+    var observers = ObserverLists<Items.Observer>()
+    /// Descriptors that the kernel may not watch for all events of this mode's sources.
+    var unwatched: Set<CInt> = []
+
+    var sourceCount: Int { signalled.members.count }
+    var portCount: Int { ready.members.count }
+    /// The valid timers, including those whose handlers are running.
+    var timerCount: Int { timers.members.count }
+
+    /// Whether the mode has an item that can produce an event.
+    var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
+
+    var traits: ModeTraits {
+        @inline(__always)
+        get {
+            var traits: ModeTraits = []
+            if holdsItems { traits.insert(.items) }
+            if portCount > 0 { traits.insert(.ports) }
+            if polledPortCount > 0 { traits.insert(.descriptors) }
+            if timerCount > 0 { traits.insert(.timers) }
+            if isCommon { traits.insert(.common) }
+            return traits
+        }
+    }
+
+    /// Adds a timer; returns its slot.
+    @inline(__always)
+    mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
+        let slot = timers.members.insert(timer, serial: serial)
+        if !timer.core.isBeingCalled {
+            timers.schedule(slot, date: timer.date, latest: timer.core.latest)
+        }
+        return slot
+    }
+
+    @inline(__always)
+    mutating func timerDidLeave(_ slot: HeapSlot, isQueued: Bool = true) {
+        if isQueued { timers.unschedule(slot) }
+        timers.members.remove(slot)
+    }
+}
+
+/// The properties of a mode that its run needs, in one byte.
+struct ModeTraits: OptionSet {
+    let rawValue: UInt8
+
+    /// The mode has an item that can produce an event.
+    static let items = ModeTraits(rawValue: 1)
+    static let ports = ModeTraits(rawValue: 2)
+    /// Any of the ports has a descriptor.
+    static let descriptors = ModeTraits(rawValue: 4)
+    static let timers = ModeTraits(rawValue: 8)
+    /// It is one of the common modes.
+    static let common = ModeTraits(rawValue: 16)
+}

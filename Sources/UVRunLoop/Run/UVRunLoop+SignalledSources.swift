@@ -1,0 +1,64 @@
+extension UVRunLoop {
+    // Step 4. A source is taken under the lock and performed without it: its handler may change the
+    // contents, run the loop again, or end the run.
+
+    /// Performs the signalled sources of the mode; only the first in a run that returns after one
+    /// source.
+    ///
+    /// - Returns: Whether a source was handled.
+    @inline(__always)
+    func performSignalledSources(_ run: inout Run) -> Bool {
+        summary.mayHoldSignalledSources && takeAndPerformSignalledSources(&run)
+    }
+
+    private func takeAndPerformSignalledSources(_ run: inout Run) -> Bool {
+        let mode = run.modeIndex
+        let returnsAfterSource = run.terms.returnsAfterSource
+        var first: Engine.FirstSignalled?
+        let count = withEngine { engine -> Int in
+            let count = engine.modes[mode].signalled.count
+            // A single source needs no batch.
+            if count == 1 || returnsAfterSource { first = engine.takeFirstSignalled(in: mode) }
+            return count
+        }
+        // All signalled sources may be in other modes.
+        guard count > 0 else { return false }
+        defer { run.discardClockReading() }
+        guard let first = first.take() else {
+            return performAllSignalledSources(in: mode, run.local)
+        }
+        return perform(first, orNextIn: mode)
+    }
+
+    /// Performs a source that was taken; if another loop has performed it first, the next signalled one.
+    private func perform(_ first: consuming Engine.FirstSignalled, orNextIn mode: Int) -> Bool {
+        var next: Engine.FirstSignalled? = consume first
+        while let taken = next.take() {
+            if taken.source.takeSignal(clearedIn: self, taken.ticket), callOut(taken.source) {
+                return true
+            }
+            next = withEngine { $0.takeFirstSignalled(in: mode) }
+        }
+        return false
+    }
+
+    @inline(__always)
+    private func callOut(_ source: Source) -> Bool {
+        LoopTracing.isOn ? callTraced(source) : source.callOut()
+    }
+
+    /// Performs the sources that are signalled now; sources signalled meanwhile wait for the next
+    /// pass.
+    private func performAllSignalledSources(in mode: Int, _ local: LocalState) -> Bool {
+        var batch = exchange(&local.spareSources, with: [])
+        withEngine { $0.collectSignalled(in: mode, into: &batch) }
+        batch.sort { $0.turn < $1.turn }
+        var handledSource = false
+        for signalled in batch where signalled.source.takeSignal() {
+            if callOut(signalled.source) { handledSource = true }
+        }
+        batch.removeAll(keepingCapacity: true)
+        local.spareSources = batch
+        return handledSource
+    }
+}
