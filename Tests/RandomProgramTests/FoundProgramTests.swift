@@ -180,4 +180,54 @@ struct FoundProgramTests {
         )
         #expect(program.disagreement(on: .libuv)?.description == nil)
     }
+
+    /// A timer that was taken out of every mode keeps its place among the common ones.
+    @Test(arguments: Stage.allCases)
+    func aCommonTimerThatWasInNoModeJoinsInItsOrder(stage: Stage) {
+        let common: [Action] = [.add(0, .common), .remove(1, .main)]
+        let program = Program(
+            items: [
+                Item(.timer(at: 0, interval: nil, tolerance: 0)),
+                Item(.timer(at: 0, interval: 7_000_000, tolerance: 0), [common]),
+                Item(.timer(at: 0, interval: nil, tolerance: 0), [[.addCommonMode(.first)]]),
+            ],
+            actions: [
+                .add(1, .common),
+                .add(2, .first),
+                .fire(1),
+                .run(.first, limit: 1_000_000, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: stage)?.description == nil)
+    }
+
+    /// At the date of a run's limit, a visit of which the sleeping loop takes no notice, and one
+    /// that wakes it.
+    @Test func visitsOfOneDateComeUntilTheLoopTakesNotice() {
+        let program = Program(
+            items: [
+                Item(.observer(1, repeats: true, order: 0)),
+                Item(.port(capacity: 1, order: 3)),
+            ],
+            actions: [.add(1, .main), .run(.main, limit: 3_000_000, returnsAfterSource: false)],
+            visits: [
+                Visit(at: 3_000_000, [.add(0, .main)]),
+                Visit(at: 3_000_000, [.send(1, 2)]),
+            ]
+        )
+        #expect(program.disagreement(on: .virtual)?.description == nil)
+    }
+
+    /// The kernel has not been told of the descriptor when the timer is due.
+    @Test func aDescriptorThatIsAddedAtATimersDateIsServedAfterTheTimer() {
+        let program = Program(
+            items: [
+                Item(.writer(order: 0)),
+                Item(.timer(at: 500_000, interval: nil, tolerance: 0)),
+            ],
+            actions: [.add(1, .main), .run(.main, limit: 5_000_000, returnsAfterSource: false)],
+            visits: [Visit(at: 500_000, [.add(0, .main)])]
+        )
+        #expect(program.disagreement(on: .virtual)?.description == nil)
+    }
 }

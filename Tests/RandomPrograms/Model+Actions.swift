@@ -37,26 +37,33 @@ extension Model {
     }
 
     /// Carries out an action of another thread while the loop sleeps.
-    ///
-    /// - Returns: Whether that ends the sleep whatever the loop finds.
-    func visitByAnotherThread(_ action: Action) -> Bool {
+    func visitByAnotherThread(_ action: Action) {
         switch action {
-        case .wakeUp, .stop: carryOut(action)
         // "Adding a source from another thread wakes the loop."
-        case .add(let item, let mode):
-            let joined = add(item, mode)
-            refreshReadiness()
-            return joined && isSource(item)
-        case .addCommonMode(let mode):
-            let joined = addCommonMode(mode)
-            refreshReadiness()
-            return joined
-        case .send(let item, let message):
-            _ = send(item, message)
-            refreshReadiness()
-        default: carryOut(action)
+        case .add(let item, let mode): if add(item, mode), isSource(item) { wakeUp() }
+        case .addCommonMode(let mode): if addCommonMode(mode) { wakeUp() }
+        case .send(let item, let message): _ = send(item, message)
+        default: return carryOut(action)
         }
-        return false
+        refreshReadiness()
+    }
+
+    /// Whether a loop that sleeps looks at its contents again after an action of another thread,
+    /// which is to come.
+    func takesNotice(of action: Action) -> Bool {
+        switch action {
+        case .wakeUp, .stop, .perform: true
+        case .addCommonMode(let mode): mode != .common
+        // A custom source that joins a mode wakes the loop; one that does not changes nothing. An
+        // observer that has left the loop is released at once.
+        case .add(let item, _): isTimer(item) || isPort(item)
+        case .remove(let item, let mode): !isObserver(item) || isOnlyIn(item, mode)
+        case .invalidate(let item), .setDate(let item, _), .setTolerance(let item, _):
+            isInAnyMode(item)
+        case .send(let item, _): isInAnyMode(item) && items[item].port.messages.isEmpty
+        case .write(let item), .closePeer(let item): items[item].port.isWatched
+        default: false
+        }
     }
 
     /// "`stop()` ends the innermost run only and is nothing when none runs".

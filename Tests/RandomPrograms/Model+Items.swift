@@ -39,6 +39,7 @@ extension Model {
     private func leave(_ item: Int, _ mode: ModeName) {
         guard isIn(item, mode) else { return }
         members[mode, default: []].removeAll { $0 == item }
+        if !isInAnyMode(item) { items[item].port.isWatched = false }
         if isSource(item) { performance.note(.cancelled(item, mode)) }
     }
 
@@ -49,6 +50,21 @@ extension Model {
     func addCommonMode(_ mode: ModeName) -> Bool {
         guard mode != .common, commonModes.insert(mode).inserted else { return false }
         return commonItems.map { join($0, mode) && isSource($0) }.contains(true)
+    }
+
+    func isInAnyMode(_ item: Int) -> Bool {
+        ModeName.concrete.contains { isIn(item, $0) }
+    }
+
+    /// Whether the loop keeps an item for one mode alone.
+    func isOnlyIn(_ item: Int, _ mode: ModeName) -> Bool {
+        let isCommon = commonItems.contains(item)
+        guard mode == .common || !isCommon else { return false }
+        let left = mode == .common && isCommon ? commonModes : [mode]
+        return isInAnyMode(item)
+            && !ModeName.concrete.contains {
+                isIn(item, $0) && !left.contains($0)
+            }
     }
 
     func invalidate(_ item: Int) {

@@ -6,6 +6,9 @@ struct PortState {
     // A descriptor source, and the pipe it watches an end of.
     var bytes = 0
     var isPeerClosed = false
+    /// Whether the kernel tells the loop when it is ready: from the first poll in one of its modes
+    /// on, until a poll in another mode finds it ready.
+    var isWatched = false
     /// Whether a hang-up was delivered since the source was added last.
     var isOff = false
 
@@ -40,7 +43,7 @@ extension Model {
     private func isReady(_ item: Int) -> Bool {
         let port = items[item].port
         guard items[item].isValid, !items[item].isOnStack, !port.isOff else { return false }
-        guard ModeName.concrete.contains(where: { isIn(item, $0) }) else { return false }
+        guard isInAnyMode(item) else { return false }
         if case .port = kind(item) { return !port.messages.isEmpty }
         return events(item) != 0
     }
@@ -69,15 +72,30 @@ extension Model {
     }
 
     /// Asks the kernel which of the mode's descriptors are ready.
-    func poll(_ mode: ModeName, _ poll: Poll) {
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - poll: The poll.
+    ///   - mayWatch: Whether the kernel is told to watch more before.
+    func poll(_ mode: ModeName, _ poll: Poll, mayWatch: Bool = true) {
         refreshReadiness()
         guard !isLeftOut(poll) else { return }
         let tick = nextTick()
-        for item in members[mode, default: []]
-        where isPort(item) && items[item].port.readySince != nil && items[item].port.foundAt == nil
-        {
-            items[item].port.foundAt = tick
-            items[item].port.foundEvents = events(item)
+        for item in items.indices where isPort(item) {
+            // The hang-up that has turned it off is reported to nobody.
+            if items[item].port.isOff { items[item].port.isWatched = false }
+            if mayWatch, isIn(item, mode), !items[item].port.isOff {
+                items[item].port.isWatched = true
+            }
+            guard items[item].port.isWatched, items[item].port.readySince != nil,
+                items[item].port.foundAt == nil
+            else { continue }
+            if isIn(item, mode) {
+                items[item].port.foundAt = tick
+                items[item].port.foundEvents = events(item)
+            } else {
+                items[item].port.isWatched = false
+            }
         }
     }
 

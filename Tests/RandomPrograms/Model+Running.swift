@@ -108,21 +108,47 @@ extension Model {
     /// Sleeps until a port event, a timer's date, the run's limit, or a wake-up.
     private func sleep(_ mode: ModeName, _ poll: Poll) {
         self.poll(mode, poll)
-        guard !hasReasonToWake(mode) && dueTimers(mode).isEmpty else { return }
-        while !hasReasonToWake(mode), dueTimers(mode).isEmpty || isInWindow(mode) {
+        guard dueTimers(mode).isEmpty else { return }
+        while maySleep(mode) {
             let end = wakingDate(mode)
             guard let visit = nextVisit(until: end) else {
                 now = max(now, end)
                 break
             }
-            if isVirtual { now = max(now, visit.date) }
-            let isAwake = visit.actions.map(visitByAnotherThread).contains(true)
-            self.poll(mode, poll)
-            if isAwake { break }
-            if !isVirtual, !hasReasonToWake(mode) { noteUnsettled() }
+            carryOut(visit, during: mode, poll)
+            guard maySleep(mode) else { break }
             // The contract leaves open whether the loop sleeps on within a timer's window when
             // another thread has changed something.
             if isInWindow(mode), observedNext?.place?.time == now { break }
+            if !isVirtual { noteUnsettled() }
+            // Before it sleeps on, it has the kernel watch what is new.
+            self.poll(mode, poll)
+        }
+    }
+
+    private func maySleep(_ mode: ModeName) -> Bool {
+        !hasReasonToWake(mode) && (dueTimers(mode).isEmpty || isInWindow(mode))
+    }
+
+    /// Carries out a visit of another thread, and in virtual time those of the same date that follow
+    /// one of which the loop takes no notice.
+    ///
+    /// "Plans for the same date are carried out in the order in which they were made, each when all
+    /// loops sleep again."
+    private func carryOut(_ first: Visit, during mode: ModeName, _ poll: Poll) {
+        var next: Visit? = first
+        while let visit = next.take() {
+            if isVirtual { now = max(now, visit.date) }
+            var isNoticed = false
+            for action in visit.actions {
+                if takesNotice(of: action) { isNoticed = true }
+                visitByAnotherThread(action)
+            }
+            self.poll(mode, poll, mayWatch: false)
+            guard isVirtual, !isNoticed, !innermost.isWoken, readyPorts(mode).isEmpty else {
+                return
+            }
+            next = nextVisit(until: now)
         }
     }
 

@@ -1,11 +1,20 @@
 #ifndef CUV_PROCESS_H
 #define CUV_PROCESS_H
 
+#include <sys/types.h>
+
 // Returns the value of an environment variable, or NULL.
 const char *_Nullable cuv_environment(const char *_Nonnull name);
 
 // Registers a function that is called when the process exits.
 int cuv_at_exit(void (*_Nonnull function)(void));
+
+// Records which process has the threads of libuv's pool, before it has them.
+void cuv_set_pool_process(pid_t process);
+
+// Records whether the calling thread, one of libuv's pool, does work of the program, which may call
+// exit().
+void cuv_set_in_pool_work(int is_in_work);
 
 // Copies the calling thread's name as the system shows it: at most 15 bytes and a zero.
 void cuv_thread_name(char *_Nonnull name);

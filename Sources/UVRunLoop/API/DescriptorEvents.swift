@@ -21,9 +21,9 @@ extension UVRunLoop {
         ///
         /// Delivered whether it was asked for or not, because the kernel cannot mask it. It is
         /// delivered once, together with every event that was asked for, and to a source that asks
-        /// for ``readable`` not before all data was read. After that the source gets no events. To
-        /// receive later ones, of a FIFO's next writer for example, remove it from its mode and add
-        /// it again.
+        /// for ``readable`` not before all data was read. After that the source gets no events,
+        /// until it is added to one of its modes once more. If the hang-up lasts, it is delivered
+        /// again then, and at once: that of a FIFO lasts until its next writer has opened it.
         public static let hangUp = DescriptorEvents(rawValue: 4)
     }
 }

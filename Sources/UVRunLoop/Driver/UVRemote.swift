@@ -59,6 +59,10 @@ final class UVRemote: LoopRemote {
         }
     }
 
+    func prepare(_ descriptor: CInt, if isWanted: () -> Bool) {
+        withDescriptors { if isWanted() { $0.prepare(descriptor) } }
+    }
+
     /// Traps if the kernel still reports a descriptor that was closed while it was watched.
     ///
     /// It does while a duplicate of the descriptor is open, and the registration can only be

@@ -4,7 +4,7 @@ internal import CUVSupport
 struct WatchedDescriptors {
     /// Negative once closed.
     var epoll: CInt = -1
-    /// The descriptors that were taken, and whether the kernel watches them at present.
+    /// The descriptors that were taken or prepared, and whether the kernel watches them at present.
     private var isWatched: [CInt: Bool] = [:]
     /// Released descriptors that libuv still has a `uv_poll` for.
     private var released: Set<CInt> = []
@@ -15,11 +15,19 @@ struct WatchedDescriptors {
     private var suspects: [CInt] = []
 
     mutating func take(_ descriptor: CInt) throws(UVError) {
-        if isWatched[descriptor] == nil {
-            try BlockingFlags.take(descriptor)
-            isWatched[descriptor] = false
-        }
+        try makeNonblocking(descriptor)
         released.remove(descriptor)
+    }
+
+    /// Makes a descriptor non-blocking before it is taken.
+    ///
+    /// A refusal is left for ``take(_:)`` to find.
+    mutating func prepare(_ descriptor: CInt) { try? makeNonblocking(descriptor) }
+
+    private mutating func makeNonblocking(_ descriptor: CInt) throws(UVError) {
+        guard isWatched[descriptor] == nil else { return }
+        try BlockingFlags.take(descriptor)
+        isWatched[descriptor] = false
     }
 
     func isTaken(_ descriptor: CInt) -> Bool { isWatched[descriptor] != nil }

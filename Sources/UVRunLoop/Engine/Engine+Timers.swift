@@ -29,7 +29,7 @@ extension GenericEngine {
 
     @inline(never)
     private mutating func addToCommonModes(_ timer: Items.Timer) {
-        timerModes.setCommon(true, timer)
+        timer.core.isCommon = true
         for index in modes.common { join(timer, index) }
     }
 
@@ -49,9 +49,9 @@ extension GenericEngine {
         for (timer, _) in common.sorted(by: { $0.1 < $1.1 }) { join(timer, index) }
     }
 
-    /// The first of the serials that a timer has in its modes.
+    /// The first of the serials that a timer has in its modes, or had in the last one.
     private func serial(of timer: Items.Timer) -> UInt64 {
-        var first = UInt64.max
+        var first = timerModes.serialWithoutMode(of: timer) ?? .max
         timerModes.forEach(of: timer) {
             first = min(first, modes[$0.mode].timers.members.serial(of: $0.heapSlot))
         }
@@ -60,7 +60,7 @@ extension GenericEngine {
 
     /// The timers of the loop; a timer in several modes occurs once for each.
     var allTimers: [Items.Timer] {
-        var timers = Array(timerModes.commonWithoutMode.values)
+        var timers = timerModes.withoutMode
         for mode in 0..<modes.count { timers += modes[mode].timers.members.owners }
         return timers
     }
@@ -69,13 +69,14 @@ extension GenericEngine {
     ///
     /// - Returns: Whether the timer is still in the loop.
     mutating func remove(_ timer: Items.Timer, from mode: UVRunLoop.Mode) -> Bool {
+        let serial = serial(of: timer)
         if !mode.isCommonName {
             if let index = modes.index(of: mode) { leave(timer, index, keepsTurn: true) }
         } else if timer.core.isCommon {
             timer.core.isCommon = false
             for index in modes.common { leave(timer, index, keepsTurn: true) }
         }
-        timerModes.retainIfWithoutMode(timer)
+        timerModes.retainIfWithoutMode(timer, serial: serial)
         return timer.core.isCommon || timerModes.isInAnyMode(timer)
     }
 
@@ -112,7 +113,9 @@ extension GenericEngine {
     @inline(never)
     private mutating func removeFromManyModes(_ timer: Items.Timer) {
         timerModes.removeFromEveryMode(timer).forEach { didLeave($0) }
-        if timer.core.isCommon { timerModes.setCommon(false, timer) }
+        guard timer.core.isCommon else { return }
+        timer.core.isCommon = false
+        timerModes.retainIfWithoutMode(timer, serial: 0)
     }
 
     func contains(_ timer: Items.Timer, in mode: UVRunLoop.Mode) -> Bool {
@@ -143,6 +146,7 @@ extension GenericEngine {
         timerModes.forEach(of: timer) {
             modes[$0.mode].timers.setSerial(serial, of: $0.heapSlot)
         }
+        if timer.core.isCommon { timerModes.retainIfWithoutMode(timer, serial: serial) }
     }
 
     private mutating func queue(_ timer: Items.Timer, _ slot: HeapSlot, in mode: Int) {

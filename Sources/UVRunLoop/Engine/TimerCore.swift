@@ -68,8 +68,15 @@ struct TimerCore {
 struct TimerModes<Timer: TimerReference> {
     /// Those of the timers in several modes.
     private var attachments: [ObjectIdentifier: Attachment] = [:]
-    /// Timers that were added to the common modes and are in none of them now.
-    private(set) var commonWithoutMode: [ObjectIdentifier: Timer] = [:]
+    /// Timers that were added to the common modes and are in none of them now, with the serial
+    /// numbers that they had there.
+    private var commonWithoutMode: [ObjectIdentifier: (timer: Timer, serial: UInt64)] = [:]
+
+    var withoutMode: [Timer] { commonWithoutMode.values.map(\.timer) }
+
+    func serialWithoutMode(of timer: Timer) -> UInt64? {
+        commonWithoutMode[ObjectIdentifier(timer)]?.serial
+    }
 
     func isInAnyMode(_ timer: Timer) -> Bool {
         timer.core.membership.exists || timer.core.isInManyModes
@@ -123,15 +130,14 @@ struct TimerModes<Timer: TimerReference> {
         return left
     }
 
-    mutating func setCommon(_ isCommon: Bool, _ timer: Timer) {
-        timer.core.isCommon = isCommon
-        retainIfWithoutMode(timer)
-    }
-
-    /// Retains a timer that is in no mode, but was added to the common modes.
-    mutating func retainIfWithoutMode(_ timer: Timer) {
+    /// Retains a timer that is in no mode, but was added to the common modes; releases another.
+    ///
+    /// - Parameters:
+    ///   - timer: The timer.
+    ///   - serial: The serial number of its latest scheduling.
+    mutating func retainIfWithoutMode(_ timer: Timer, serial: UInt64) {
         guard !isInAnyMode(timer) else { return }
-        commonWithoutMode[ObjectIdentifier(timer)] = timer.core.isCommon ? timer : nil
+        commonWithoutMode[ObjectIdentifier(timer)] = timer.core.isCommon ? (timer, serial) : nil
     }
 
     private func attachment(of timer: Timer) -> Attachment {

@@ -23,9 +23,15 @@ extension UVRunLoop {
         let caller = { Caller(file, line, "port-based source", label: port.label) }
         link.receiver.checkHome(is: thread, caller)
         link.useMark.dismiss()
+        var isBeingCalled = false
         link.owner.enter(self, caller) { engine, isNew in
             if isNew { link.ticket = engine.insert(ServedPort(port)) }
             engine.add(link.ticket, portTo: mode)
+            isBeingCalled = link.isBeingCalled
+        }
+        // Its handler may go on to read until there is no more.
+        if isBeingCalled, let descriptor = link.descriptor {
+            remote.prepare(descriptor) { withEngine { $0.descriptors[descriptor] != nil } }
         }
         // Not before the port is in the loop: events since then are announced to the loop.
         if link.receiver.isReady { link.announce() }

@@ -9,12 +9,18 @@ final class TaskRequest: UVRunLoop.PortSource {
     private let receiver: Receiver
     /// The number of the request; `nil` for a message without a reply.
     private let number: UInt64?
-    private let timer = Guarded<UVRunLoop.Timer?>(nil)
+    private let limit = Guarded<Limit?>(nil)
     private let stage = Atomic(Stage.awaited)
+
+    private struct Limit {
+        let timer: UVRunLoop.Timer
+        /// When it passes, in nanoseconds of the monotonic clock.
+        let date: Int64
+    }
 
     /// Who ends the request.
     ///
-    /// Only an awaited one changes its stage, once.
+    /// An awaited one is abandoned or expires; either may then be passed on, once.
     private enum Stage: UInt8, AtomicRepresentable {
         /// Its task, when the wait is over.
         case awaited
@@ -22,6 +28,8 @@ final class TaskRequest: UVRunLoop.PortSource {
         case abandoned
         /// Its task, at once: the limit has passed, or the loop has ended.
         case expired
+        /// Another request, which sends the rest of the frame on the thread for replies.
+        case passedOn
     }
 
     /// Sends a request, or queues what the socket does not accept.
@@ -88,7 +96,7 @@ final class TaskRequest: UVRunLoop.PortSource {
             at: loop.instant(after: limit),
             sendableHandler: { [weak self] _ in self?.limitDidPass() }
         )
-        self.timer.withLock { $0 = timer }
+        self.limit.withLock { $0 = Limit(timer: timer, date: limit.fromNow) }
         loop.add(timer, forMode: .common)
         loop.add(self, forMode: .common)
         if let queued = receiver.queued { receiver.connection.announce(link, whenSent: queued) }
@@ -98,20 +106,36 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     /// Ends the request, for which nobody waits any longer.
     ///
-    /// One that was cancelled when a part of it was sent stays in its loop until the rest is, so
-    /// that the port remains usable.
+    /// If a part of it was sent, and its limit has not passed, the rest is sent all the same, so
+    /// that the port remains usable: by its loop, or if that has ended, on the thread for replies.
     private func end(_ error: (any Error)? = nil) {
         let connection = receiver.connection
-        let isCancelled = error is CancellationError && link.loop != nil
-        let withdrawal = receiver.queued.map { connection.withdraw($0, keepingRest: isCancelled) }
+        let keepsRest = error is CancellationError || error as? MessagePortError == .threadStopped
+        let withdrawal = receiver.queued.map { connection.withdraw($0, keepingRest: keepsRest) }
         // One that has timed out was withdrawn already.
         var isSent = error as? MessagePortError != .sendTimedOut
         if case .withdrawn = withdrawal { isSent = false }
         if let number { connection.removeRequest(number, isSent: isSent) }
-        guard isCancelled, case .wasPartlySent = withdrawal, change(to: .abandoned) == .awaited
-        else { return leave() }
+        guard keepsRest, case .wasPartlySent = withdrawal else { return leave() }
+        guard change(to: .abandoned) == .awaited else { return passOn(from: .expired) }
+        guard link.loop != nil else { return passOn(from: .abandoned) }
         // The loop may have sent the rest before it could see that.
         if !receiver.isQueued { leave() }
+    }
+
+    /// Has the thread for replies send the rest of the frame, unless that was done before.
+    private func passOn(from former: Stage) {
+        let (isFirst, _) = stage.compareExchange(
+            expected: former,
+            desired: .passedOn,
+            ordering: .sequentiallyConsistent
+        )
+        guard isFirst, let queued = receiver.queued, let date = limit.withLock({ $0?.date }) else {
+            return
+        }
+        leaveLoop()
+        guard receiver.connection.reasonOfEnd == nil else { return }
+        TaskRequest(queued, on: receiver.connection).sendRest(until: date)
     }
 
     private func limitDidPass() {
@@ -145,11 +169,19 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     /// Leaves the loop, and withdraws what is still queued.
     private func leave() {
-        timer.withLock { exchange(&$0, with: nil) }?.invalidate()
+        leaveLoop()
+        if let queued = receiver.queued { receiver.connection.withdraw(queued) }
+    }
+
+    private func leaveLoop() {
+        limit.withLock { $0?.timer }?.invalidate()
         UVRunLoop.invalidate(self)
-        guard let queued = receiver.queued else { return }
-        receiver.connection.forget(link)
-        receiver.connection.withdraw(queued)
+        if receiver.queued != nil { receiver.connection.forget(link) }
+    }
+
+    fileprivate func loopDidEnd() {
+        wait.settle(.failure(MessagePortError.threadStopped))
+        if change(to: .expired) == .abandoned { passOn(from: .abandoned) }
     }
 
     final class Receiver: TypedPortReceiver {
@@ -227,7 +259,7 @@ final class TaskRequest: UVRunLoop.PortSource {
 
         func releaseHandler() {}
 
-        func loopDidEnd(port: TaskRequest) { port.expire(.threadStopped) }
+        func loopDidEnd(port: TaskRequest) { port.loopDidEnd() }
     }
 }
 

@@ -1,3 +1,4 @@
+import CUVSupport
 import Synchronization
 internal import UVLibc
 import UVRunLoop
@@ -20,6 +21,7 @@ enum ThreadPool {
         let process = getpid()
         guard owner.load(ordering: .acquiring) != process else { return }
         try startAndEnd(size)
+        cuv_set_pool_process(process)
         owner.store(process, ordering: .releasing)
     }
 

@@ -1,4 +1,5 @@
 import CUV
+import CUVSupport
 import UVRunLoop
 
 /// A request for libuv's thread pool: work that one of its threads does, and the notice of its end.
@@ -35,7 +36,9 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
 
     private static let doWork: uv_work_cb = { raw in
         guard let data = unsafe raw?.pointee.data else { return }
+        cuv_set_in_pool_work(1)
         unsafe Unmanaged<WorkRequest>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.work?() }
+        cuv_set_in_pool_work(0)
     }
 
     private static let workDidEnd: uv_after_work_cb = { raw, status in

@@ -10,7 +10,8 @@ extension UVRunLoop {
     ///
     /// The pool belongs to the process, and also resolves names. It has four threads unless the
     /// environment variable `UV_THREADPOOL_SIZE` says otherwise; further work waits in a queue
-    /// without a limit. The process does not exit before work in progress is finished.
+    /// without a limit. The process does not exit before work in progress is finished, unless the
+    /// work itself calls `exit`, which waits for no other.
     ///
     /// See *Input Sources* in Apple's guide.
     ///

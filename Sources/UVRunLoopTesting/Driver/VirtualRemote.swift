@@ -56,6 +56,12 @@ package final class VirtualRemote: LoopRemote {
         }
     }
 
+    package func prepare(_ descriptor: CInt, if isWanted: () -> Bool) {
+        taken.withLock { taken in
+            if isWanted() { _ = take(descriptor, &taken) }
+        }
+    }
+
     package func releaseAll() {
         taken.withLock { taken in
             for descriptor in taken {

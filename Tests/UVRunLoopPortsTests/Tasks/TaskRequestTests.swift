@@ -8,7 +8,8 @@ import Testing
 /// Longer than a test waits for its turn on a busy machine.
 private let longLimit = Duration.seconds(900)
 
-/// Frames of tasks whose wait begins or ends when another thread has changed the connection.
+/// Frames of tasks whose wait begins or ends when another thread has changed the connection, or
+/// after the end of their loop.
 @Suite(.timeLimit(.minutes(15))) struct TaskRequestTests {
     /// A queued message, of which another sender sends the rest before its task watches the socket.
     @Test func aMessageThatAnotherSenderSentIsSettled() async throws {
@@ -62,6 +63,42 @@ private let longLimit = Duration.seconds(900)
         #expect(!remote.isValid)
     }
 
+    /// A part of the frame was sent: without the rest, no other message could follow.
+    @Test(arguments: [true, false], [true, false])
+    func theRestIsSentWhenTheLoopOfTheSenderHasEnded(
+        isRequest: Bool,
+        isCancelled: Bool
+    ) async throws {
+        let (connection, peer, remote) = try Place().connected()
+        let request = try request(sampleBytes(8 << 20), isRequest: isRequest, on: connection)
+        let thread = try startLoop()
+        let task = Task(executorPreference: thread.runLoop.taskExecutor) {
+            try await request.outcome(longLimit, nil)
+        }
+        try await yield(until: { request.link.loop != nil })
+        if isCancelled {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            end(thread)
+        } else {
+            end(thread)
+            await #expect(throws: MessagePortError.threadStopped) { try await task.value }
+        }
+        #expect(remote.isValid)
+        let frames = Guarded<[Frame?]>([])
+        let reader = startThread {
+            for _ in 0..<2 {
+                let frame = peer.readFrame()
+                frames.withLock { $0.append(frame) }
+            }
+        }
+        try await remote.send(id: 2, data: [2], limit: longLimit)
+        join(reader)
+        let arrived = frames.withLock(\.self)
+        #expect(arrived.first??.data == sampleBytes(8 << 20))
+        #expect(arrived.last == .message(2, [2]))
+    }
+
     /// A request, or a message without a reply, of which a part waits in its queue.
     private func request(
         _ data: [UInt8],
@@ -76,6 +113,14 @@ private let longLimit = Duration.seconds(900)
 
 /// Blocks a task's thread, which a test may do.
 private func join(_ thread: RunningThread) { thread.join() }
+
+private func startLoop() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
+
+/// Blocks a task's thread, which a test may do.
+private func end(_ thread: UVRunLoop.Thread) {
+    thread.stop()
+    thread.join()
+}
 
 /// Blocks a task's thread until the loop's thread, which meanwhile reads nothing, has done this.
 private func perform(on loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) throws {

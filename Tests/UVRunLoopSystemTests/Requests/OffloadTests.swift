@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import UVRunLoop
@@ -25,6 +26,34 @@ private struct Refusal: Error {}
             #expect(value.value == 42)
             #expect(!offload.isValid && !loop.contains(offload, forMode: .default))
         }
+    }
+
+    /// libuv's destructor joins the threads of the pool, the calling one too.
+    @Test func workMayExit() async {
+        await #expect(processExitsWith: .exitCode(3)) {
+            try awaitWork([{ pause() }, { exit(3) }])
+        }
+    }
+
+    /// It has none of the threads.
+    @Test func aForkedChildOfAProcessWithAPoolMayExit() async {
+        await #expect(processExitsWith: .success) {
+            try awaitWork([{}])
+            let child = startChild { exit(7) }
+            precondition(awaitEnd(of: child) == 7)
+        }
+    }
+
+    @Test func theExitHandlersAreCalledWhenWorkExits() async {
+        let result = await #expect(
+            processExitsWith: .exitCode(4),
+            observing: [\.standardOutputContent]
+        ) {
+            atexit { print("handled") }
+            try awaitWork([{ exit(4) }])
+        }
+        let output = result.map { String(decoding: $0.standardOutputContent, as: UTF8.self) }
+        #expect(output?.contains("handled") == true)
     }
 
     @Test func theErrorOfTheWorkArrives() throws {
@@ -343,4 +372,11 @@ private struct Refusal: Error {}
             #expect(count.value == 0)
         }
     }
+}
+
+/// Runs the calling thread's loop until the pool has done some work.
+private func awaitWork(_ work: [@Sendable () -> Void]) throws {
+    let loop = UVRunLoop.current
+    for work in work { loop.add(try Offload(work: work) { _, _ in }, forMode: .default) }
+    loop.run()
 }

@@ -190,6 +190,67 @@ import UVRunLoop
         }
     }
 
+    /// The handler may go on to read until there is no more.
+    @Test(arguments: DriverKind.allCases, [true, false])
+    func aSourceThatIsAddedAgainDuringItsCallDoesNotBlock(
+        kind: DriverKind,
+        byAnotherThread: Bool
+    ) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            #expect(fcntl(pipe.readEnd, F_SETFL, flags(of: pipe.readEnd) & ~O_NONBLOCK) == 0)
+            let again = { @Sendable (source: UVRunLoop.DescriptorSource) in
+                loop.remove(source, forMode: .default)
+                loop.add(source, forMode: .default)
+            }
+            let source = try UVRunLoop.DescriptorSource(
+                pipe.readEnd,
+                events: .readable,
+                sendableHandler: { source, _ in
+                    if byAnotherThread {
+                        startThread { again(source) }.join()
+                    } else {
+                        again(source)
+                    }
+                    log.note("is non-blocking: \(isNonBlocking(pipe.readEnd))")
+                    drain(pipe.readEnd)
+                }
+            )
+            loop.add(source, forMode: .default)
+            for _ in 0..<2 {
+                pipe.write("x")
+                loop.run(mode: .default, for: .zero)
+            }
+            #expect(log.entries == ["is non-blocking: true", "is non-blocking: true"])
+            source.invalidate()
+            #expect(!isNonBlocking(pipe.readEnd))
+        }
+    }
+
+    /// It is not watched again before it leaves.
+    @Test(arguments: DriverKind.allCases, [true, false])
+    func aSourceThatIsAddedAgainDuringItsCallAndLeavesIsBlockingAgain(
+        kind: DriverKind,
+        byTheEndOfItsLoop: Bool
+    ) throws {
+        let pipe = Pipe()
+        #expect(fcntl(pipe.readEnd, F_SETFL, flags(of: pipe.readEnd) & ~O_NONBLOCK) == 0)
+        try withLoop(kind) { loop, _ in
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
+                source,
+                _ in
+                loop.remove(source, forMode: .default)
+                loop.add(source, forMode: .default)
+                if !byTheEndOfItsLoop { loop.remove(source, forMode: .default) }
+            }
+            loop.add(source, forMode: .default)
+            pipe.write("x")
+            loop.run(mode: .default, for: .zero)
+            #expect(isNonBlocking(pipe.readEnd) == byTheEndOfItsLoop)
+        }
+        #expect(!isNonBlocking(pipe.readEnd))
+    }
+
     @Test(arguments: DriverKind.allCases)
     func theBlockingFlagIsPutBackWhenTheLoopIsTornDown(kind: DriverKind) throws {
         let pipe = Pipe()
