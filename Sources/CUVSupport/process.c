@@ -4,6 +4,7 @@
 
 #include "cuv_process.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -13,34 +14,49 @@ const char *_Nullable cuv_environment(const char *_Nonnull name) { return getenv
 
 int cuv_at_exit(void (*_Nonnull function)(void)) { return atexit(function); }
 
+// At the end of exit(), a destructor of libuv joins the threads of its pool. In work of the pool,
+// and in a forked child of a process with a pool, it would abort or crash. Then the destructor below
+// ends the process with its status: it comes before that of libuv, on which this depends. Only glibc
+// tells the status.
+
 static pid_t pool_process = 0;
 static _Thread_local int is_in_pool_work = 0;
-
-void cuv_set_pool_process(pid_t process) {
-    __atomic_store_n(&pool_process, process, __ATOMIC_RELAXED);
-}
 
 void cuv_set_in_pool_work(int is_in_work) { is_in_pool_work = is_in_work; }
 
 #ifdef __GLIBC__
-// Whether the calling thread can join the pool's threads: it is none of them, and its process has
-// them, which a forked child has not.
-static int can_join_pool(void) {
-    pid_t owner = __atomic_load_n(&pool_process, __ATOMIC_RELAXED);
-    return owner == 0 || (owner == getpid() && !is_in_pool_work);
-}
+static int exit_status = 0;
 
-// At the end of exit(), a destructor of libuv joins the pool's threads, and would crash or abort if
-// it cannot. Then exit() ends here, with its status.
-static void end_without_pool(int status, void *unused) {
+static void keep_exit_status(int status, void *unused) {
     (void)unused;
-    if (can_join_pool()) return;
-    fflush(NULL);
-    _exit(status);
+    exit_status = status;
 }
 
-// Before the program registers a handler of its own: the last to be registered is called first.
-__attribute__((constructor)) static void watch_exits(void) { on_exit(end_without_pool, NULL); }
+static pthread_once_t exits_are_watched = PTHREAD_ONCE_INIT;
+
+static void watch_exits(void) { on_exit(keep_exit_status, NULL); }
+
+void cuv_set_pool_process(pid_t process) {
+    pthread_once(&exits_are_watched, watch_exits);
+    __atomic_store_n(&pool_process, process, __ATOMIC_RELAXED);
+}
+
+// Writes a stream, unless a thread holds it, which may wait for input for ever.
+static void write_stream(FILE *stream) {
+    if (ftrylockfile(stream) != 0) return;
+    fflush_unlocked(stream);
+    funlockfile(stream);
+}
+
+__attribute__((destructor)) static void end_before_libuv(void) {
+    pid_t owner = __atomic_load_n(&pool_process, __ATOMIC_RELAXED);
+    if (owner == 0 || (owner == getpid() && !is_in_pool_work)) return;
+    write_stream(stdout);
+    write_stream(stderr);
+    _exit(exit_status);
+}
+#else
+void cuv_set_pool_process(pid_t process) { pool_process = process; }
 #endif
 
 void cuv_thread_name(char *_Nonnull name) {

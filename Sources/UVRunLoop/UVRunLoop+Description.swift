@@ -47,7 +47,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The timers whose handlers are running, innermost last.
     private var calledWords: [String] {
-        let firing = contents.withEngine { $0.firing.timers }
+        let firing = contents.withEngine { $0.runningTimers.timers }
         return firing.map { "in the handler of \(ObjectLine(kind: "Timer", label: $0.label).text)" }
     }
 

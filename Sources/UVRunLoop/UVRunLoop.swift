@@ -94,7 +94,8 @@ public final class UVRunLoop: Sendable {
     /// Ends the loop's current sleep, or the next one.
     ///
     /// The loop then makes another pass, which finds signalled sources. A wake-up that is pending
-    /// when a pass begins is cleared; that pass checks everything anyway.
+    /// when a pass begins is cleared; that pass checks everything anyway. Has no effect after the
+    /// end of the loop's thread.
     ///
     /// Makes no system call while the loop is awake. Not async-signal-safe: do not call it in a
     /// signal handler.

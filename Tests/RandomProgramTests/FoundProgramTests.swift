@@ -218,15 +218,22 @@ struct FoundProgramTests {
         #expect(program.disagreement(on: .virtual)?.description == nil)
     }
 
-    /// The kernel has not been told of the descriptor when the timer is due.
-    @Test func aDescriptorThatIsAddedAtATimersDateIsServedAfterTheTimer() {
+    /// Of what ends the sleep, the descriptor is the last that the kernel learns of.
+    @Test(arguments: [[], [.wakeUp], [.stop], [.perform(2, [.main])]] as [[Action]])
+    func aDescriptorThatIsAddedAtATimersDateIsServedBeforeTheTimer(others: [Action]) {
         let program = Program(
             items: [
                 Item(.writer(order: 0)),
                 Item(.timer(at: 500_000, interval: nil, tolerance: 0)),
+                Item(.block),
+                Item(.observer(64, repeats: true, order: 0)),
             ],
-            actions: [.add(1, .main), .run(.main, limit: 5_000_000, returnsAfterSource: false)],
-            visits: [Visit(at: 500_000, [.add(0, .main)])]
+            actions: [
+                .add(1, .main),
+                .add(3, .main),
+                .run(.main, limit: 5_000_000, returnsAfterSource: false),
+            ],
+            visits: [Visit(at: 500_000, others + [.add(0, .main)])]
         )
         #expect(program.disagreement(on: .virtual)?.description == nil)
     }

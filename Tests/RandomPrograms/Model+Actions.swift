@@ -48,8 +48,10 @@ extension Model {
         refreshReadiness()
     }
 
-    /// Whether a loop that sleeps looks at its contents again after an action of another thread,
-    /// which is to come.
+    /// Whether a loop that sleeps looks at its contents again after an action of another thread;
+    /// asked before the action is carried out.
+    ///
+    /// What the library does: the contract leaves it open.
     func takesNotice(of action: Action) -> Bool {
         switch action {
         case .wakeUp, .stop, .perform: true

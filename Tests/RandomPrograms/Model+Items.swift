@@ -30,6 +30,7 @@ extension Model {
     /// "Removing from `.common` applies to recorded items, from each mode; removing from one mode
     /// leaves the record".
     func remove(_ item: Int, _ mode: ModeName) {
+        items[item].timer.scheduledBefore = firstScheduled(item)
         guard mode == .common else { return leave(item, mode) }
         guard commonItems.contains(item) else { return }
         commonItems.removeAll { $0 == item }
@@ -49,7 +50,10 @@ extension Model {
     @discardableResult
     func addCommonMode(_ mode: ModeName) -> Bool {
         guard mode != .common, commonModes.insert(mode).inserted else { return false }
-        return commonItems.map { join($0, mode) && isSource($0) }.contains(true)
+        // "Ties in order of scheduling": that of timers is the same in every mode.
+        let timers = commonItems.filter(isTimer).sorted { firstScheduled($0) < firstScheduled($1) }
+        let others = commonItems.filter { !isTimer($0) }
+        return (others + timers).map { join($0, mode) && isSource($0) }.contains(true)
     }
 
     func isInAnyMode(_ item: Int) -> Bool {

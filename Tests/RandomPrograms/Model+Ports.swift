@@ -19,6 +19,10 @@ struct PortState {
     var foundEvents: UInt8 = 0
     /// When its handler was called last, until it has been seen not to be ready.
     var servedAt: Int?
+    /// When its handler was called last.
+    var latestCall = 0
+    /// The place that a poll which was left out would have given it; `nil` for none.
+    var keptPlace: Int?
 }
 
 extension Model {
@@ -76,26 +80,46 @@ extension Model {
     /// - Parameters:
     ///   - mode: The mode.
     ///   - poll: The poll.
-    ///   - mayWatch: Whether the kernel is told to watch more before.
-    func poll(_ mode: ModeName, _ poll: Poll, mayWatch: Bool = true) {
+    ///   - mayWatch: Whether the kernel is told of new ones before.
+    /// - Returns: Whether one was found that was not before.
+    @discardableResult
+    func poll(_ mode: ModeName, _ poll: Poll, mayWatch: Bool = true) -> Bool {
         refreshReadiness()
-        guard !isLeftOut(poll) else { return }
+        guard !isLeftOut(poll) else {
+            keepPlaces(mode)
+            return false
+        }
+        var hasFound = false
         let tick = nextTick()
+        latestPoll = tick
         for item in items.indices where isPort(item) {
             // The hang-up that has turned it off is reported to nobody.
             if items[item].port.isOff { items[item].port.isWatched = false }
             if mayWatch, isIn(item, mode), !items[item].port.isOff {
                 items[item].port.isWatched = true
             }
-            guard items[item].port.isWatched, items[item].port.readySince != nil,
+            let place = items[item].port.keptPlace.take()
+            guard items[item].port.isWatched, let since = items[item].port.readySince,
                 items[item].port.foundAt == nil
             else { continue }
             if isIn(item, mode) {
-                items[item].port.foundAt = tick
+                items[item].port.foundAt = place ?? tick
+                items[item].port.readySince = min(since, place ?? since)
                 items[item].port.foundEvents = events(item)
+                hasFound = true
             } else {
                 items[item].port.isWatched = false
             }
+        }
+        return hasFound
+    }
+
+    /// Leaves a poll out: a source that was served since the poll before "keeps the place that it
+    /// would have had".
+    private func keepPlaces(_ mode: ModeName) {
+        for item in members[mode, default: []]
+        where isPort(item) && items[item].port.latestCall > latestPoll {
+            items[item].port.keptPlace = items[item].port.latestCall
         }
     }
 
@@ -144,6 +168,7 @@ extension Model {
         items[item].port.readySince = nil
         items[item].port.foundAt = nil
         items[item].port.servedAt = nextTick()
+        items[item].port.latestCall = tick
         if isPortInThisProcess(item) {
             let message = items[item].port.messages.removeFirst()
             callOut(to: item, .received(item, message: message, place))

@@ -121,8 +121,6 @@ extension Model {
             // another thread has changed something.
             if isInWindow(mode), observedNext?.place?.time == now { break }
             if !isVirtual { noteUnsettled() }
-            // Before it sleeps on, it has the kernel watch what is new.
-            self.poll(mode, poll)
         }
     }
 
@@ -133,6 +131,7 @@ extension Model {
     /// Carries out a visit of another thread, and in virtual time those of the same date that follow
     /// one of which the loop takes no notice.
     ///
+    /// The contract leaves open which these are.
     /// "Plans for the same date are carried out in the order in which they were made, each when all
     /// loops sleep again."
     private func carryOut(_ first: Visit, during mode: ModeName, _ poll: Poll) {
@@ -144,7 +143,9 @@ extension Model {
                 if takesNotice(of: action) { isNoticed = true }
                 visitByAnotherThread(action)
             }
-            self.poll(mode, poll, mayWatch: false)
+            // The contract leaves open whether the kernel is asked for new sources after it has
+            // reported an event.
+            if !self.poll(mode, poll, mayWatch: false) { self.poll(mode, poll) }
             guard isVirtual, !isNoticed, !innermost.isWoken, readyPorts(mode).isEmpty else {
                 return
             }

@@ -8,6 +8,8 @@ struct TimerState {
     var tolerance: Int64 = 0
     /// When it was scheduled last, in each of its modes.
     var scheduled: [ModeName: Int] = [:]
+    /// The same of a timer that is in no mode, when it was in one.
+    var scheduledBefore = 0
     /// Whether a date was set since the handler of the present fire was called.
     var wasRedated = false
     /// How many dates have passed since the latest fire without a fire of their own.
@@ -27,6 +29,13 @@ extension Model {
 
     private func turn(_ item: Int, _ mode: ModeName) -> (Int64, Int) {
         (items[item].timer.date, items[item].timer.scheduled[mode, default: 0])
+    }
+
+    /// When a timer was first scheduled in one of its modes as it is now.
+    func firstScheduled(_ item: Int) -> Int {
+        ModeName.concrete.filter { isIn(item, $0) }
+            .map { items[item].timer.scheduled[$0, default: 0] }.min()
+            ?? items[item].timer.scheduledBefore
     }
 
     /// Fires those that were due when the batch began; "each is checked again just before its call
@@ -66,6 +75,7 @@ extension Model {
         items[item].timer.date = date
         let turn = nextTick()
         for mode in ModeName.concrete { items[item].timer.scheduled[mode] = turn }
+        items[item].timer.scheduledBefore = turn
     }
 
     /// "A date in the past, when made or set, becomes now, and the series counts from there." None

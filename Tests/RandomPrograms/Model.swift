@@ -51,6 +51,8 @@ package final class Model {
     var usedModes: Set<ModeName> = []
     var visits: ArraySlice<Visit>
     var latestPassServedPort = false
+    /// When the kernel was asked last.
+    var latestPoll = 0
     /// Counts what happens, to tell earlier from later.
     var tick = 0
     /// Whether a visit in real time did not end the sleep, so that nobody knows when the next

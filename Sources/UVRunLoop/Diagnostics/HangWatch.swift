@@ -183,5 +183,5 @@ extension UVRunLoop {
     fileprivate var isAsleep: Bool { wakeState.isAsleep }
 
     /// The timer whose handler is innermost on the stack, of those that the loop knows of.
-    fileprivate var innermostTimer: Timer? { withEngine { $0.firing.timers.last } }
+    fileprivate var innermostTimer: Timer? { withEngine { $0.runningTimers.timers.last } }
 }

@@ -55,19 +55,12 @@ package enum LoopTracing {
 
     /// Wakes a sleeping loop, and tells the tracers.
     @inline(never)
-    fileprivate static func wakeTraced(_ remote: any LoopRemote) {
+    static func wakeTraced(_ remote: any LoopRemote) {
         let tracers = tracers
         let began = monotonicNow()
         for tracer in tracers { tracer.willWake(remote, at: began) }
         remote.wake()
         let ended = monotonicNow()
         for tracer in tracers { tracer.didWake(remote, from: began, until: ended) }
-    }
-}
-
-extension LoopRemote {
-    /// Wakes a sleeping loop.
-    func wakeLoop() {
-        if LoopTracing.isOn { LoopTracing.wakeTraced(self) } else { wake() }
     }
 }

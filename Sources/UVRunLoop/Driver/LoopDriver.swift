@@ -122,13 +122,13 @@ package protocol LoopRemote: AnyObject, Sendable {
     ///     watch it again.
     func release(_ descriptor: CInt, unless isWanted: () -> Bool)
 
-    /// Prepares a descriptor that the loop is to watch from its next poll on: what the program
-    /// reads until then must not block it.
+    /// Makes a descriptor non-blocking that the loop is to watch from its next poll on, and that the
+    /// program may read before then.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.
     ///   - isWanted: Whether the descriptor is still in use.
-    func prepare(_ descriptor: CInt, if isWanted: () -> Bool)
+    func makeNonblocking(_ descriptor: CInt, if isWanted: () -> Bool)
 
     /// Stops watching all descriptors before the call returns, because the loop has ended.
     func releaseAll()

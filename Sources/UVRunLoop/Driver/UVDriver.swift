@@ -71,7 +71,7 @@ final class UVDriver: LoopDriver {
         unsafe uv_prepare_start(prepare.raw) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
             unsafe Unmanaged<UVDriver>.fromOpaque(data)._withUnsafeGuaranteedRef {
-                $0.isAboutToPoll()
+                $0.willPoll()
             }
         }
         unsafe prepare.unreference()
@@ -80,7 +80,7 @@ final class UVDriver: LoopDriver {
         unsafe check.setData(Unmanaged.passUnretained(self).toOpaque())
         unsafe uv_check_start(check.raw) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
-            unsafe Unmanaged<UVDriver>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.hasPolled() }
+            unsafe Unmanaged<UVDriver>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.didPoll() }
         }
         unsafe check.unreference()
         unsafe self.check = consume check
@@ -175,7 +175,7 @@ final class UVDriver: LoopDriver {
 
     /// Called when libuv is about to poll: the last moment at which a wake-up can keep it from
     /// blocking.
-    private func isAboutToPoll() {
+    private func willPoll() {
         require(
             stage == .entered,
             "Only the run loop may call uv_run on its libuv loop. Call run() outside of callbacks."
@@ -190,7 +190,7 @@ final class UVDriver: LoopDriver {
         if alarm?.isCoarse == true { unsafe uv_update_time(loop) }
     }
 
-    private func hasPolled() {
+    private func didPoll() {
         if mayBlock { wakeState.awaken() }
     }
 
@@ -264,7 +264,8 @@ final class UVDriver: LoopDriver {
     func rearm(_ order: WatchOrder) -> Bool {
         var isCarriedOut = true
         uvRemote.withDescriptors { descriptors in
-            // Another thread may have released the descriptor, and closed it, after the order was made.
+            // Another thread may have released the descriptor, and closed it, after the order was
+            // made.
             guard let watch = watches[order.descriptor], watch.registration == order.registration,
                 descriptors.isTaken(order.descriptor)
             else { return }

@@ -59,8 +59,11 @@ final class UVRemote: LoopRemote {
         }
     }
 
-    func prepare(_ descriptor: CInt, if isWanted: () -> Bool) {
-        withDescriptors { if isWanted() { $0.prepare(descriptor) } }
+    func makeNonblocking(_ descriptor: CInt, if isWanted: () -> Bool) {
+        withDescriptors { descriptors in
+            // The next poll finds a refusal.
+            if isWanted() { try? descriptors.makeNonblocking(descriptor) }
+        }
     }
 
     /// Traps if the kernel still reports a descriptor that was closed while it was watched.

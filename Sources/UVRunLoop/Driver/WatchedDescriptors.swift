@@ -4,7 +4,8 @@ internal import CUVSupport
 struct WatchedDescriptors {
     /// Negative once closed.
     var epoll: CInt = -1
-    /// The descriptors that were taken or prepared, and whether the kernel watches them at present.
+    /// The descriptors that were taken or made non-blocking, and whether the kernel watches them at
+    /// present.
     private var isWatched: [CInt: Bool] = [:]
     /// Released descriptors that libuv still has a `uv_poll` for.
     private var released: Set<CInt> = []
@@ -19,20 +20,19 @@ struct WatchedDescriptors {
         released.remove(descriptor)
     }
 
-    /// Makes a descriptor non-blocking before it is taken.
-    ///
-    /// A refusal is left for ``take(_:)`` to find.
-    mutating func prepare(_ descriptor: CInt) { try? makeNonblocking(descriptor) }
-
-    private mutating func makeNonblocking(_ descriptor: CInt) throws(UVError) {
+    /// Makes a descriptor non-blocking until it is released; ``take(_:)`` may follow.
+    mutating func makeNonblocking(_ descriptor: CInt) throws(UVError) {
         guard isWatched[descriptor] == nil else { return }
         try BlockingFlags.take(descriptor)
         isWatched[descriptor] = false
     }
 
-    func isTaken(_ descriptor: CInt) -> Bool { isWatched[descriptor] != nil }
+    /// Whether the loop has taken a descriptor, and no thread has released it since.
+    func isTaken(_ descriptor: CInt) -> Bool {
+        isWatched[descriptor] != nil && !released.contains(descriptor)
+    }
 
-    /// Gives a descriptor back, if it was taken.
+    /// Gives a descriptor back, if it was taken or made non-blocking.
     mutating func release(_ descriptor: CInt) {
         guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return }
         released.insert(descriptor)

@@ -7,7 +7,7 @@ extension GenericEngine {
         if let descriptor = port.descriptor {
             descriptors.insert(ticket, for: descriptor, serial: serial)
             for other in descriptors[descriptor]?.sources ?? [] where other != ticket {
-                watchAgain(other)
+                requestWatch(other)
             }
         }
         return ticket
@@ -17,7 +17,7 @@ extension GenericEngine {
         renewVersion()
         ports.modify(ticket) { $0.hasHungUp = false }
         _ = ports.add(ticket, to: mode, in: &modes)
-        watchAgain(ticket)
+        requestWatch(ticket)
         if ports[ticket]?.hasAnnouncement == true { announce(ticket) }
     }
 

@@ -93,7 +93,7 @@ extension GenericEngine {
         }
         guard let (hasAnnouncement, interest) = state else { return false }
         if hasMore || hasAnnouncement { announce(ticket) }
-        watch(interest, for: ticket)
+        requestWatch(interest, for: ticket)
         return true
     }
 }

@@ -179,7 +179,7 @@ extension GenericEngine {
     private func timersBeingCalled(in mode: Int) -> [Items.Timer] {
         let count = modes[mode].timerCount - modes[mode].timers.queuedCount
         guard count > 0 else { return [] }
-        let called = firing.timers.filter { timerModes.heapSlot(of: $0, in: mode) != nil }
+        let called = runningTimers.timers.filter { timerModes.heapSlot(of: $0, in: mode) != nil }
         if Set(called.map(ObjectIdentifier.init)).count == count { return called }
         // The call of a timer that has joined since began in another loop, or in none.
         return modes[mode].timers.members.owners.filter(\.core.isBeingCalled)
@@ -250,7 +250,7 @@ extension GenericEngine {
             unschedule(timer)
         }
         timer.core.callWillBegin(forDate: forDate)
-        firing.push(timer)
+        runningTimers.push(timer)
     }
 
     /// Ends the call of a timer that is still in the loop.
@@ -261,7 +261,7 @@ extension GenericEngine {
     /// - Returns: Whether the timer repeats or is postponed; another one is removed from the loop.
     @inline(__always)
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
-        firing.remove(timer)
+        runningTimers.remove(timer)
         let hasNewDate = timer.core.endCall(now: now)
         guard timer.core.series.interval != nil || timer.core.takePostponement() else {
             remove(timer, isQueued: false)

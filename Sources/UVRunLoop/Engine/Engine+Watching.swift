@@ -8,24 +8,26 @@ extension GenericEngine {
             record.hasHungUp = false
         }
         if record.events.isSubset(of: events) {
-            watchAgain(ticket)
+            requestWatch(ticket)
         } else {
             // An event that is no longer wanted but still reported would wake the loop needlessly.
             markUnwatched(descriptor)
         }
     }
 
-    /// Marks a port's descriptor as unwatched in the port's modes, unless the kernel reports all that
-    /// the port can be served.
+    /// Marks a port's descriptor as unwatched in the port's modes, unless the kernel reports all
+    /// that the port can be served.
     ///
     /// Called after every change by which the kernel reports less, or the port waits for more. The
     /// next run in such a mode has the kernel watch it.
-    mutating func watchAgain(_ ticket: Ticket) {
-        if let interest = ports.modify(ticket, { $0.interest }) { watch(interest, for: ticket) }
+    mutating func requestWatch(_ ticket: Ticket) {
+        if let interest = ports.modify(ticket, { $0.interest }) {
+            requestWatch(interest, for: ticket)
+        }
     }
 
-    /// The same with what the kernel must report for the port.
-    mutating func watch(_ interest: PortRecord<Items>.Interest, for ticket: Ticket) {
+    /// Marks a port's descriptor as unwatched, given what the kernel must report for it.
+    mutating func requestWatch(_ interest: PortRecord<Items>.Interest, for ticket: Ticket) {
         guard let descriptor = interest.descriptor,
             !descriptors.isArmed(descriptor, for: interest.events)
         else { return }
@@ -40,7 +42,7 @@ extension GenericEngine {
     /// Its kernel registration is gone or out of date.
     mutating func markUnwatched(_ descriptor: CInt) {
         descriptors.setArmed(nil, for: descriptor)
-        for ticket in descriptors[descriptor]?.sources ?? [] { watchAgain(ticket) }
+        for ticket in descriptors[descriptor]?.sources ?? [] { requestWatch(ticket) }
     }
 
     /// Returns what the kernel must watch before a run in the mode polls or sleeps.
@@ -102,7 +104,7 @@ extension GenericEngine {
         // What the kernel has reported is in the epoll set, whatever is armed.
         guard events == nil || events != group.armed else { return nil }
         descriptors.setArmed(events, for: descriptor)
-        for ticket in group.sources { watchAgain(ticket) }
+        for ticket in group.sources { requestWatch(ticket) }
         return WatchOrder(
             descriptor: descriptor,
             registration: group.registration,
@@ -124,7 +126,7 @@ extension GenericEngine {
                 record.queue(error, poll: poll, in: &modes, mode)
                 return true
             }
-            if isServed == false { watchAgain(ticket) }
+            if isServed == false { requestWatch(ticket) }
         }
     }
 }

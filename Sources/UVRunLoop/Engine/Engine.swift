@@ -11,18 +11,13 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var observers = ItemTable<ObserverRecord<Items>>()
     var ports = ItemTable<PortRecord<Items>>()
     var descriptors = DescriptorTable()
-    var firing = CallStack<Items.Timer>()
+    var runningTimers = CallStack<Items.Timer>()
     /// The number of signalled sources in all modes.
     var signalledCount = 0 {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
-    /// The latest poll for a mode with ports.
+    /// The latest poll that concerned a port.
     private(set) var latestPoll = PollStamp()
-    /// The number of the latest poll.
-    var pollNumber: Int64 {
-        get { latestPoll.number }
-        set { latestPoll.begin(newValue, at: nextSerial()) }
-    }
     /// The part of the state that any thread may read without the lock.
     ///
     /// Kept as the word that is published: to compose it of four properties after each change took
@@ -36,6 +31,14 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     mutating func nextSerial() -> UInt64 {
         serial &+= 1
         return serial
+    }
+
+    // MARK: Polls
+
+    /// Begins to record what a poll has found, unless it is the latest already.
+    @inline(__always)
+    mutating func beginPoll(_ number: Int64) {
+        if number != latestPoll.number { latestPoll.begin(number, at: nextSerial()) }
     }
 
     mutating func recordSkippedPoll() { latestPoll.skip(at: nextSerial()) }
@@ -56,8 +59,8 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
         var holdsItems: Bool { contents.contains(.items) }
         var holdsPorts: Bool { contents.contains(.ports) }
-        /// Whether any of the ports has a descriptor.
-        var holdsDescriptors: Bool { contents.contains(.descriptors) }
+        /// Whether a poll may find any of the ports ready: by its descriptor, or its libuv handle.
+        var holdsPolledPorts: Bool { contents.contains(.polledPorts) }
         var holdsTimers: Bool { contents.contains(.timers) }
         var isCommon: Bool { contents.contains(.common) }
 
@@ -113,7 +116,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         renewVersion()
         _ = observers.addCommonItems(to: index, in: &modes)
         addCommonTimers(to: index)
-        for ticket in ports.addCommonItems(to: index, in: &modes) { watchAgain(ticket) }
+        for ticket in ports.addCommonItems(to: index, in: &modes) { requestWatch(ticket) }
         summary.mayHoldReady = true
         return sources.addCommonItems(to: index, in: &modes).compactMap { sources[$0]?.source }
     }
@@ -132,7 +135,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     mutating func close() -> Remains {
         isClosed = true
         renewVersion()
-        firing.removeAll()
+        runningTimers.removeAll()
         signalledCount = 0
         var remains = Remains()
         // A timer in several modes comes up several times, and may belong to another loop once it

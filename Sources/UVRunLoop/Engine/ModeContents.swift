@@ -28,7 +28,7 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
             var traits: ModeTraits = []
             if holdsItems { traits.insert(.items) }
             if portCount > 0 { traits.insert(.ports) }
-            if polledPortCount > 0 { traits.insert(.descriptors) }
+            if polledPortCount > 0 { traits.insert(.polledPorts) }
             if timerCount > 0 { traits.insert(.timers) }
             if isCommon { traits.insert(.common) }
             return traits
@@ -59,8 +59,8 @@ struct ModeTraits: OptionSet {
     /// The mode has an item that can produce an event.
     static let items = ModeTraits(rawValue: 1)
     static let ports = ModeTraits(rawValue: 2)
-    /// Any of the ports has a descriptor.
-    static let descriptors = ModeTraits(rawValue: 4)
+    /// A poll may find any of the ports ready.
+    static let polledPorts = ModeTraits(rawValue: 4)
     static let timers = ModeTraits(rawValue: 8)
     /// It is one of the common modes.
     static let common = ModeTraits(rawValue: 16)

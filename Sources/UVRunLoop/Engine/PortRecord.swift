@@ -160,7 +160,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         return UInt64(order) << 32 | (UInt64(UInt32.max) - unserved)
     }
 
-    /// Removes it from the queues to be served.
+    /// Begins its call: ends its turn, and takes a refusal.
+    ///
+    /// It is in no queue any more.
     @inline(__always)
     mutating func beginCall(
         _ events: Events,

@@ -68,8 +68,8 @@ struct TimerCore {
 struct TimerModes<Timer: TimerReference> {
     /// Those of the timers in several modes.
     private var attachments: [ObjectIdentifier: Attachment] = [:]
-    /// Timers that were added to the common modes and are in none of them now, with the serial
-    /// numbers that they had there.
+    /// Timers that were added to the common modes and are in none of them now, each with the lowest
+    /// of the serial numbers that it had in those it left last.
     private var commonWithoutMode: [ObjectIdentifier: (timer: Timer, serial: UInt64)] = [:]
 
     var withoutMode: [Timer] { commonWithoutMode.values.map(\.timer) }

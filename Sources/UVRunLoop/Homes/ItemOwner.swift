@@ -3,11 +3,12 @@ import Synchronization
 /// Which loop an item is in, and whether the item is valid, in one word.
 ///
 /// Timers, observers and ports are in one loop at a time, and the lock of that loop guards what
-/// changes in them. So adding, removing and serving an item take one lock. A thread reads the word,
-/// acquires the loop's lock and reads the word again; the item enters and leaves a loop under that
-/// lock. A thread that changes an item in no loop makes the item busy meanwhile, and so does one
-/// that has removed a port and still has to stop the kernel's watching. Nobody waits for a busy item
-/// while holding a lock, because the thread that made it busy may be waiting for that lock.
+/// changes in them. So adding, removing and serving an item need no lock of its own. A thread reads
+/// the word, acquires the loop's lock and reads the word again; the item enters and leaves a loop
+/// under that lock. A thread that changes an item in no loop makes the item busy meanwhile, and so
+/// does one that has removed a port and still has to stop the kernel's watching. Nobody waits for a
+/// busy item while holding a lock, because the thread that made it busy may be waiting for that
+/// lock.
 ///
 /// Custom sources may be in several loops at once, so no loop's lock can guard them: they have a
 /// lock of their own, which is acquired before the loop's.

@@ -5,9 +5,10 @@ extension UVRunLoop {
     /// later pass. Another source on the descriptor or another process may have read the data
     /// meanwhile, so reads and writes must expect `EAGAIN`.
     ///
-    /// Any number of sources may share a descriptor; each gets its own events. From the first run
-    /// that can serve one of them until the last has left its loop, the descriptor is non-blocking,
-    /// **for everyone who shares the open file**, other processes included.
+    /// Any number of sources may share a descriptor; each gets its own events. From the first poll
+    /// of a run that can serve one of them until the last has left its loop, the descriptor is
+    /// non-blocking, **for everyone who shares the open file**, other processes included. A source
+    /// that is added again while its handler runs makes it so at once.
     ///
     /// The standard descriptors 0, 1 and 2 are different, because they are shared with the program
     /// that started this one:

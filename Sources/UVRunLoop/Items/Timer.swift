@@ -265,7 +265,8 @@ extension UVRunLoop {
         /// The date of the next fire, or, while the handler runs, of this one.
         ///
         /// Setting it begins the series of dates anew; a date in the past becomes now. Set in the
-        /// timer's own handler it is kept. It cannot bring an invalid timer back.
+        /// timer's own handler it is kept. It cannot bring an invalid timer back, which keeps the
+        /// date it had.
         ///
         /// > Threading: Any thread.
         public var nextFireDate: Instant {

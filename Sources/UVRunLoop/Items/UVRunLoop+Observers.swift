@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// Adds an observer to a mode.
     ///
-    /// Has no effect if the observer is in the mode already or is invalid. A notification in
-    /// progress does not reach it.
+    /// Has no effect if the observer is in the mode already or is invalid, or if the loop's thread
+    /// has ended. A notification in progress does not reach it.
     ///
     /// > Threading: Any thread. Traps when the observer belongs to another loop, or its handler to
     /// > another thread.

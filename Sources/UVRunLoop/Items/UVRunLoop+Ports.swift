@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// Adds a port-based source to a mode.
     ///
-    /// Has no effect if the source is in the mode already or is invalid, except that a source which
-    /// has received a hang-up is enabled again.
+    /// Has no effect if the source is in the mode already or is invalid, or if the loop's thread
+    /// has ended; except that a source which has received a hang-up is enabled again.
     ///
     /// > Threading: Any thread. Traps when the source belongs to another loop, or its handler to
     /// > another thread.
@@ -29,9 +29,11 @@ extension UVRunLoop {
             engine.add(link.ticket, portTo: mode)
             isBeingCalled = link.isBeingCalled
         }
-        // Its handler may go on to read until there is no more.
+        // Its handler may go on reading until there is no more.
         if isBeingCalled, let descriptor = link.descriptor {
-            remote.prepare(descriptor) { withEngine { $0.descriptors[descriptor] != nil } }
+            remote.makeNonblocking(descriptor) {
+                withEngine { !$0.isClosed && $0.descriptors[descriptor] != nil }
+            }
         }
         // Not before the port is in the loop: events since then are announced to the loop.
         if link.receiver.isReady { link.announce() }

@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// Adds a custom source to a mode, and calls its `schedule` handler for every mode it joins.
     ///
-    /// Has no effect if the source is in the mode already or is invalid. Called from another
-    /// thread, this wakes the loop.
+    /// Has no effect if the source is in the mode already or is invalid, or if the loop's thread
+    /// has ended. Called from another thread, this wakes the loop.
     ///
     /// > Threading: Any thread. Traps when the source's perform handler belongs to another thread.
     ///

@@ -1,8 +1,9 @@
 extension UVRunLoop {
     /// Adds a timer to a mode.
     ///
-    /// A timer that is in the mode already, or invalid, is left alone. A sleeping loop takes the
-    /// new date into account without a pass of its own.
+    /// A timer that is in the mode already, or invalid, is left alone, and so is any after the end
+    /// of the loop's thread. A sleeping loop takes the new date into account without a pass of its
+    /// own.
     ///
     /// > Threading: Any thread. Traps when the timer belongs to another loop, or its handler to
     /// > another thread.

@@ -68,3 +68,10 @@ struct LoopWaker: ~Copyable, Sendable {
         if state.markWoken() { wake() }
     }
 }
+
+extension LoopRemote {
+    /// Wakes a sleeping loop, and tells the tracers.
+    func wakeLoop() {
+        if LoopTracing.isOn { LoopTracing.wakeTraced(self) } else { wake() }
+    }
+}

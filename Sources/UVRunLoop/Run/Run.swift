@@ -16,7 +16,8 @@ struct Run: ~Copyable {
     var clearedWakeUp = false
     /// The sole ready port that a poll found, taken for this pass without being queued.
     var delivery: Engine.Delivery?
-    /// The latest poll; `nil` before the first.
+    /// The latest poll, if it may replace others; `nil` before it, and in a run that makes one pass
+    /// or returns after a source.
     var reusablePoll: PollCache?
     /// The number of the run's latest poll; at first, of the latest one before the run.
     ///

@@ -33,14 +33,17 @@ extension UVRunLoop {
     }
 
     /// Whether a run ends at the end of its current pass.
-    func isStopped(_ run: borrowing Run) -> Bool {
+    func endsAfterThisPass(_ run: borrowing Run) -> Bool {
         guard let condition = run.terms.endCondition else { return runState.isStopped }
-        return isStopped(or: condition, performsQueuedWork: run.terms.performsQueuedWork)
+        return endsAfterThisPass(for: condition, performsQueuedWork: run.terms.performsQueuedWork)
     }
 
     /// Not inlined: few runs have a condition, and a pass would take 60 instructions more.
     @inline(never)
-    private func isStopped(or condition: any EndCondition, performsQueuedWork: Bool) -> Bool {
+    private func endsAfterThisPass(
+        for condition: any EndCondition,
+        performsQueuedWork: Bool
+    ) -> Bool {
         // A run that performs what is left after the end of the loop goes on.
         let isStopped =
             performsQueuedWork

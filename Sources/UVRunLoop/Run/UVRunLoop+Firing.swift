@@ -54,7 +54,7 @@ extension UVRunLoop {
     @inline(__always)
     private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
         guard timer.owner.isIn(location) else {
-            engine.firing.remove(timer)
+            engine.runningTimers.remove(timer)
             return .elsewhere(now: now)
         }
         if engine.endCall(timer, now: now) { return .goesOn }

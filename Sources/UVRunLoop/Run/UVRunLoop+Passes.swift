@@ -69,11 +69,7 @@ extension UVRunLoop {
     /// - Returns: Why the run ends, if it does.
     @inline(__always)
     private func runOnePass(_ run: inout Run) -> RunResult? {
-        run.local.passCount = run.local.passCount &+ 1
-        run.local.pass = run.local.passCount
-        if LoopTracing.isOn { tracedPassBegins() }
-        if home.performReleases() { run.discardClockReading() }
-        if wakeState.clearWoken() { run.clearedWakeUp = true }
+        beginPass(&run)
         notify(.beforeTimers, &run)
         notify(.beforeSources, &run)
         performBlocks(&run)
@@ -96,6 +92,16 @@ extension UVRunLoop {
         performBlocks(&run)
         run.isInFirstPass = false
         return decide(&run, handledSource: performedSource || outcome.handledPort)
+    }
+
+    /// Forgets a wake-up from before this pass, which finds everything anyway.
+    @inline(__always)
+    private func beginPass(_ run: inout Run) {
+        run.local.passCount = run.local.passCount &+ 1
+        run.local.pass = run.local.passCount
+        if LoopTracing.isOn { tracedPassBegins() }
+        if home.performReleases() { run.discardClockReading() }
+        if wakeState.clearWoken() { run.clearedWakeUp = true }
     }
 
     /// Whether step 9 may have an event to handle.
@@ -134,9 +140,7 @@ extension UVRunLoop {
     /// While its handlers run, passes of nested runs go by what was served here.
     private func process(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
         switch consume event {
-        case .port(let delivery):
-            run.local.servedPort = true
-            return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
+        case .port(let delivery): return serveAsEvent(delivery, &run)
         case .timers(let first):
             run.local.servedPort = false
             wakeBlockedSenders(run.local)
@@ -153,13 +157,22 @@ extension UVRunLoop {
         guard let delivery = withEngine({ $0.takeReadyPort(in: mode, since: poll) }) else {
             return PassOutcome()
         }
+        return serveAsEvent(delivery, &run)
+    }
+
+    @inline(__always)
+    private func serveAsEvent(
+        _ delivery: borrowing Engine.Delivery,
+        _ run: inout Run
+    ) -> PassOutcome {
         run.local.servedPort = true
         return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
     }
 
     /// Returns why the run ends, the first reason that applies, or `nil` if it continues.
     private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
-        if isStopped(run) { return runState.isStopped ? .stopped : .handledSource }
+        // An end condition that is met counts as a handled source.
+        if endsAfterThisPass(run) { return runState.isStopped ? .stopped : .handledSource }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
         if let limit = run.terms.limit, run.now(by: waker) >= limit { return .timedOut }

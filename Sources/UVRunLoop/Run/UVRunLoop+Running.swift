@@ -19,8 +19,9 @@ extension UVRunLoop {
 
     /// Runs in a mode for a limited time.
     ///
-    /// Returns at once, without notifying observers, if the mode is empty. A limit of zero or less
-    /// makes exactly one pass that does not wait.
+    /// Returns at once, without notifying observers, if the mode is empty or ``Mode/common``, which
+    /// names several, or if the loop's thread is ending. A limit of zero or less makes exactly one
+    /// pass that does not wait. Traps in a callback of libuv.
     ///
     /// See *Starting the Run Loop* and *Exiting the Run Loop* in Apple's guide.
     ///

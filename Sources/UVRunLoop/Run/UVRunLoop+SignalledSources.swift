@@ -30,7 +30,8 @@ extension UVRunLoop {
         return perform(first, orNextIn: mode)
     }
 
-    /// Performs a source that was taken; if another loop has performed it first, the next signalled one.
+    /// Performs a source that was taken; if another loop has performed it first, the next signalled
+    /// one.
     private func perform(_ first: consuming Engine.FirstSignalled, orNextIn mode: Int) -> Bool {
         var next: Engine.FirstSignalled? = consume first
         while let taken = next.take() {

@@ -1,66 +1,15 @@
 extension UVRunLoop {
-    /// How many polls a run may skip while it serves ports that are known to be ready.
-    static let maxSkippedPolls = 64
-    /// How long the result of a poll is reused, in nanoseconds.
-    ///
-    /// A poll that finds many times ``maxSkippedPolls`` descriptors is reused as many times longer,
-    /// because polling is expensive when many are ready.
-    static let maxPollAge: Int64 = 1_000_000
-
-    // MARK: Steps 5 and 7
-
-    /// Step 5: returns whether a port-based source of the mode is ready.
-    ///
-    /// If nobody observes the sleep, step 7 finds out instead: a ready port ends the sleep at once,
-    /// and one system call does for both steps.
-    func findReadyPort(_ run: inout Run) -> Bool {
-        refresh(&run)
-        guard run.view.holdsPorts else { return false }
-        let hasPolled = run.reusablePoll != nil
-        if hasPolled, knowsPortToServe(run), canReuseLastPoll(&run) { return true }
-        guard run.view.isSleepObserved else { return false }
-        pollKernel(&run)
-        // The last observer of the sleep may have gone meanwhile, and a sole port been taken.
-        return run.delivery != nil || knowsPortToServe(run)
-    }
-
-    /// Whether a port is known to be ready that would also be the first after another poll.
-    private func knowsPortToServe(_ run: borrowing Run) -> Bool {
-        guard summary.mayHoldReady else { return false }
-        let (mode, poll) = (run.modeIndex, run.pollNumber)
-        return withEngine { $0.hasPortToServe(in: mode, since: poll) }
-    }
-
-    /// Polls without waiting, unless the latest poll can be reused.
-    ///
-    /// The poll is not skipped if a descriptor may be ready and nothing is to be served before it,
-    /// because the delay would be observable.
-    @inline(__always)
-    func poll(_ run: inout Run) {
-        let maySkip =
-            !run.isInFirstPass
-            && (!run.view.holdsDescriptors || knowsPortToServe(run))
-        if !maySkip || !canReuseLastPoll(&run) { pollKernel(&run) }
-    }
-
-    // Inlined: each return on the way from a system call to the pass takes as long as a dozen
-    // instructions.
-    @inline(__always)
-    private func pollKernel(_ run: inout Run) {
-        armDescriptors(&run)
-        run.local.withDriver { $0.poll() }
-        run.discardClockReading()
-        recordReadyPorts(&run)
-    }
-
     /// Step 7: sleeps until there is something to do for the run.
     ///
     /// The changed mark is cleared before the contents are checked, and the driver falls asleep
     /// only if the mark is still clear. So a concurrent change is either seen by the check or keeps
     /// the driver awake. A change that gives this run nothing to do, such as another thread's new
     /// timer, only adjusts the sleep.
+    ///
+    /// A port that another thread has added during the sleep may be ready, so the kernel is asked
+    /// for it before the sleep ends for another reason.
     func sleep(_ run: inout Run) {
-        var hasPolled = false
+        var polledPortCount: UInt64?
         while true {
             wakeState.clearChanged()
             if home.performReleases() { run.discardClockReading() }
@@ -68,7 +17,7 @@ extension UVRunLoop {
             switch sleepDecision(&run) {
             case .changed: continue
             case .somethingToDo:
-                if !hasPolled { poll(&run) }
+                if polledPortCount != run.watchedPortCount { poll(&run) }
                 return
             case .sleep(let sleep):
                 wakeBlockedSenders(run.local)
@@ -76,10 +25,14 @@ extension UVRunLoop {
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { tracedSleepEnded(since: began) }
                 run.discardClockReading()
-                if recordReadyPorts(&run) || wakeState.isWoken { return }
+                polledPortCount = run.watchedPortCount
+                if recordReadyPorts(&run) { return }
+                if wakeState.isWoken {
+                    if polledPortCount != waker.addedPortCount { pollKernel(&run) }
+                    return
+                }
                 // After a change by another thread, the dates are those of earlier contents.
                 if !wakeState.isMarkedAsChanged, isOver(sleep, &run) { return }
-                hasPolled = true
             }
         }
     }
@@ -109,7 +62,7 @@ extension UVRunLoop {
     private func sleepDecision(_ run: inout Run) -> SleepDecision {
         armDescriptors(&run)
         let contents = sleepView(for: run)
-        if wakeState.isWoken || isStopped(run) { return .somethingToDo }
+        if wakeState.isWoken || endsAfterThisPass(run) { return .somethingToDo }
         guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
         if contents.hasWork || holdsWork(for: run) || !run.holdsItems { return .somethingToDo }
         let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)
@@ -136,149 +89,5 @@ extension UVRunLoop {
         }
         let (mode, poll) = (run.modeIndex, run.pollNumber)
         return withEngine { $0.sleepView(of: mode, since: poll) }
-    }
-
-    // MARK: The kernel
-
-    /// Whether this run's latest poll is recent enough to replace another; if so, one more skipped
-    /// poll is counted.
-    private func canReuseLastPoll(_ run: inout Run) -> Bool {
-        guard !run.isInFirstPass, var latest = run.reusablePoll,
-            latest.addedPortCount == waker.addedPortCount,
-            latest.number == run.local.pollCount,
-            latest.skippedPolls < latest.maxSkippedPolls, run.now(by: waker) < latest.end
-        else { return false }
-        latest.skippedPolls += 1
-        run.reusablePoll = latest
-        if run.view.holdsDescriptors { withEngine { $0.recordSkippedPoll() } }
-        return true
-    }
-
-    /// Watches what this run may serve and the kernel does not watch yet: usually nothing.
-    @inline(__always)
-    private func armDescriptors(_ run: inout Run) {
-        run.watchedPortCount = waker.addedPortCount
-        refresh(&run)
-        if summary.mayHoldUnwatched { carryOutOrders(&run) }
-    }
-
-    private func carryOutOrders(_ run: inout Run) {
-        let mode = run.modeIndex
-        let orders = withEngine { $0.takeWatchOrders(for: mode) }
-        if !orders.isEmpty { watch(orders, &run) }
-    }
-
-    private func watch(_ orders: [WatchOrder], _ run: inout Run) {
-        let mode = run.modeIndex
-        var refused: [CInt] = []
-        run.local.withDriver { driver in
-            driver.watch(orders) { order in
-                withEngine { $0.isCurrent(order) }
-            } refused: { order, error in
-                withEngine { $0.refuse(order, error, in: mode) }
-                refused.append(order.descriptor)
-            }
-        }
-        if LoopTracing.isOn { tracedDescriptorsWereRefused(refused) }
-    }
-
-    /// Records the ready ports, and masks those this run cannot serve.
-    ///
-    /// - Returns: Whether the run can serve one of them.
-    @discardableResult
-    private func recordReadyPorts(_ run: inout Run) -> Bool {
-        let (number, version) = (run.local.pollCount + 1, run.view.version)
-        run.local.pollCount = number
-        run.pollNumber = number
-        var (found, isForRun) = (0, false)
-        let readyCount = run.local.withDriver { $0.readyCount }
-        if readyCount > 0 {
-            (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
-            if found < readyCount { announceHosted(of: number, run) }
-        } else if run.view.holdsPorts, summary.mayHoldReady || run.hasSkippedPoll {
-            withEngine { $0.pollNumber = number }
-        }
-        // A run that ends with the next source rarely polls twice.
-        guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
-        let factor = max(1, found / Self.maxSkippedPolls)
-        run.reusablePoll = PollCache(
-            end: run.now(by: waker).addingSaturating(Int64(factor) * Self.maxPollAge),
-            maxSkippedPolls: factor * Self.maxSkippedPolls,
-            version: version,
-            addedPortCount: run.watchedPortCount,
-            number: number
-        )
-        return isForRun
-    }
-
-    /// Has the driver free what was closed, in a run that does not poll.
-    @inline(never)
-    func reclaim(_ local: LocalState) {
-        local.withDriver { driver in
-            driver.reclaim { report in withEngine { $0.recordLoss(report) } }
-        }
-    }
-
-    /// Records the driver's reports of a poll, or takes a sole ready port for this pass.
-    ///
-    /// - Parameters:
-    ///   - poll: The poll's number.
-    ///   - readyCount: How many descriptors and hosted sources the poll has found.
-    ///   - run: The run.
-    /// - Returns: The number of reports, and whether the run can serve any of them.
-    private func recordReports(
-        of poll: Int64,
-        upTo readyCount: Int,
-        _ run: inout Run
-    ) -> (count: Int, isForRun: Bool) {
-        let mode = run.modeIndex
-        // Another thread may have added an observer while the loop slept.
-        refresh(&run)
-        // An observer called before the port is served may change what there is to serve.
-        let mayTake = readyCount == 1 && !run.view.isSleepObserved
-        let now = mayTake && run.view.holdsTimers ? run.now(by: waker) : 0
-        var (count, isForRun) = (0, false)
-        while var report = run.local.withDriver({ $0.takeReport() }) {
-            count += 1
-            let outcome = withEngine { engine -> Engine.ReportOutcome in
-                if engine.pollNumber != poll { engine.pollNumber = poll }
-                guard mayTake else { return engine.record(report, in: mode) }
-                run.delivery = engine.takeSoleReadyPort(report, in: mode, now: now)
-                return run.delivery == nil ? engine.record(report, in: mode) : .isForRun
-            }
-            switch outcome {
-            case .isForRun: isForRun = true
-            case .isForNobody: break
-            case .rearm(let order): if rearm(order, after: &report, &run) { isForRun = true }
-            }
-        }
-        return (count, isForRun)
-    }
-
-    /// Makes the hosted sources ready that a poll has found, as of that poll.
-    @inline(never)
-    private func announceHosted(of poll: Int64, _ run: borrowing Run) {
-        withEngine { engine in
-            if engine.pollNumber != poll { engine.pollNumber = poll }
-        }
-        run.local.withDriver { $0.announceHosted() }
-    }
-
-    /// Watches a descriptor for what its report has left, and records a hang-up, which libuv does
-    /// not tell if it comes with other events.
-    ///
-    /// - Returns: Whether the run can serve the hang-up.
-    @inline(__always)
-    private func rearm(
-        _ order: WatchOrder,
-        after report: inout ReadyReport,
-        _ run: inout Run
-    ) -> Bool {
-        let isCarriedOut = run.local.withDriver { $0.rearm(order) }
-        if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
-        guard run.local.withDriver({ $0.findHangUp(&report) }) else { return false }
-        let mode = run.modeIndex
-        guard case .isForRun = withEngine({ $0.record(report, in: mode) }) else { return false }
-        return true
     }
 }

@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// Ends the innermost run at the end of its current pass.
     ///
-    /// Has no effect if the loop is not running. A stop counts until the run ends, and does not
-    /// affect the outer run or a later one.
+    /// Has no effect if the loop is not running, or has ended. A stop counts until the run ends, and
+    /// does not affect the outer run or a later one.
     ///
     /// Not async-signal-safe: do not call it in a signal handler.
     ///
@@ -13,7 +13,7 @@ extension UVRunLoop {
         waker.contentsDidChange()
     }
 
-    /// Whether the loop is asleep, waiting for an event.
+    /// Whether the loop is asleep, waiting for an event, at this moment: it may wake at any time.
     ///
     /// > Threading: Any thread.
     public var isWaiting: Bool {

@@ -7,10 +7,10 @@ extension UVRunLoop.MessagePort.Remote {
     /// it keeps these modes from being empty meanwhile. Elsewhere a thread does, which the library
     /// starts for all such requests of the process.
     ///
-    /// A request that is cancelled or whose limit has passed is withdrawn if nothing of it was
-    /// sent, and if all of it was sent, its reply is dropped; so is one whose loop has ended. If a
-    /// part was sent, the rest is still sent, although nobody waits for it; once the limit has
-    /// passed, the port becomes invalid, because no other message could follow.
+    /// When the task is cancelled, the limit passes or the loop ends, the request is withdrawn if
+    /// nothing of it was sent; if all of it was sent, its reply is dropped. If a part was sent, the
+    /// rest is still sent, although nobody waits for it. At the limit, the port becomes invalid
+    /// then, because no other message could follow.
     ///
     /// > Threading: Any task; on the loop's thread it resumes there.
     ///
@@ -41,10 +41,9 @@ extension UVRunLoop.MessagePort.Remote {
     /// The handler's result is dropped. The message usually fits into the socket, and this returns
     /// at once.
     ///
-    /// A message that is cancelled, whose limit has passed or whose loop has ended is withdrawn if
+    /// When the task is cancelled, the limit passes or the loop ends, the message is withdrawn if
     /// nothing of it was sent. If a part was sent, the rest is still sent, although nobody waits
-    /// for it; once the limit has passed, the port becomes invalid, because no other message could
-    /// follow.
+    /// for it. At the limit, the port becomes invalid then, because no other message could follow.
     ///
     /// > Threading: Any task; on the loop's thread it resumes there.
     ///

@@ -20,16 +20,20 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     /// Who ends the request.
     ///
-    /// An awaited one is abandoned or expires; either may then be passed on, once.
+    /// An awaited one is abandoned or expires; either may then be passed on, once. One for the rest
+    /// of a frame stays that until it expires.
     private enum Stage: UInt8, AtomicRepresentable {
         /// Its task, when the wait is over.
         case awaited
         /// The loop: its task was cancelled, and only the rest of the frame is to be sent.
         case abandoned
-        /// Its task, at once: the limit has passed, or the loop has ended.
+        /// Its task, at once: the limit has passed, the loop has ended or the kernel has refused to
+        /// watch the socket.
         case expired
         /// Another request, which sends the rest of the frame on the thread for replies.
         case passedOn
+        /// The loop of the thread for replies: this is that other request.
+        case rest
     }
 
     /// Sends a request, or queues what the socket does not accept.
@@ -81,14 +85,17 @@ final class TaskRequest: UVRunLoop.PortSource {
         }
     }
 
-    /// Sends the rest on the thread for replies, although nobody waits for that.
+    /// Sends the rest on the thread for replies, although nobody waits for that; ends the connection
+    /// if that cannot be done.
     fileprivate func sendRest(until date: Int64) {
+        stage.store(.rest, ordering: .sequentiallyConsistent)
         do throws(MessagePortError) {
             begin(in: try ReplyThread.loop(), limit: .nanoseconds(date - monotonicNow()))
         } catch {
             return leave()
         }
-        end(CancellationError())
+        // The loop has ended, or another sender has sent the rest before this was announced.
+        if link.loop == nil || !receiver.isQueued { leave() }
     }
 
     private func begin(in loop: UVRunLoop, limit: Duration) {
@@ -100,8 +107,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         loop.add(timer, forMode: .common)
         loop.add(self, forMode: .common)
         if let queued = receiver.queued { receiver.connection.announce(link, whenSent: queued) }
-        // The loop has ended.
-        if link.loop == nil { wait.settle(.failure(MessagePortError.threadStopped)) }
+        if loop.hasEnded { wait.settle(.failure(MessagePortError.threadStopped)) }
     }
 
     /// Ends the request, for which nobody waits any longer.
@@ -118,9 +124,9 @@ final class TaskRequest: UVRunLoop.PortSource {
         if let number { connection.removeRequest(number, isSent: isSent) }
         guard keepsRest, case .wasPartlySent = withdrawal else { return leave() }
         guard change(to: .abandoned) == .awaited else { return passOn(from: .expired) }
-        guard link.loop != nil else { return passOn(from: .abandoned) }
         // The loop may have sent the rest before it could see that.
-        if !receiver.isQueued { leave() }
+        guard receiver.isQueued else { return leave() }
+        if link.loop == nil { passOn(from: .abandoned) }
     }
 
     /// Has the thread for replies send the rest of the frame, unless that was done before.
@@ -153,7 +159,7 @@ final class TaskRequest: UVRunLoop.PortSource {
     /// Nothing in the loop will end the request after this.
     private func expire(with outcome: TaskWait<[UInt8]?>.Outcome) {
         wait.settle(outcome)
-        if change(to: .expired) == .abandoned { leave() }
+        if change(to: .expired) != .awaited { leave() }
     }
 
     /// Changes the stage of an awaited request; returns the stage before.
@@ -164,7 +170,10 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     /// Leaves the loop if nobody waits for the request.
     private func leaveIfAbandoned() {
-        if stage.load(ordering: .sequentiallyConsistent) == .abandoned { leave() }
+        switch stage.load(ordering: .sequentiallyConsistent) {
+        case .abandoned, .rest: leave()
+        case .awaited, .expired, .passedOn: break
+        }
     }
 
     /// Leaves the loop, and withdraws what is still queued.
@@ -181,7 +190,11 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     fileprivate func loopDidEnd() {
         wait.settle(.failure(MessagePortError.threadStopped))
-        if change(to: .expired) == .abandoned { passOn(from: .abandoned) }
+        switch change(to: .expired) {
+        case .abandoned: passOn(from: .abandoned)
+        case .rest: leave()
+        case .awaited, .expired, .passedOn: break
+        }
     }
 
     final class Receiver: TypedPortReceiver {

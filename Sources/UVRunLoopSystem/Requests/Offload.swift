@@ -11,7 +11,7 @@ extension UVRunLoop {
     /// The pool belongs to the process, and also resolves names. It has four threads unless the
     /// environment variable `UV_THREADPOOL_SIZE` says otherwise; further work waits in a queue
     /// without a limit. The process does not exit before work in progress is finished, unless the
-    /// work itself calls `exit`, which waits for no other.
+    /// work itself calls `exit` (see <doc:System>).
     ///
     /// See *Input Sources* in Apple's guide.
     ///

@@ -56,7 +56,7 @@ package final class VirtualRemote: LoopRemote {
         }
     }
 
-    package func prepare(_ descriptor: CInt, if isWanted: () -> Bool) {
+    package func makeNonblocking(_ descriptor: CInt, if isWanted: () -> Bool) {
         taken.withLock { taken in
             if isWanted() { _ = take(descriptor, &taken) }
         }

@@ -31,7 +31,19 @@ private struct Refusal: Error {}
     /// libuv's destructor joins the threads of the pool, the calling one too.
     @Test func workMayExit() async {
         await #expect(processExitsWith: .exitCode(3)) {
-            try awaitWork([{ pause() }, { exit(3) }])
+            try awaitWork([{ exit(3) }])
+        }
+    }
+
+    /// The one thread holds the lock of its stream, the other is not waited for.
+    @Test func workMayExitWhileAnotherThreadWaitsForInput() async {
+        await #expect(processExitsWith: .exitCode(5)) {
+            setenv("UV_THREADPOOL_SIZE", "4", 1)
+            let pipe = Pipe()
+            precondition(dup2(pipe.readEnd, 0) == 0)
+            let reader = startThread { _ = readLine() }
+            try awaitWork([{ pause() }, { exit(5) }])
+            withExtendedLifetime(reader) {}
         }
     }
 

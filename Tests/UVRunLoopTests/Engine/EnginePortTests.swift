@@ -111,7 +111,7 @@ import Testing
         let delivery = engine.takePort(in: 0)
         #expect(delivery?.ticket == ticket)
 
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order != nil && order?.events == nil)
         let nested = engine.takePort(in: 0)
@@ -132,7 +132,7 @@ import Testing
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let first = engine.takePort(in: 0)
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         let order = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(order == nil)
         let second = engine.takePort(in: 0)
@@ -151,7 +151,7 @@ import Testing
         #expect(delivery?.refusal == nil)
         engine.finishServing(ticket)
 
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         let order = engine.record(pipe.readEnd, .hangUp, in: 0)
         #expect(order != nil && order?.events == nil)
         let silent = (engine.hasReadyPort(), engine.takeWatchOrders(for: 0).count)
@@ -168,7 +168,7 @@ import Testing
         _ = engine.takeWatchOrders(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let before = engine.hasReadyPort()
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         let after = engine.hasReadyPort()
         #expect((before, after) == (true, false))
     }
@@ -182,7 +182,7 @@ import Testing
         #expect(gathered?.events == [.readable, .writable])
         if let gathered { engine.finishServing(gathered.ticket) }
         _ = engine.record(pipe.readEnd, .readable, in: 0)
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         _ = engine.record(pipe.readEnd, .writable, in: 0)
         let later = engine.takePort(in: 0)
         #expect(later?.events == .writable)
@@ -197,7 +197,7 @@ import Testing
         let index = engine.modes.makeIndex(of: other)
         let orders = engine.takeWatchOrders(for: 0)
         for order in orders { engine.refuse(order, .badDescriptor, in: 0) }
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         let deliveries = [engine.takePort(in: 0), engine.takePort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == tickets)
         #expect(deliveries.allSatisfy { $0?.refusal == .badDescriptor && $0?.events == .hangUp })

@@ -34,7 +34,7 @@ import Testing
             tickets.append(try engine.addPort(pipe, .readable, order: order))
         }
         engine.announce(tickets[3])
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         if comesFirst { engine.announce(tickets[1], ofPoll: true) }
         for index in [2, 0] { _ = engine.record(pipes[index].readEnd, .readable, in: 0) }
         if !comesFirst { engine.announce(tickets[1], ofPoll: true) }
@@ -46,7 +46,7 @@ import Testing
         var engine = Engine()
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         var (served, mayServe): ([Ticket?], [Bool]) = ([], [])
         for pipe in [0, nil, nil, 1, nil] as [Int?] {
             if let pipe { _ = engine.record(pipes[pipe].readEnd, .readable, in: 0) }
@@ -54,12 +54,12 @@ import Testing
             _ = engine.endCall(of: tickets[0], hasMore: served.last == tickets[0])
             _ = engine.endCall(of: tickets[1])
             engine.recordSkippedPoll()
-            mayServe.append(engine.hasPortToServe(in: 0, since: engine.pollNumber))
+            mayServe.append(engine.hasPortToServe(in: 0, since: engine.latestPoll.number))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
         #expect(mayServe == [true, true, true, false, false])
-        engine.pollNumber += 1
-        let mayServeAgain = engine.hasPortToServe(in: 0, since: engine.pollNumber)
+        engine.beginPoll(engine.latestPoll.number + 1)
+        let mayServeAgain = engine.hasPortToServe(in: 0, since: engine.latestPoll.number)
         #expect(mayServeAgain)
     }
 
@@ -68,11 +68,11 @@ import Testing
         let pipe = Pipe()
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let readiness = engine.listings.map { $0.ports.map(\.isReady) }
         #expect(readiness == [[true], [false]])
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         let isReady = engine.hasReadyPort()
         let later = engine.listings.map { $0.ports.map(\.isReady) }
         #expect(!isReady && later == [[false], [false]])
@@ -104,7 +104,7 @@ import Testing
         for pipe in pipes { tickets.append(try engine.addPort(pipe, .readable)) }
         var served: [Ticket] = []
         for _ in 0..<9 {
-            engine.pollNumber += 1
+            engine.beginPoll(engine.latestPoll.number + 1)
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -120,7 +120,7 @@ import Testing
         let patient = try engine.addPort(pipes[1], .readable, order: 1_000_000_000_000)
         var served: [Ticket] = []
         for _ in 0..<4 {
-            engine.pollNumber += 1
+            engine.beginPoll(engine.latestPoll.number + 1)
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -156,10 +156,10 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
         let index = engine.modes.makeIndex(of: other)
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         // A nested run in the other mode polls too, and serves it.
-        engine.pollNumber += 1
+        engine.beginPoll(engine.latestPoll.number + 1)
         _ = engine.record(pipe.readEnd, .readable, in: index)
         let inner = engine.takePort(in: index)
         #expect(inner?.ticket == ticket)
@@ -208,7 +208,7 @@ import Testing
 extension Engine {
     /// Has one poll find pipes ready, and serves them all.
     fileprivate mutating func serve(_ pipes: [Pipe]) -> [Ticket] {
-        pollNumber += 1
+        beginPoll(latestPoll.number + 1)
         for pipe in pipes { _ = record(pipe.readEnd, .readable, in: 0) }
         var served: [Ticket] = []
         while let delivery = takePort(in: 0) {

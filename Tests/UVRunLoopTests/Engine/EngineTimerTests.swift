@@ -31,7 +31,9 @@ import Testing
         #expect(during == (1, 10))
         let goesOn = engine.endCall(timer, now: nil)
         #expect(!goesOn && timer.core.series.date == 10)
-        let after = (engine.modes[0].timerCount, engine.allTimers.count, engine.firing.timers.count)
+        let after = (
+            engine.modes[0].timerCount, engine.allTimers.count, engine.runningTimers.timers.count
+        )
         #expect(after == (0, 0, 0))
     }
 

@@ -36,11 +36,11 @@ extension Engine {
 
     /// Takes the next port to be served, according to the latest poll.
     mutating func takePort(in mode: Int) -> Delivered? {
-        Delivered(takeReadyPort(in: mode, since: pollNumber))
+        Delivered(takeReadyPort(in: mode, since: latestPoll.number))
     }
 
     /// Whether a port of the first mode is ready, according to the latest poll.
-    mutating func hasReadyPort() -> Bool { hasReadyPort(in: 0, since: pollNumber) }
+    mutating func hasReadyPort() -> Bool { hasReadyPort(in: 0, since: latestPoll.number) }
 
     /// Does what a loop does after a port's handler has returned.
     mutating func finishServing(_ ticket: Ticket) {

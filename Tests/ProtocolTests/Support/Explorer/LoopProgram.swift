@@ -232,7 +232,7 @@ struct LoopProgram {
         }
     }
 
-    /// `UVDriver.isAboutToPoll()`, the poll, and `hasPolled()`.
+    /// `UVDriver.willPoll()`, the poll, and `didPoll()`.
     private func wait(mode: Int, version: UInt8) {
         if world.wake.fallAsleep() {
             recital.note(.fellAsleep)
