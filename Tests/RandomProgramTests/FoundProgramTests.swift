@@ -188,14 +188,14 @@ struct FoundProgramTests {
         let program = Program(
             items: [
                 Item(.timer(at: 0, interval: nil, tolerance: 0)),
-                Item(.timer(at: 0, interval: 7_000_000, tolerance: 0), [common]),
+                Item(.timer(at: 0, interval: 3_600_000_000_000, tolerance: 0), [common]),
                 Item(.timer(at: 0, interval: nil, tolerance: 0), [[.addCommonMode(.first)]]),
             ],
             actions: [
                 .add(1, .common),
                 .add(2, .first),
                 .fire(1),
-                .run(.first, limit: 1_000_000, returnsAfterSource: false),
+                .run(.first, limit: nil, returnsAfterSource: false),
             ]
         )
         #expect(program.disagreement(on: stage)?.description == nil)

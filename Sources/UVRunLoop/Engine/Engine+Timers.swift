@@ -60,7 +60,7 @@ extension GenericEngine {
 
     /// The timers of the loop; a timer in several modes occurs once for each.
     var allTimers: [Items.Timer] {
-        var timers = timerModes.withoutMode
+        var timers = Array(timerModes.commonWithoutMode.values)
         for mode in 0..<modes.count { timers += modes[mode].timers.members.owners }
         return timers
     }
@@ -115,7 +115,7 @@ extension GenericEngine {
         timerModes.removeFromEveryMode(timer).forEach { didLeave($0) }
         guard timer.core.isCommon else { return }
         timer.core.isCommon = false
-        timerModes.retainIfWithoutMode(timer, serial: 0)
+        timerModes.forgetWithoutMode(timer)
     }
 
     func contains(_ timer: Items.Timer, in mode: UVRunLoop.Mode) -> Bool {

@@ -68,14 +68,13 @@ struct TimerCore {
 struct TimerModes<Timer: TimerReference> {
     /// Those of the timers in several modes.
     private var attachments: [ObjectIdentifier: Attachment] = [:]
-    /// Timers that were added to the common modes and are in none of them now, each with the lowest
-    /// of the serial numbers that it had in those it left last.
-    private var commonWithoutMode: [ObjectIdentifier: (timer: Timer, serial: UInt64)] = [:]
-
-    var withoutMode: [Timer] { commonWithoutMode.values.map(\.timer) }
+    /// Timers that were added to the common modes and are in none of them now.
+    private(set) var commonWithoutMode: [ObjectIdentifier: Timer] = [:]
+    /// For each of those, the lowest of the serial numbers that it had in the modes it left last.
+    private var serialsWithoutMode: [ObjectIdentifier: UInt64] = [:]
 
     func serialWithoutMode(of timer: Timer) -> UInt64? {
-        commonWithoutMode[ObjectIdentifier(timer)]?.serial
+        serialsWithoutMode.isEmpty ? nil : serialsWithoutMode[ObjectIdentifier(timer)]
     }
 
     func isInAnyMode(_ timer: Timer) -> Bool {
@@ -98,7 +97,7 @@ struct TimerModes<Timer: TimerReference> {
     mutating func insert(_ membership: Membership, of timer: Timer) {
         if isInAnyMode(timer) { return insertAnother(membership, of: timer) }
         timer.core.membership = membership
-        if timer.core.isCommon { commonWithoutMode[ObjectIdentifier(timer)] = nil }
+        if timer.core.isCommon { forgetWithoutMode(timer) }
     }
 
     private mutating func insertAnother(_ membership: Membership, of timer: Timer) {
@@ -137,7 +136,16 @@ struct TimerModes<Timer: TimerReference> {
     ///   - serial: The serial number of its latest scheduling.
     mutating func retainIfWithoutMode(_ timer: Timer, serial: UInt64) {
         guard !isInAnyMode(timer) else { return }
-        commonWithoutMode[ObjectIdentifier(timer)] = timer.core.isCommon ? (timer, serial) : nil
+        guard timer.core.isCommon else { return forgetWithoutMode(timer) }
+        commonWithoutMode[ObjectIdentifier(timer)] = timer
+        serialsWithoutMode[ObjectIdentifier(timer)] = serial
+    }
+
+    /// Releases a timer that has joined a mode, or left the common modes.
+    mutating func forgetWithoutMode(_ timer: Timer) {
+        guard !serialsWithoutMode.isEmpty else { return }
+        commonWithoutMode[ObjectIdentifier(timer)] = nil
+        serialsWithoutMode[ObjectIdentifier(timer)] = nil
     }
 
     private func attachment(of timer: Timer) -> Attachment {

@@ -9,7 +9,8 @@ extension UVRunLoop {
     /// A port that another thread has added during the sleep may be ready, so the kernel is asked
     /// for it before the sleep ends for another reason.
     func sleep(_ run: inout Run) {
-        var polledPortCount: UInt64?
+        // What the latest poll of this sleep was told of; no loop has so many.
+        var polledPortCount = UInt64.max
         while true {
             wakeState.clearChanged()
             if home.performReleases() { run.discardClockReading() }
@@ -25,12 +26,12 @@ extension UVRunLoop {
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { tracedSleepEnded(since: began) }
                 run.discardClockReading()
-                polledPortCount = run.watchedPortCount
                 if recordReadyPorts(&run) { return }
                 if wakeState.isWoken {
-                    if polledPortCount != waker.addedPortCount { pollKernel(&run) }
+                    if run.watchedPortCount != waker.addedPortCount { pollKernel(&run) }
                     return
                 }
+                polledPortCount = run.watchedPortCount
                 // After a change by another thread, the dates are those of earlier contents.
                 if !wakeState.isMarkedAsChanged, isOver(sleep, &run) { return }
             }

@@ -110,6 +110,19 @@ import UVRunLoop
         }
     }
 
+    /// Only one from before the pass is forgotten.
+    @Test(arguments: DriverKind.allCases, [UVRunLoop.Activities.beforeTimers, .beforeSources])
+    func aWakeUpWithinThePassEndsItsSleep(kind: DriverKind, moment: UVRunLoop.Activities) {
+        withLoop(kind) { loop, log in
+            addFarTimer(to: loop)
+            log.observe(loop)
+            atFirst(moment, of: loop) { loop.wakeUp() }
+            duringSleep(2, of: loop) { loop.stop() }
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(log.entries == ["entry"] + sleepingPass + sleepingPass + ["exit"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aWakeUpFromASourceIsForgottenByTheNextPass(kind: DriverKind) {
         withLoop(kind) { loop, log in
