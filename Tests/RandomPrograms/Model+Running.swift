@@ -132,6 +132,7 @@ extension Model {
     /// one of which the loop takes no notice.
     ///
     /// The contract leaves open which these are.
+    ///
     /// "Plans for the same date are carried out in the order in which they were made, each when all
     /// loops sleep again."
     private func carryOut(_ first: Visit, during mode: ModeName, _ poll: Poll) {

@@ -34,6 +34,9 @@ final class TaskRequest: UVRunLoop.PortSource {
         case passedOn
         /// The loop of the thread for replies: this is that other request.
         case rest
+
+        /// Whether nobody waits, and the loop ends the request.
+        var isLeftToLoop: Bool { self == .abandoned || self == .rest }
     }
 
     /// Sends a request, or queues what the socket does not accept.
@@ -159,7 +162,7 @@ final class TaskRequest: UVRunLoop.PortSource {
     /// Nothing in the loop will end the request after this.
     private func expire(with outcome: TaskWait<[UInt8]?>.Outcome) {
         wait.settle(outcome)
-        if change(to: .expired) != .awaited { leave() }
+        if change(to: .expired).isLeftToLoop { leave() }
     }
 
     /// Changes the stage of an awaited request; returns the stage before.
@@ -170,10 +173,7 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     /// Leaves the loop if nobody waits for the request.
     private func leaveIfAbandoned() {
-        switch stage.load(ordering: .sequentiallyConsistent) {
-        case .abandoned, .rest: leave()
-        case .awaited, .expired, .passedOn: break
-        }
+        if stage.load(ordering: .sequentiallyConsistent).isLeftToLoop { leave() }
     }
 
     /// Leaves the loop, and withdraws what is still queued.

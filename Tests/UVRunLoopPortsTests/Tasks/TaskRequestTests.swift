@@ -99,6 +99,23 @@ private let longLimit = Duration.seconds(900)
         #expect(arrived.last == .message(2, [2]))
     }
 
+    /// Nobody reads, so the rest cannot be sent.
+    @Test(arguments: [true, false])
+    func theRestIsSentUpToTheLimitOfTheRequest(isRequest: Bool) async throws {
+        let (connection, peer, remote) = try Place().connected()
+        let request = try request(sampleBytes(8 << 20), isRequest: isRequest, on: connection)
+        let thread = try startLoop()
+        let task = Task(executorPreference: thread.runLoop.taskExecutor) {
+            try await request.outcome(.milliseconds(300), nil)
+        }
+        try await yield(until: { request.link.loop != nil || !remote.isValid })
+        task.cancel()
+        await #expect(throws: (any Error).self) { try await task.value }
+        end(thread)
+        try await yield(until: { !remote.isValid })
+        withExtendedLifetime(peer) {}
+    }
+
     /// A request, or a message without a reply, of which a part waits in its queue.
     private func request(
         _ data: [UInt8],
