@@ -8,6 +8,11 @@ struct DescriptorTable {
         /// The events that the kernel reports; `nil` if they have to be set anew, because the
         /// descriptor is not in the epoll set, or is there for other events than those wanted now.
         var armed: UVRunLoop.DescriptorEvents?
+
+        /// An order to watch the descriptor for events.
+        func order(_ events: UVRunLoop.DescriptorEvents?, for descriptor: CInt) -> WatchOrder {
+            WatchOrder(descriptor: descriptor, registration: registration, events: events)
+        }
     }
 
     /// Indexed by descriptor: numbers are small, and every event looks one up.

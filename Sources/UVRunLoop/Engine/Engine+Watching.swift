@@ -61,11 +61,7 @@ extension GenericEngine {
             let events = wanted.union(group.armed ?? [])
             descriptors.setArmed(events, for: descriptor)
             clearUnwatched(beside: mode, met: events, of: group, descriptor)
-            return WatchOrder(
-                descriptor: descriptor,
-                registration: group.registration,
-                events: events
-            )
+            return group.order(events, for: descriptor)
         }
     }
 
@@ -105,11 +101,7 @@ extension GenericEngine {
         guard events == nil || events != group.armed else { return nil }
         descriptors.setArmed(events, for: descriptor)
         for ticket in group.sources { requestWatch(ticket) }
-        return WatchOrder(
-            descriptor: descriptor,
-            registration: group.registration,
-            events: events
-        )
+        return group.order(events, for: descriptor)
     }
 
     /// Queues a refusal for the mode's sources of a descriptor that cannot be watched.

@@ -149,6 +149,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
             remains.sources.append((record, modes.names(of: left)))
         }
         remains.ports = ports.removeAll(in: &modes).map(\.record)
+        descriptors = DescriptorTable()
         return remains
     }
 }

@@ -71,6 +71,8 @@ struct TimerModes<Timer: TimerReference> {
     /// Timers that were added to the common modes and are in none of them now.
     private(set) var commonWithoutMode: [ObjectIdentifier: Timer] = [:]
     /// For each of those, the lowest of the serial numbers that it had in the modes it left last.
+    ///
+    /// Apart, because to make one dictionary of both took 11,000 instructions for each loop.
     private var serialsWithoutMode: [ObjectIdentifier: UInt64] = [:]
 
     func serialWithoutMode(of timer: Timer) -> UInt64? {

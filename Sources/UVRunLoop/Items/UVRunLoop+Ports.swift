@@ -31,9 +31,7 @@ extension UVRunLoop {
         }
         // Its handler may go on reading until there is no more.
         if isBeingCalled, let descriptor = link.descriptor {
-            remote.makeNonblocking(descriptor) {
-                withEngine { !$0.isClosed && $0.descriptors[descriptor] != nil }
-            }
+            remote.makeNonblocking(descriptor) { isInUse(descriptor) }
         }
         // Not before the port is in the loop: events since then are announced to the loop.
         if link.receiver.isReady { link.announce() }
@@ -72,13 +70,16 @@ extension UVRunLoop {
     func endLeaving(_ link: PortLink) {
         guard let descriptor = link.descriptor else { return }
         // Another source may use the descriptor.
-        remote.release(descriptor) {
-            withEngine { $0.descriptors[descriptor] != nil }
-        }
+        remote.release(descriptor) { isInUse(descriptor) }
         link.owner.leave()
         // At once if possible: the program may open another file of the same number for a libuv
         // handle.
         if isOnOwnThread { withDriver { $0.forgetReleased() } }
+    }
+
+    /// Whether any source of this loop is for a descriptor.
+    private func isInUse(_ descriptor: CInt) -> Bool {
+        withEngine { $0.descriptors.registration(of: descriptor) != nil }
     }
 
     /// Returns whether a port-based source is in a mode.

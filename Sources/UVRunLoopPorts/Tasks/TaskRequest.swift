@@ -134,14 +134,9 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     /// Has the thread for replies send the rest of the frame, unless that was done before.
     private func passOn(from former: Stage) {
-        let (isFirst, _) = stage.compareExchange(
-            expected: former,
-            desired: .passedOn,
-            ordering: .sequentiallyConsistent
-        )
-        guard isFirst, let queued = receiver.queued, let date = limit.withLock({ $0?.date }) else {
-            return
-        }
+        guard change(from: former, to: .passedOn) == former, let queued = receiver.queued,
+            let date = limit.withLock({ $0?.date })
+        else { return }
         leaveLoop()
         guard receiver.connection.reasonOfEnd == nil else { return }
         TaskRequest(queued, on: receiver.connection).sendRest(until: date)
@@ -165,9 +160,9 @@ final class TaskRequest: UVRunLoop.PortSource {
         if change(to: .expired).isLeftToLoop { leave() }
     }
 
-    /// Changes the stage of an awaited request; returns the stage before.
-    private func change(to next: Stage) -> Stage {
-        stage.compareExchange(expected: .awaited, desired: next, ordering: .sequentiallyConsistent)
+    /// Changes a request's stage, if it is the expected one; returns the stage before.
+    private func change(from expected: Stage = .awaited, to next: Stage) -> Stage {
+        stage.compareExchange(expected: expected, desired: next, ordering: .sequentiallyConsistent)
             .original
     }
 
