@@ -29,6 +29,11 @@ int cuv_unread_bytes(int descriptor) {
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -errno;
 }
 
+int cuv_untaken_bytes(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -errno;
+}
+
 void cuv_close(int descriptor) { close(descriptor); }
 
 int cuv_duplicate(int descriptor, int least) {

@@ -26,22 +26,7 @@ extension UVRunLoop.PortLink: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension UVRunLoop.DescriptorSource: CustomReflectable {
-    /// A mirror without children: the object's parts are not for other code.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-extension UVRunLoop.SignalSource: CustomReflectable {
-    /// A mirror without children: the object's parts are not for other code.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-extension UVRunLoop.ChildSource: CustomReflectable {
-    /// A mirror without children: the object's parts are not for other code.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-extension UVRunLoop.Port: CustomReflectable {
+extension UVRunLoop.PortSource {
     /// A mirror without children: the object's parts are not for other code.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

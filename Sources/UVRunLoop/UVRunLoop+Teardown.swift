@@ -27,7 +27,10 @@ extension UVRunLoop: EndsWithThread {
     private func closeEngine() -> Engine.Remains {
         let remains = withEngine { engine in
             let remains = engine.close()
-            for timer in remains.timers { timer.owner.leave() }
+            for timer in remains.timers {
+                timer.loopWillEnd()
+                timer.owner.leave()
+            }
             for record in remains.observers { record.observer.owner.leave() }
             for record in remains.ports {
                 let link = record.port.link

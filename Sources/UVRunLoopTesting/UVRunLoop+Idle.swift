@@ -8,6 +8,9 @@ extension UVRunLoop {
     /// keeps this from returning; use
     /// ``UVRunLoop/run(mode:for:returnAfterSourceHandled:file:line:)`` for one.
     ///
+    /// If a handler runs the loop, and nothing happens by itself any more meanwhile, that nested run
+    /// is stopped, and this one goes on.
+    ///
     /// > Threading: The loop's own thread; traps elsewhere, and for a loop without a virtual clock.
     ///
     /// - Parameter mode: The mode to serve.
@@ -26,8 +29,9 @@ extension VirtualRemote {
     fileprivate func runUntilIdle(_ loop: UVRunLoop, _ mode: UVRunLoop.Mode) -> UVRunLoop.RunResult
     {
         let isIdle = Flag()
+        let level = loop.nestingLevel + 1
         let outer = setIdleAction {
-            isIdle.value.withLock { $0 = true }
+            if loop.nestingLevel == level { isIdle.value.withLock { $0 = true } }
             loop.stop()
         }
         let result = loop.runUntilStopped(in: mode)

@@ -105,3 +105,8 @@ extension UVRunLoop {
         }
     }
 }
+
+extension UVRunLoop.VirtualClock: CustomReflectable {
+    /// A mirror without children: the object's parts are not for other code.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

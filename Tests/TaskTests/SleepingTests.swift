@@ -210,10 +210,29 @@ import Testing
         }
     }
 
+    /// The end of the loop calls the timers' handlers, which a cancellation releases.
+    @Test func sleepersThatAreCancelledAtTheEndOfTheirLoopGetOneOutcome() async throws {
+        for _ in 0..<50 {
+            let thread = try startLoopThread()
+            let sleepers = (0..<20).map { _ in
+                Task { try await thread.runLoop.sleep(for: .seconds(1_000)) }
+            }
+            try await yield(until: { !thread.runLoop.isEmpty(ofTimers: .default) })
+            thread.stop()
+            for sleeper in sleepers { sleeper.cancel() }
+            for sleeper in sleepers {
+                let error = await #expect(throws: (any Error).self) { try await sleeper.value }
+                let isOfTheEnd = error as? UVRunLoop.PerformError == .threadEnded
+                #expect(isOfTheEnd || error is CancellationError)
+            }
+            thread.joinInTask()
+        }
+    }
+
     /// The cause of a cancellation often ends the loop, too.
     @Test func aCancelledTaskGetsTheCancellationThoughTheLoopEndedFirst() async {
         let wait = TaskWait<Void>()
-        wait.loopDidEnd()
+        wait.settle(.failure(UVRunLoop.PerformError.threadEnded))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await UVRunLoop.outcome(of: wait, on: nil, isolation: nil) {}

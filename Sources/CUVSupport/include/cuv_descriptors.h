@@ -24,6 +24,10 @@ int cuv_standard_descriptors_are_open(void);
 
 int cuv_unread_bytes(int descriptor);
 
+// How much memory holds what was sent on a Unix socket and the peer has not read. It is freed in
+// pieces: of a large one, a peer may have read up to 36 KiB without a change of this number.
+int cuv_untaken_bytes(int descriptor);
+
 // Closes a descriptor. Linux frees the number whatever close(2) returns, so it is never repeated.
 void cuv_close(int descriptor);
 

@@ -14,25 +14,24 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
 
     private var line: ObjectLine {
         let now = loopTime
-        return line(owner.withLock { core }, now: now)
+        return line(owner.withLock { TimerFacts(self) }, now: now)
     }
 
-    /// The line of a timer whose state was copied under its lock.
-    func line(_ core: TimerCore, now: Int64) -> ObjectLine {
+    func line(_ facts: TimerFacts, now: Int64) -> ObjectLine {
         var line = ObjectLine(kind: "Timer", label: label)
         guard isValid else {
             line.facts = ["invalid"]
             return line
         }
-        if core.isBeingCalled { line.facts.append("firing") }
-        line.facts.append(Self.words(for: core.series.date, now: now))
-        if let interval = core.series.interval {
+        if facts.isBeingCalled { line.facts.append("firing") }
+        line.facts.append(Self.words(for: facts.date, now: now))
+        if let interval = facts.period {
             line.facts.append("every \(Duration.nanoseconds(interval).words)")
         }
-        if core.tolerance > 0 {
-            line.facts.append("tolerance \(Duration.nanoseconds(core.tolerance).words)")
+        if facts.slack > 0 {
+            line.facts.append("tolerance \(Duration.nanoseconds(facts.slack).words)")
         }
-        if missedFires > 0 { line.facts.append("missed \(missedFires)") }
+        if facts.missed > 0 { line.facts.append("missed \(facts.missed)") }
         return line
     }
 
@@ -104,14 +103,16 @@ extension UVRunLoop.PortLink {
     /// The name of a class without its module, such as `MessagePort.Local`.
     static func kind(of source: any AnyObject & Sendable) -> String {
         // For example `(extension in UVRunLoopPorts):UVRunLoop.UVRunLoop.MessagePort.Local`.
-        let parts = String(reflecting: type(of: source)).split(separator: ".")
+        let type = String(reflecting: type(of: source)).prefix { $0 != "<" }
+        let parts = type.split(separator: ".")
         let library = parts.lastIndex { $0.hasSuffix("UVRunLoop") }
         return parts.dropFirst(library.map { $0 + 1 } ?? 0).joined(separator: ".")
     }
 }
 
-extension UVRunLoop.DescriptorSource: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The source in one line: its label, descriptor and events.
+extension UVRunLoop.PortSource {
+    /// The source in one line: its kind, its label and, if it has one, its descriptor with the
+    /// events to watch for.
     ///
     /// > Threading: Any thread.
     public var description: String { link.line(of: self).text }
@@ -122,7 +123,7 @@ extension UVRunLoop.DescriptorSource: CustomStringConvertible, CustomDebugString
     public var debugDescription: String { link.line(of: self).text(with: self) }
 }
 
-extension UVRunLoop.Port: CustomStringConvertible, CustomDebugStringConvertible {
+extension UVRunLoop.Port {
     /// The port in one line: its label, and how many messages are queued.
     ///
     /// > Threading: Any thread.
@@ -140,7 +141,7 @@ extension UVRunLoop.Port: CustomStringConvertible, CustomDebugStringConvertible 
     }
 }
 
-extension UVRunLoop.SignalSource: CustomStringConvertible, CustomDebugStringConvertible {
+extension UVRunLoop.SignalSource {
     /// The source in one line: its label and signal.
     ///
     /// > Threading: Any thread.
@@ -158,7 +159,7 @@ extension UVRunLoop.SignalSource: CustomStringConvertible, CustomDebugStringConv
     }
 }
 
-extension UVRunLoop.ChildSource: CustomStringConvertible, CustomDebugStringConvertible {
+extension UVRunLoop.ChildSource {
     /// The source in one line: its label and process.
     ///
     /// > Threading: Any thread.

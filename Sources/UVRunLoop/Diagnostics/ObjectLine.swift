@@ -4,7 +4,7 @@ struct ObjectLine {
     let label: String?
     var facts: [String] = []
 
-    /// `Timer "poll": in 1.2 s, every 500 ms`.
+    /// `Timer "poll": in 1.2 s, every 500 ms`, in one line whatever the label is.
     var text: String { line(name) }
 
     /// The line with one fact more.
@@ -19,7 +19,7 @@ struct ObjectLine {
         line("\(name) \(Self.address(of: object))")
     }
 
-    private var name: String { label.map { "\(kind) \"\($0)\"" } ?? kind }
+    private var name: String { label.map { "\(kind) \($0.debugDescription)" } ?? kind }
 
     private func line(_ name: String) -> String {
         facts.isEmpty ? name : "\(name): \(facts.joined(separator: ", "))"

@@ -1,17 +1,10 @@
 // The engine's timers are in the queues of their modes. These methods require that the timer is in
 // this loop; the caller has checked that under the loop's lock.
 
-extension TimerReference {
-    /// The next date to fire on.
-    var date: Int64 { core.series.date }
-}
-
 extension GenericEngine {
     /// A timer that was removed from its queues to be fired.
     struct Firing: ~Copyable {
         let timer: Items.Timer
-        /// How many more dates than its own this fire accounts for.
-        let missed: Int
         let isRepeating: Bool
     }
 
@@ -106,7 +99,7 @@ extension GenericEngine {
     ///   - isQueued: `false` if its call has just ended: then it is in no queue.
     @inline(__always)
     mutating func remove(_ timer: Items.Timer, isQueued: Bool = true) {
-        if timer.core.isCommon || timer.core.isInManyModes { return removeFromManyModes(timer) }
+        guard timer.core.isInOneModeAtMost else { return removeFromManyModes(timer) }
         if let only = timerModes.removeFromOnlyMode(timer) { didLeave(only, isQueued: isQueued) }
     }
 
@@ -128,7 +121,7 @@ extension GenericEngine {
     mutating func setDate(_ date: Int64, of timer: Items.Timer) {
         keepTurns(of: timer)
         unschedule(timer)
-        timer.core.restart(at: date)
+        timer.restart(at: date)
         renewSerials(of: timer)
         schedule(timer)
     }
@@ -136,7 +129,7 @@ extension GenericEngine {
     mutating func setTolerance(_ tolerance: Int64, of timer: Items.Timer) {
         keepTurns(of: timer)
         unschedule(timer)
-        timer.core.tolerance = tolerance
+        timer.setSlack(tolerance)
         schedule(timer)
     }
 
@@ -150,7 +143,7 @@ extension GenericEngine {
     }
 
     private mutating func queue(_ timer: Items.Timer, _ slot: HeapSlot, in mode: Int) {
-        modes[mode].timers.schedule(slot, date: timer.date, latest: timer.core.latest)
+        modes[mode].timers.schedule(slot, date: timer.date, latest: timer.latest)
     }
 
     /// Queues the timer in all its modes, unless it is being called.
@@ -223,12 +216,8 @@ extension GenericEngine {
             ? takeNextOrDisplaced(in: mode, clock, isInLoop) : modes[mode].timers.takeNext()
         guard let (timer, now) = next else { return nil }
         beginCall(timer, forDate: true)
-        let missed = timer.core.series.fire(at: now)
-        return Firing(
-            timer: timer,
-            missed: missed,
-            isRepeating: timer.core.series.interval != nil
-        )
+        timer.accountForFire(at: now)
+        return Firing(timer: timer, isRepeating: timer.core.isRepeating)
     }
 
     private mutating func takeNextOrDisplaced(
@@ -245,7 +234,7 @@ extension GenericEngine {
     /// Removes a timer from its queues while its handler runs.
     @inline(__always)
     mutating func beginCall(_ timer: Items.Timer, forDate: Bool = false) {
-        if !forDate || timer.core.isInManyModes {
+        if !forDate || timer.core.hasModesElsewhere {
             keepTurns(of: timer)
             unschedule(timer)
         }
@@ -262,8 +251,8 @@ extension GenericEngine {
     @inline(__always)
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
         runningTimers.remove(timer)
-        let hasNewDate = timer.core.endCall(now: now)
-        guard timer.core.series.interval != nil || timer.core.takePostponement() else {
+        let hasNewDate = timer.endCall(now: now)
+        guard timer.core.isRepeating || timer.core.takePostponement() else {
             remove(timer, isQueued: false)
             return false
         }

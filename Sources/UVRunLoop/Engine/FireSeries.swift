@@ -1,36 +1,26 @@
-/// The dates on which a timer fires: a first one and, for a repeating timer, one every interval
-/// after it.
+/// The dates on which a repeating timer fires: a first one, and one every interval after it.
 ///
 /// All dates are nanoseconds of the loop's clock. The arithmetic saturates: a date that does not
 /// fit is never reached.
 struct FireSeries {
-    /// The next date.
-    private(set) var date: Int64
-    /// Zero for a timer that fires once.
-    private let period: Int64
-    /// The first date that no fire has accounted for yet; never later than `date`.
+    /// The time between dates; more than zero.
+    let interval: Int64
+    /// The first date that no fire has accounted for yet.
     private var unaccounted: Int64
 
-    init(date: Int64, interval: Int64?) {
-        self.date = date
-        period = interval ?? 0
+    init(date: Int64, interval: Int64) {
         unaccounted = date
+        self.interval = interval
     }
-
-    /// `nil` for a timer that fires once.
-    var interval: Int64? { period == 0 ? nil : period }
 
     /// Restarts the series at a date.
-    mutating func restart(at date: Int64) {
-        self.date = date
-        unaccounted = date
-    }
+    mutating func restart(at date: Int64) { unaccounted = date }
 
     /// Accounts for every date up to `now` with one fire.
     ///
     /// - Returns: The number of dates beyond the first that this fire accounts for.
     mutating func fire(at now: Int64) -> Int {
-        guard let interval, now >= unaccounted else { return 0 }
+        guard now >= unaccounted else { return 0 }
         let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
         guard !overflow else { return 0 }
         let missed = elapsed / interval
@@ -38,26 +28,19 @@ struct FireSeries {
         return Int(missed)
     }
 
-    /// Accounts for every date up to `now` without a fire, and goes on to the first date after it.
+    /// Accounts for every date up to `now` without a fire.
     ///
     /// - Returns: The number of dates.
     mutating func skip(to now: Int64) -> Int {
-        guard interval != nil, now >= unaccounted else { return 0 }
-        let count = fire(at: now) + 1
-        advance(past: now)
-        return count
+        now >= unaccounted ? fire(at: now) + 1 : 0
     }
 
-    /// Sets `date` to the first date after `now`.
-    mutating func advance(past now: Int64) {
-        guard let interval else { return }
-        guard unaccounted <= now else {
-            date = unaccounted
-            return
-        }
+    /// Returns the first date after `now` that no fire has accounted for.
+    func date(after now: Int64) -> Int64 {
+        guard unaccounted <= now else { return unaccounted }
         let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
-        guard !overflow else { return }
-        date = unaccounted.adding((elapsed / interval).addingSaturating(1), times: interval)
+        guard !overflow else { return .max }
+        return unaccounted.adding((elapsed / interval).addingSaturating(1), times: interval)
     }
 }
 

@@ -11,6 +11,9 @@ protocol ItemTypes {
 /// A timer, which contains its changing state.
 protocol TimerReference: AnyObject, Sendable {
     var core: TimerCore { get set }
+    /// Calls a body with its extras, if it has any.
+    func withExtras<Result>(_ body: (TimerExtras) -> Result) -> Result?
+    func makeExtras() -> TimerExtras
 }
 
 /// An observer.

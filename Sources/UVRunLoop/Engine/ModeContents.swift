@@ -40,7 +40,7 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
         let slot = timers.members.insert(timer, serial: serial)
         if !timer.core.isBeingCalled {
-            timers.schedule(slot, date: timer.date, latest: timer.core.latest)
+            timers.schedule(slot, date: timer.date, latest: timer.latest)
         }
         return slot
     }

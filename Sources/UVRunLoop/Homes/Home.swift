@@ -5,8 +5,18 @@
 /// release, which is rare.
 @usableFromInline
 package struct Home: Equatable, Sendable {
-    /// The thread's identity; zero, which no thread has, for none.
-    private let number: UInt64
+    // The thread's identity, which has 48 bits at most; zero, which no thread has, for none. In two
+    // parts, so that six bytes of every timer are enough.
+    private let low: UInt32
+    private let high: UInt16
+
+    /// The largest number of a thread.
+    static let largestNumber: UInt64 = 0xFFFF_FFFF_FFFF
+
+    private var number: UInt64 {
+        @inline(__always)
+        get { UInt64(low) | UInt64(high) << 32 }
+    }
 
     /// The home of what may be used and released on any thread.
     @usableFromInline package static var anywhere: Home { Home(number: 0) }
@@ -14,9 +24,13 @@ package struct Home: Equatable, Sendable {
     /// The calling thread.
     @usableFromInline package static var current: Home { Home(.current) }
 
-    init(_ thread: ThreadIdentity) { number = thread.number }
+    init(_ thread: ThreadIdentity) { self.init(number: thread.number) }
 
-    private init(number: UInt64) { self.number = number }
+    @inline(__always)
+    private init(number: UInt64) {
+        low = UInt32(truncatingIfNeeded: number)
+        high = UInt16(truncatingIfNeeded: number >> 32)
+    }
 
     package var isAnywhere: Bool { number == 0 }
 

@@ -23,7 +23,9 @@ package struct ThreadIdentity: Hashable, Sendable {
     /// The thread whose ID equals the process ID.
     ///
     /// Its identity is different after a fork.
-    static var main: ThreadIdentity { ThreadIdentity(number: .max - ForkCount.current) }
+    static var main: ThreadIdentity {
+        ThreadIdentity(number: Home.largestNumber - ForkCount.current)
+    }
 
     /// The identity of the calling thread.
     @usableFromInline

@@ -111,10 +111,6 @@ private struct SlotState<Element: Sendable> {
     }
 }
 
-extension EventSlot: LoopEndListener {
-    func loopDidEnd() { finish() }
-}
-
 /// Ends a sequence when the handler that holds it is released: when its source becomes invalid.
 final class SlotFinisher<Element: Sendable>: Sendable {
     let slot: EventSlot<Element>

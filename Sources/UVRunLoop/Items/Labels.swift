@@ -19,8 +19,11 @@ extension UVRunLoop.Timer {
     ///
     /// > Threading: Any thread.
     public var label: String? {
-        get { labelSlot.text }
-        set { labelSlot.text = newValue }
+        get { withExtras { $0.labelSlot.text } ?? nil }
+        set {
+            guard newValue != nil || label != nil else { return }
+            makeExtras().labelSlot.text = newValue
+        }
     }
 }
 

@@ -5,7 +5,10 @@ extension UVRunLoop {
     /// only this package can create a ``PortLink``.
     ///
     /// > Threading: Any thread.
-    public protocol PortSource: AnyObject, Sendable {
+    public protocol PortSource:
+        AnyObject, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+        CustomReflectable
+    {
         /// The link through which a loop serves the port.
         var link: PortLink { get }
     }

@@ -9,7 +9,6 @@ extension UVRunLoop {
         var next = Optional(first)
         var hasFired = false
         while let firing = next.take() {
-            firing.timer.missed.store(firing.missed, ordering: .relaxed)
             if LoopTracing.isOn { callTraced(firing) } else { firing.timer.callOut() }
             run.discardClockReading()
             if !run.local.hasPostponedRequest { hasFired = true }
@@ -140,6 +139,18 @@ extension UVRunLoop.Timer {
         }
     }
 
+    /// Begins the call at the end of the timer's loop, under its lock, if it is to be called then.
+    func loopWillEnd() {
+        if core.isCalledAtLoopEnd { core.callWillBegin(forDate: false) }
+    }
+
+    /// Calls the timer, which has left its loop, if it is to be called at the loop's end.
+    func loopDidEnd() {
+        guard core.isCalledAtLoopEnd else { return }
+        callOut()
+        endCallElsewhere(now: nil)
+    }
+
     /// Ends a call during which the timer left its loop.
     ///
     /// A one-shot timer is finished. A repeating timer may be in another loop by now, or in this
@@ -149,13 +160,13 @@ extension UVRunLoop.Timer {
     ///   date as it is.
     fileprivate func endCallElsewhere(now: Int64?) {
         // Before the call ends: until then, no loop fires the timer.
-        if core.series.interval == nil { invalidate() }
+        if !core.isRepeating { invalidate() }
         var last: TimerCall?
         owner.withLock { _, engine in
-            core.endCall(now: now)
+            endCall(now: now)
             engine.schedule(self)
         } nowhere: {
-            core.endCall(now: now)
+            endCall(now: now)
             if !isValid { takeCall(&last) }
         } afterwards: { loop in
             loop.contentsDidChange()

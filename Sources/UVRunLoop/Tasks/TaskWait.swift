@@ -93,10 +93,6 @@ package final class WaitEnd<Value: Sendable>: Sendable {
     deinit { wait.settle(.failure(UVRunLoop.PerformError.threadEnded)) }
 }
 
-extension TaskWait: LoopEndListener {
-    func loopDidEnd() { settle(.failure(UVRunLoop.PerformError.threadEnded)) }
-}
-
 extension UVRunLoop {
     /// Waits for an outcome, in a task that may be cancelled.
     ///

@@ -27,8 +27,9 @@ extension UVRunLoop {
                 date: loop.time.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
                 interval,
                 tolerance,
-                listener: slot
+                isCalledAtLoopEnd: true
             ) { [unowned loop] timer in
+                if loop.hasEnded { return slot.finish() }
                 slot.deliver(timer.missedFires + 1) {
                     loop.remove(timer, forMode: .common)
                 } return: {
@@ -115,9 +116,9 @@ extension UVRunLoop.Timer {
     fileprivate func skipPassedDates(of loop: UVRunLoop) -> Int {
         guard isValid, !loop.hasEnded else { return 0 }
         return owner.withLock { _, _ in
-            core.isBeingCalled ? core.series.skip(to: loop.time) : 0
+            core.isBeingCalled ? skipDates(upTo: loop.time) : 0
         } nowhere: {
-            core.series.skip(to: loop.time)
+            skipDates(upTo: loop.time)
         }
     }
 }

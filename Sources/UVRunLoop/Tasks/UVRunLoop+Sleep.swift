@@ -51,10 +51,11 @@ extension UVRunLoop {
         checkProcess()
         try Task.checkCancellation()
         let wait = TaskWait<Void>()
-        let timer = Timer(date: date, nil, tolerance, listener: wait) { _ in
-            wait.settle(.success(()))
+        // Unowned, because the loop itself calls the handler, and keeps the timer.
+        let timer = Timer(date: date, nil, tolerance, isCalledAtLoopEnd: true) { [unowned self] _ in
+            wait.settle(hasEnded ? .failure(PerformError.threadEnded) : .success(()))
         }
-        if !addUntilEnd(timer) { wait.loopDidEnd() }
+        if !addUntilEnd(timer) { wait.settle(.failure(PerformError.threadEnded)) }
         try await outcome(of: wait, isolation: isolation) { timer.invalidate() }
     }
 }

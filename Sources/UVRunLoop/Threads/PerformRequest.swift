@@ -31,3 +31,10 @@ extension UVRunLoop {
         public func cancel() -> Bool { loop.cancelRequests([ticket]) > 0 }
     }
 }
+
+extension UVRunLoop.PerformRequest: CustomStringConvertible {
+    /// Whether the request is still waiting, in one line.
+    ///
+    /// > Threading: Any thread.
+    public var description: String { "PerformRequest: \(isPending ? "pending" : "not pending")" }
+}

@@ -44,6 +44,8 @@ struct Connection: Sendable {
     private var unreadAtLimit: Int?
     /// When the peer has to have read some of the pending reply.
     private var sendDeadline: Int64?
+    /// What the kernel held of it when that date was set.
+    private var untakenBefore = 0
     private let idleLimit: Int64?
     /// When an idle peer times out.
     private var idleDeadline: Int64?
@@ -175,7 +177,7 @@ struct Connection: Sendable {
                 sendDeadline = nil
                 restartIdleTimer()
             } else if progressed || sendDeadline == nil {
-                sendDeadline = monotonicNow().addingSaturating(timeLimit)
+                restartSendTimer(at: monotonicNow())
             }
         } catch {
             // Messages that the peer sent earlier are still delivered. If it still reads, it must not
@@ -204,7 +206,7 @@ struct Connection: Sendable {
     ///   - mayRead: Whether this side may read them; if not, it is not the peer that is slow.
     /// - Returns: Whether it has.
     mutating func isOverdue(at now: Int64, mayRead: Bool = true) -> Bool {
-        if let sendDeadline, sendDeadline <= now { return true }
+        if let sendDeadline, sendDeadline <= now, !peerHasRead(by: now) { return true }
         guard let deadline, deadline <= now else { return false }
         let unread = socket.descriptor.unreadByteCount
         guard hasUnparsed || unread > 0 else { return true }
@@ -218,6 +220,20 @@ struct Connection: Sendable {
             frameDeadline = now.addingSaturating(max(timeLimit, Self.shortestExtension))
         }
         return false
+    }
+
+    private mutating func restartSendTimer(at now: Int64) {
+        sendDeadline = now.addingSaturating(timeLimit)
+        untakenBefore = socket.descriptor.untakenByteCount
+    }
+
+    /// Whether the peer has read some of the pending reply in its time, which then begins anew.
+    ///
+    /// The socket tells only when the peer has read most of what the kernel holds.
+    private mutating func peerHasRead(by now: Int64) -> Bool {
+        guard socket.descriptor.untakenByteCount < untakenBefore else { return false }
+        restartSendTimer(at: now)
+        return true
     }
 
     /// Accounts for bytes that were read.

@@ -61,12 +61,15 @@ final class NameClaim: Sendable {
         let socket = try translating { () throws(UVError) in try Stream.unixSocket() }
         let identity = try translating { () throws(UVError) in
             try socket.bind(to: address)
+            return try FileStatus(ofPath: path)?.identity
+        }
+        // From now on a failure leaves a file, which ``release()`` removes.
+        held.withLock { $0?.socket = identity }
+        try translating { () throws(UVError) in
             // The umask may have denied the user permission to connect.
             try Files.setPermissions(of: path, to: 0o600)
             try socket.listen(backlog: backlog)
-            return try FileStatus(ofPath: path)?.identity
         }
-        held.withLock { $0?.socket = identity }
         return socket
     }
 

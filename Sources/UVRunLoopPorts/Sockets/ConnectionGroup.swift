@@ -201,3 +201,8 @@ extension UVRunLoop {
         }
     }
 }
+
+extension UVRunLoop.ConnectionGroup: CustomReflectable {
+    /// A mirror without children: the object's parts are not for other code.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -24,6 +24,12 @@ extension Descriptor {
 
     /// The number of bytes that can be read without blocking.
     var unreadByteCount: Int { max(0, Int(cuv_unread_bytes(number))) }
+
+    /// How much memory holds what was sent and the peer has not read.
+    ///
+    /// The kernel frees it in pieces of up to 36 KiB, so a peer that has read less may show no
+    /// difference.
+    var untakenByteCount: Int { max(0, Int(cuv_untaken_bytes(number))) }
 }
 
 /// Blocks the thread for a short time, before another attempt.

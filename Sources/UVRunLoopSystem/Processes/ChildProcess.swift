@@ -162,7 +162,7 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter signal: The number of the signal, such as `SIGTERM`.
+        /// - Parameter signal: The number of the signal, such as `SIGTERM`; zero sends none.
         /// - Throws: ``SystemError`` if the child has ended, if the source was invalidated, if the
         ///   number is no signal, or if it is not permitted.
         public func send(signal: CInt) throws(SystemError) {

@@ -68,3 +68,8 @@ extension UVRunLoop {
         deinit { handle.closeFromAnyThread() }
     }
 }
+
+extension UVRunLoop.Terminal: CustomReflectable {
+    /// A mirror without children: the object's parts are not for other code.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

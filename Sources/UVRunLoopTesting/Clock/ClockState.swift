@@ -30,6 +30,9 @@ struct ClockState {
     /// The first time of every clock, in nanoseconds, so that a test sees the same dates each time.
     static let start: Int64 = 1_000_000_000
 
+    /// The last time of every clock: the one after it stands for dates that do not fit.
+    private static let last: Int64 = .max - 1
+
     // MARK: Loops
 
     /// Adds a loop, which is awake; returns its number.
@@ -88,7 +91,8 @@ struct ClockState {
 
     mutating func advance(by nanoseconds: Int64) {
         activity += 1
-        now = now.addingReportingOverflow(nanoseconds).overflow ? .max : now + nanoseconds
+        let (date, isTooFar) = now.addingReportingOverflow(nanoseconds)
+        now = isTooFar ? Self.last : min(date, Self.last)
         askSleeper()
     }
 
@@ -105,7 +109,9 @@ struct ClockState {
         askSleeper()
     }
 
+    /// Plans an action, unless the date does not fit.
     mutating func plan(at date: Int64, _ action: @escaping @Sendable () -> Void) {
+        guard date <= Self.last else { return }
         activity += 1
         plans.insert(at: date, action)
         askSleeper()

@@ -76,3 +76,8 @@ extension UVRunLoop.Activities {
         }
     }
 }
+
+extension UVRunLoop.EventLog: CustomReflectable {
+    /// A mirror without children: the object's parts are not for other code.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -63,6 +63,22 @@ import Testing
         #expect(pair.isOverdue(at: limit))
     }
 
+    /// The socket would tell only when the peer has read most of it.
+    @Test func aPeerThatReadsItsReplyHasMoreTime() throws {
+        let pair = try ConnectedPair()
+        pair.send(Frame.reply(1, sampleBytes(1 << 20)))
+        var limit = try #require(pair.deadline)
+        for _ in 0..<2 {
+            #expect(pair.peer.read(40_000).count == 40_000)
+            #expect(!pair.isOverdue(at: limit))
+            let next = try #require(pair.deadline)
+            #expect(next == limit + 30_000_000_000)
+            limit = next
+        }
+        #expect(!pair.isOverdue(at: limit - 1))
+        #expect(pair.isOverdue(at: limit))
+    }
+
     /// The peers could go on for longer than their bound, which is 200 times the limit.
     @Test func slowPeersEndAtTheLimit() throws {
         let place = Place()
@@ -147,6 +163,8 @@ private final class ConnectedPair {
         #expect(receive() == .incomplete)
         return try #require(connection.deadline)
     }
+
+    func send(_ frame: Frame) { connection.send(frame) }
 
     func receive() -> Input {
         switch connection.receive() {

@@ -29,6 +29,21 @@ import Testing
         _ = consume socket
     }
 
+    @Test func aSocketThatCannotListenLeavesNothingBehind() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let claim = try NameClaim(portFiles(in: place))
+            refuse(.listen, with: ENOMEM)
+            do throws(MessagePortError) {
+                _ = try claim.listen(backlog: 1)
+                preconditionFailure("The socket listens.")
+            } catch {}
+            precondition(place.entries == ["name.lock", "name.port"])
+            claim.release()
+            precondition(place.entries.isEmpty)
+        }
+    }
+
     @Test func anotherProcessIsRefusedWhileTheOwnerLives() async {
         await #expect(processExitsWith: .success) {
             let place = Place()

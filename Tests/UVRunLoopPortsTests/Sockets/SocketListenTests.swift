@@ -118,6 +118,19 @@ import Testing
         #expect(exists(path) && exists(link))
     }
 
+    @Test func aSocketThatCannotListenLeavesNoFile() async {
+        await #expect(processExitsWith: .success) {
+            let place = Place()
+            let path = place.path + "/socket"
+            refuse(.listen, with: ENOMEM)
+            do {
+                _ = try SocketPort(listeningAt: .unix(path)) { _, _ in }
+                preconditionFailure("The socket listens.")
+            } catch {}
+            precondition(access(path, F_OK) != 0)
+        }
+    }
+
     @Test func aPathThatCannotBeMadeIsAnError() throws {
         let place = Place()
         #expect(refusal(at: .unix(place.path + "/missing/socket")) == .noSuchPath)

@@ -203,8 +203,13 @@ import UVRunLoopTesting
                 Issue.record("A date that does not fit has come.")
             }
             loop.add(keeper, forMode: .default)
+            clock.after(delay) { Issue.record("A plan without a date was carried out.") }
             #expect(loop.runUntilIdle() == .finished)
             #expect(clock.elapsed == .zero)
+            // Nor does the clock go there.
+            clock.advance(by: delay)
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            #expect(loop.runUntilIdle() == .finished)
         }
     }
 
@@ -232,9 +237,46 @@ import UVRunLoopTesting
         #expect(log.difference(from: ["inner", "outer"]) == nil)
     }
 
+    @Test func aNestedRunInWhichNothingHappensEndsAndTheOuterOneGoesOn() {
+        let clock = UVRunLoop.VirtualClock()
+        let log = UVRunLoop.EventLog(timedBy: clock)
+        UVRunLoop.withVirtualLoop(clock: clock) { loop in
+            loop.add(UVRunLoop.Port(sendableHandler: { _, _ in }), forMode: Self.inner)
+            let first = UVRunLoop.Timer(after: .seconds(1)) { _ in
+                log.note("inner \(loop.run(mode: Self.inner, for: nil))")
+            }
+            loop.add(first, forMode: .default)
+            let second = UVRunLoop.Timer(after: .seconds(2)) { _ in log.note("later") }
+            loop.add(second, forMode: .default)
+            #expect(loop.runUntilIdle() == .finished)
+
+            loop.add(
+                UVRunLoop.Timer(after: .seconds(1)) { _ in
+                    _ = loop.run(mode: Self.inner, for: nil)
+                    loop.stop()
+                },
+                forMode: .default
+            )
+            #expect(loop.runUntilIdle() == .stopped)
+        }
+        #expect(log.difference(from: ["1 s: inner stopped", "2 s: later"]) == nil)
+    }
+
     private static func runALoopInRealTime() { UVRunLoop.current.runUntilIdle() }
 
     @Test func aLoopInRealTimeDoesNotRunUntilIdle() async {
         await #expect(processExitsWith: .failure) { Self.runALoopInRealTime() }
+    }
+}
+
+/// Dumping a clock and a log, as a failed expectation does.
+@Suite(.timeLimit(.minutes(15))) struct TestingReflectionTests {
+    @Test func clocksAndLogsHaveNoChildren() {
+        let clock = UVRunLoop.VirtualClock()
+        for object in [clock, UVRunLoop.EventLog(timedBy: clock)] as [any AnyObject] {
+            var text = ""
+            dump(object, to: &text)
+            #expect(text.hasPrefix("- ") && text.count { $0 == "\n" } == 1)
+        }
     }
 }

@@ -30,7 +30,7 @@ import Testing
         let during = (engine.modes[0].timerCount, engine.soonestDate(in: .default))
         #expect(during == (1, 10))
         let goesOn = engine.endCall(timer, now: nil)
-        #expect(!goesOn && timer.core.series.date == 10)
+        #expect(!goesOn && timer.date == 10)
         let after = (
             engine.modes[0].timerCount, engine.allTimers.count, engine.runningTimers.timers.count
         )
@@ -52,7 +52,7 @@ import Testing
         #expect(nothing?.timer == nil)
         _ = engine.endCall(first, now: 50)
         _ = engine.endBatch(in: 0)
-        let dates = (first.core.series.date, second.core.series.date)
+        let dates = (first.date, second.date)
         #expect(dates == (51, 51))
         let deadline = engine.deadline(in: 0)
         #expect(deadline == Deadline(earliest: 51, latest: 51))
@@ -342,57 +342,12 @@ import Testing
         let staysStill = engine.remove(timer, from: .common)
         #expect(!staysStill && engine.allTimers.isEmpty)
     }
-}
 
-extension Engine {
-    fileprivate func makeTimer(
-        at date: Int64,
-        every interval: Int64? = nil,
-        tolerance: Int64 = 0
-    ) -> UVRunLoop.Timer {
-        let timer = UVRunLoop.Timer(
-            after: .zero,
-            interval: interval.map { .nanoseconds($0) },
-            sendableHandler: { _ in }
-        )
-        timer.core.series = FireSeries(date: date, interval: interval)
-        timer.core.tolerance = tolerance
-        return timer
+    @Test func aOneShotWithToleranceMissesNothingAndHasNoNextDate() {
+        var engine = Engine()
+        let timer = engine.addTimer(at: 10, tolerance: 5)
+        let fired = engine.fire(now: .max)
+        #expect(fired.map(\.missed) == [0])
+        #expect(timer.date == 10 && timer.skipDates(upTo: .max) == 0)
     }
-
-    fileprivate mutating func addTimer(
-        at date: Int64,
-        every interval: Int64? = nil,
-        tolerance: Int64 = 0
-    ) -> UVRunLoop.Timer {
-        let timer = makeTimer(at: date, every: interval, tolerance: tolerance)
-        add(timer, to: .default)
-        return timer
-    }
-
-    /// Fires everything that is due, by handlers that take no time.
-    fileprivate mutating func fire(now: Int64, in mode: Int = 0) -> [Fired] {
-        modes[mode].timers.beginBatch(now: now)
-        var fired: [Fired] = []
-        while let firing = takeNext(in: mode, at: now) {
-            fired.append(firing)
-            _ = endCall(firing.timer, now: now)
-        }
-        _ = endBatch(in: mode)
-        return fired
-    }
-
-    fileprivate mutating func takeNext(in mode: Int = 0, at now: Int64) -> Fired? {
-        let firing = takeNext(in: mode, { now }, isInLoop: { _ in true })
-        switch consume firing {
-        case .none: return nil
-        case .some(let firing): return Fired(timer: firing.timer, missed: firing.missed)
-        }
-    }
-}
-
-/// A timer that the engine has handed out, which tests can keep in arrays.
-private struct Fired {
-    let timer: UVRunLoop.Timer
-    let missed: Int
 }

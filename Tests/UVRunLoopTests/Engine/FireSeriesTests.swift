@@ -9,7 +9,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let interval = Int64.random(in: 1...50, using: &generator)
         let start = Int64.random(in: -1000...1000, using: &generator)
-        var series = FireSeries(date: start, interval: interval)
+        var series = DatedSeries(date: start, interval: interval)
         var model = CountedSeries(next: start, interval: interval)
         var now = start
         for _ in 0..<2000 {
@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: [51, 52] as [UInt64])
     func firesAndMissedDatesAreTheDatesThatHavePassed(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var series = FireSeries(date: 0, interval: 7)
+        var series = DatedSeries(date: 0, interval: 7)
         var now: Int64 = 0
         var accounted: Int64 = 0
         for _ in 0..<500 {
@@ -44,7 +44,7 @@ import Testing
     func datesThatAreSkippedCountOnce(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let interval = Int64.random(in: 1...50, using: &generator)
-        var series = FireSeries(date: 0, interval: interval)
+        var series = DatedSeries(date: 0, interval: interval)
         var model = CountedSeries(next: 0, interval: interval)
         var now: Int64 = 0
         for _ in 0..<2000 {
@@ -62,14 +62,8 @@ import Testing
         }
     }
 
-    @Test func aSeriesOfOneDateSkipsNone() {
-        var series = FireSeries(date: 10, interval: nil)
-        #expect(series.skip(to: 20) == 0)
-        #expect(series.date == 10)
-    }
-
     @Test func theDateBeingFiredIsReadUntilTheSeriesMovesOn() {
-        var series = FireSeries(date: 10, interval: 5)
+        var series = DatedSeries(date: 10, interval: 5)
         #expect(series.fire(at: 22) == 2)
         #expect(series.date == 10)
         series.advance(past: 22)
@@ -77,7 +71,7 @@ import Testing
     }
 
     @Test func aDateExactlyNowHasPassed() {
-        var series = FireSeries(date: 10, interval: 5)
+        var series = DatedSeries(date: 10, interval: 5)
         #expect(series.fire(at: 10) == 0)
         series.advance(past: 15)
         #expect(series.date == 20)
@@ -87,7 +81,7 @@ import Testing
     }
 
     @Test func aSeriesThatBeginsAnewForgetsWhatItMissed() {
-        var series = FireSeries(date: 0, interval: 10)
+        var series = DatedSeries(date: 0, interval: 10)
         #expect(series.fire(at: 100) == 10)
         series.restart(at: 150)
         #expect(series.date == 150)
@@ -97,23 +91,16 @@ import Testing
     }
 
     @Test func anExtraFireChangesNoDate() {
-        var series = FireSeries(date: 50, interval: 10)
+        var series = DatedSeries(date: 50, interval: 10)
         #expect(series.fire(at: 20) == 0)
         series.advance(past: 20)
         #expect(series.date == 50)
         #expect(series.fire(at: 50) == 0)
     }
 
-    @Test func aOneShotMissesNothingAndHasNoNextDate() {
-        var series = FireSeries(date: 10, interval: nil)
-        #expect(series.fire(at: .max) == 0)
-        series.advance(past: .max)
-        #expect(series.date == 10)
-    }
-
     @Test func aLongSuspensionIsOneStep() {
         let century: Int64 = 100 * 365 * 86_400 * 1_000_000_000
-        var series = FireSeries(date: 0, interval: 100_000)
+        var series = DatedSeries(date: 0, interval: 100_000)
         #expect(series.fire(at: century) == Int(century / 100_000))
         series.advance(past: century)
         #expect(series.date == century + 100_000)
@@ -123,12 +110,12 @@ import Testing
     func aDateTooFarToBeWrittenDownIsTheLastThereIs(interval: Int64) {
         let starts: [Int64] = [.max, .max - 1]
         for start in starts {
-            var series = FireSeries(date: start, interval: interval)
+            var series = DatedSeries(date: start, interval: interval)
             #expect(series.fire(at: start) == 0)
             series.advance(past: start)
             #expect(series.date > start || series.date == .max)
         }
-        var series = FireSeries(date: 0, interval: interval)
+        var series = DatedSeries(date: 0, interval: interval)
         #expect(series.fire(at: 0) == 0)
         series.advance(past: 0)
         #expect(series.date == interval)
@@ -145,6 +132,32 @@ import Testing
         #expect((5 as Int64).addingSaturating(.max) == .max)
         #expect((-5 as Int64).addingSaturating(.max) == .max - 5)
         #expect((-5 as Int64).addingSaturating(.min) == .min)
+    }
+}
+
+/// A series with its next date, which its timer keeps.
+private struct DatedSeries {
+    private var series: FireSeries
+    private(set) var date: Int64
+
+    init(date: Int64, interval: Int64) {
+        series = FireSeries(date: date, interval: interval)
+        self.date = date
+    }
+
+    mutating func restart(at date: Int64) {
+        self.date = date
+        series.restart(at: date)
+    }
+
+    mutating func fire(at now: Int64) -> Int { series.fire(at: now) }
+
+    mutating func advance(past now: Int64) { date = series.date(after: now) }
+
+    mutating func skip(to now: Int64) -> Int {
+        let count = series.skip(to: now)
+        if count > 0 { advance(past: now) }
+        return count
     }
 }
 
@@ -181,9 +194,9 @@ private func crossTheFarthestSpan() {
 }
 
 private func cross(from start: Int64, to end: Int64, by interval: Int64) {
-    var series = FireSeries(date: start, interval: interval)
+    var series = DatedSeries(date: start, interval: interval)
     precondition(series.fire(at: end) >= 0)
     series.advance(past: end)
-    series = FireSeries(date: start, interval: interval)
+    series = DatedSeries(date: start, interval: interval)
     series.advance(past: end)
 }
