@@ -35,9 +35,12 @@ package final class HomeBound<Value>: @unchecked Sendable {
 
     /// The value, on its home thread; `nil` once it was released.
     package var current: Value? {
-        if home.isAnywhere { return shared }
-        require(home.isHere, Home.rule(for: "This item"))
-        return value
+        @inline(__always)
+        get {
+            if home.isAnywhere { return shared }
+            require(home.isHere, Home.rule(for: "This item"))
+            return value
+        }
     }
 
     private var shared: Value? {
