@@ -287,7 +287,7 @@ final class UVDriver: LoopDriver {
     /// libuv knows them by number, and the numbers may belong to other files by now.
     @inline(__always)
     func forgetReleased() {
-        if uvRemote.takeReleased() { withoutReleased {} }
+        if uvRemote.takeReleaseMark() { withoutReleased {} }
     }
 
     /// Calls a body while libuv knows no released descriptor, and no thread can release one.

@@ -94,7 +94,7 @@ final class UVRemote: LoopRemote {
     func releaseAll() { state.withLock { $0.descriptors.releaseAll() } }
 
     /// Returns whether descriptors were released since the last call.
-    func takeReleased() -> Bool {
+    func takeReleaseMark() -> Bool {
         // The loop's own releases are visible at once; another thread's may wait for the next
         // sleep.
         released.load(ordering: .relaxed) && released.exchange(false, ordering: .acquiring)

@@ -7,8 +7,8 @@ extension UVRunLoop {
     public final class PortLink: Sendable {
         /// The watched descriptor; `nil` for a port that only ``announce()`` makes ready.
         package let descriptor: CInt?
-        /// Whether the messages come from this process; only then do senders wait for room.
-        var isInProcess: Bool { descriptor == nil }
+        /// Whether senders may wait for room in the port: those of a descriptor wait in the kernel.
+        var mayBlockSenders: Bool { descriptor == nil }
         private let eventBits: Atomic<UInt8>
         /// The events to watch for.
         var events: DescriptorSource.Events {

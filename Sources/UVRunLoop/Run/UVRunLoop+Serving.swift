@@ -11,30 +11,30 @@ extension UVRunLoop {
         }
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
         if isFinal { Self.takeOut(delivery.port.link) }
-        let isInProcess = delivery.port.link.isInProcess
+        let mayBlockSenders = delivery.port.link.mayBlockSenders
         let result =
             LoopTracing.isOn
-            ? callTraced(delivery, isInProcess, &run) : call(delivery, isInProcess, &run)
+            ? callTraced(delivery, mayBlockSenders, &run) : call(delivery, mayBlockSenders, &run)
         run.discardClockReading()
         if isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isStillInLoop = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isStillInLoop { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
-        if isInProcess { endServing(delivery.port.link.receiver, hasMore: hasMore, run.local) }
+        if mayBlockSenders { endServing(delivery.port.link.receiver, hasMore: hasMore, run.local) }
         return result.wasHandled
     }
 
     @inline(__always)
     func call(
         _ delivery: borrowing Engine.Delivery,
-        _ isInProcess: Bool,
+        _ mayBlockSenders: Bool,
         _ run: inout Run
     ) -> ServeResult {
-        isInProcess ? callOutInProcess(delivery, &run) : callOut(delivery, &run)
+        mayBlockSenders ? callOutReleasingSenders(delivery, &run) : callOut(delivery, &run)
     }
 
-    /// Calls a port whose senders wait for room; a run nested in the call lets them go on.
-    private func callOutInProcess(
+    /// Calls a port whose senders may wait for room; a run nested in the call lets them go on.
+    private func callOutReleasingSenders(
         _ delivery: borrowing Engine.Delivery,
         _ run: inout Run
     ) -> ServeResult {

@@ -64,10 +64,10 @@ extension UVRunLoop {
     @inline(never)
     func callTraced(
         _ delivery: borrowing Engine.Delivery,
-        _ isInProcess: Bool,
+        _ mayBlockSenders: Bool,
         _ run: inout Run
     ) -> ServeResult {
-        tracedCall(.port, delivery.port.object, 0) { call(delivery, isInProcess, &run) }
+        tracedCall(.port, delivery.port.object, 0) { call(delivery, mayBlockSenders, &run) }
     }
 
     @inline(never)
