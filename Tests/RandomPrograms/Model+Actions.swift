@@ -54,14 +54,14 @@ extension Model {
     /// What the library does: the contract leaves it open.
     func takesNotice(of action: Action) -> Bool {
         switch action {
-        case .wakeUp, .stop, .perform: true
+        // The handler of an item that is invalidated is released on the loop's thread.
+        case .wakeUp, .stop, .perform, .invalidate: true
         case .addCommonMode(let mode): mode != .common
         // A custom source that joins a mode wakes the loop; one that does not changes nothing. An
         // observer that has left the loop is released at once.
         case .add(let item, _): isTimer(item) || isPort(item)
         case .remove(let item, let mode): !isObserver(item) || isOnlyIn(item, mode)
-        case .invalidate(let item), .setDate(let item, _), .setTolerance(let item, _):
-            isInAnyMode(item)
+        case .setDate(let item, _), .setTolerance(let item, _): isInAnyMode(item)
         case .send(let item, _): isInAnyMode(item) && items[item].port.messages.isEmpty
         case .write(let item), .closePeer(let item): items[item].port.isWatched
         default: false
