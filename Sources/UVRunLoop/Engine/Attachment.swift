@@ -37,24 +37,24 @@ struct Attachment {
     }
 }
 
-/// An item's slot in the queues of one mode, in eight bytes: every timer holds one.
+/// An item's slot in the queues of one mode.
 struct Membership {
     /// The mode's index in its loop; negative for none.
-    private let number: Int32
+    private let modeIndex: Int32
     let heapSlot: HeapSlot
 
-    static let none = Membership(number: -1, heapSlot: -1)
+    static let none = Membership(modeIndex: -1, heapSlot: -1)
 
-    private init(number: Int32, heapSlot: HeapSlot) {
-        self.number = number
+    private init(modeIndex: Int32, heapSlot: HeapSlot) {
+        self.modeIndex = modeIndex
         self.heapSlot = heapSlot
     }
 
     init(mode: Int, heapSlot: HeapSlot) {
-        self.init(number: Int32(truncatingIfNeeded: mode), heapSlot: heapSlot)
+        self.init(modeIndex: Int32(truncatingIfNeeded: mode), heapSlot: heapSlot)
     }
 
-    var exists: Bool { number >= 0 }
+    var exists: Bool { modeIndex >= 0 }
     /// The mode's index.
-    var mode: Int { Int(number) }
+    var mode: Int { Int(modeIndex) }
 }

@@ -16,7 +16,7 @@ extension GenericEngine {
 
     private func listing(of mode: Int) -> Listing {
         var listing = Listing(mode: modes[mode].mode, isCommon: modes[mode].isCommon)
-        listing.timers = modes[mode].timers.members.owners.map { ($0, TimerFacts($0)) }
+        listing.timers = modes[mode].timers.members.all.map { ($0, TimerFacts($0)) }
             .sorted { $0.1.date < $1.1.date }
         listing.sources = sources.records(in: mode).map(\.source)
         listing.ports = ports.records(in: mode).map { ($0.port, $0.isReady(in: mode, of: modes)) }

@@ -54,7 +54,7 @@ extension GenericEngine {
     /// The timers of the loop; a timer in several modes occurs once for each.
     var allTimers: [Items.Timer] {
         var timers = Array(timerModes.commonWithoutMode.values)
-        for mode in 0..<modes.count { timers += modes[mode].timers.members.owners }
+        for mode in 0..<modes.count { timers += modes[mode].timers.members.all }
         return timers
     }
 
@@ -175,7 +175,7 @@ extension GenericEngine {
         let called = runningTimers.timers.filter { timerModes.heapSlot(of: $0, in: mode) != nil }
         if Set(called.map(ObjectIdentifier.init)).count == count { return called }
         // The call of a timer that has joined since began in another loop, or in none.
-        return modes[mode].timers.members.owners.filter(\.core.isBeingCalled)
+        return modes[mode].timers.members.all.filter(\.core.isBeingCalled)
     }
 
     /// The deadline that the mode's timers set for a sleep.

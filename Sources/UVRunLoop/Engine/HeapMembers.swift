@@ -3,11 +3,11 @@
 /// The vacant slots are a list within the records, the slot that was vacated last first. Without
 /// members there is no list: slots are given out in ascending order again, and what belongs to
 /// members that join one after the other is adjacent.
-struct HeapMembers<Owner>: ~Copyable {
+struct HeapMembers<Member>: ~Copyable {
     private struct Record {
         /// `nil` while the slot is vacant.
-        var owner: Owner?
-        /// The owner's serial number; of a vacant slot, the next vacant one plus one, or zero.
+        var member: Member?
+        /// The member's serial number; of a vacant slot, the next vacant one plus one, or zero.
         var number: UInt64
     }
 
@@ -16,35 +16,36 @@ struct HeapMembers<Owner>: ~Copyable {
     private var firstVacant: UInt64 = 0
     private(set) var count = 0
 
-    /// The slot's owner.
-    subscript(slot: HeapSlot) -> Owner? { records[Int(slot)].owner }
+    /// The slot's member.
+    subscript(slot: HeapSlot) -> Member? { records[Int(slot)].member }
 
     /// Those that have a slot.
-    var owners: [Owner] { records.indices.compactMap { records[$0].owner } }
+    var all: [Member] { records.indices.compactMap { records[$0].member } }
 
     /// Gives a member a slot.
     @inline(__always)
-    mutating func insert(_ owner: consuming Owner, serial: UInt64 = 0) -> HeapSlot {
+    mutating func insert(_ member: consuming Member, serial: UInt64 = 0) -> HeapSlot {
         count &+= 1
-        guard firstVacant == 0 else { return insertIntoVacant(owner, serial) }
-        records.append(Record(owner: owner, number: serial))
+        guard firstVacant == 0 else { return insertIntoVacant(member, serial) }
+        records.append(Record(member: member, number: serial))
         return HeapSlot(truncatingIfNeeded: records.count - 1)
     }
 
-    private mutating func insertIntoVacant(_ owner: consuming Owner, _ serial: UInt64) -> HeapSlot {
+    private mutating func insertIntoVacant(_ member: consuming Member, _ serial: UInt64) -> HeapSlot
+    {
         let slot = Int(firstVacant - 1)
         firstVacant = records[slot].number
-        records[slot] = Record(owner: owner, number: serial)
+        records[slot] = Record(member: member, number: serial)
         return HeapSlot(truncatingIfNeeded: slot)
     }
 
     /// Vacates a slot.
     ///
-    /// - Returns: Its owner, for the caller to release.
+    /// - Returns: Its member, for the caller to release.
     @discardableResult
     @inline(__always)
-    mutating func remove(_ slot: HeapSlot) -> Owner? {
-        let owner = records[Int(slot)].owner.take()
+    mutating func remove(_ slot: HeapSlot) -> Member? {
+        let member = records[Int(slot)].member.take()
         records[Int(slot)].number = firstVacant
         firstVacant = UInt64(truncatingIfNeeded: slot) &+ 1
         count &-= 1
@@ -52,7 +53,7 @@ struct HeapMembers<Owner>: ~Copyable {
             records.forgetAll()
             firstVacant = 0
         }
-        return owner
+        return member
     }
 
     func serial(of slot: HeapSlot) -> UInt64 { records[Int(slot)].number }
@@ -66,8 +67,8 @@ struct HeapMembers<Owner>: ~Copyable {
 /// has left.
 typealias HeapSlot = Int32
 
-extension HeapMembers where Owner: AnyObject {
-    /// Tells the processor that a slot's owner is about to be used.
+extension HeapMembers where Member: AnyObject {
+    /// Tells the processor that a slot's member is about to be used.
     @inline(__always)
-    func prefetchOwner(of slot: HeapSlot) { prefetch(records[Int(slot)].owner) }
+    func prefetchMember(of slot: HeapSlot) { prefetch(records[Int(slot)].member) }
 }

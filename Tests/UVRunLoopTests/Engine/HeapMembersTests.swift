@@ -9,14 +9,14 @@ import Testing
         var members = HeapMembers<UInt32>()
         var given: [HeapSlot] = []
         for owner in 0..<5 as Range<UInt32> { given.append(members.insert(owner)) }
-        #expect(Set(given).count == 5 && members.owners == [0, 1, 2, 3, 4])
+        #expect(Set(given).count == 5 && members.all == [0, 1, 2, 3, 4])
         let removed = members.remove(given[2])
-        let rest = (members[given[2]], members.owners)
+        let rest = (members[given[2]], members.all)
         #expect(removed == 2 && rest.0 == nil && rest.1 == [0, 1, 3, 4])
         let again = members.insert(77)
         let next = members.insert(78)
         #expect(again == given[2] && !given.contains(next))
-        #expect(members.owners == [0, 1, 77, 3, 4, 78])
+        #expect(members.all == [0, 1, 77, 3, 4, 78])
     }
 
     @Test func theSlotThatWasVacatedLastIsUsedFirst() {
@@ -26,19 +26,19 @@ import Testing
         var given: [HeapSlot] = []
         for owner in 10..<14 as Range<UInt32> { given.append(members.insert(owner)) }
         #expect(given == [2, 0, 4, 6])
-        #expect(members.owners == [11, 1, 10, 3, 12, 5, 13])
+        #expect(members.all == [11, 1, 10, 3, 12, 5, 13])
     }
 
     @Test func withoutMembersTheSlotsAscendAgain() {
         var members = HeapMembers<UInt32>()
         for owner in 0..<4 as Range<UInt32> { _ = members.insert(owner) }
         for slot in [1, 3, 0, 2] as [HeapSlot] { members.remove(slot) }
-        let rest = members.owners
+        let rest = members.all
         #expect(rest == [])
         var given: [HeapSlot] = []
         for owner in 5..<8 as Range<UInt32> { given.append(members.insert(owner)) }
         #expect(given == [0, 1, 2])
-        #expect(members.owners == [5, 6, 7])
+        #expect(members.all == [5, 6, 7])
     }
 
     @Test func aSerialBelongsToTheMemberNotToTheSlot() {
