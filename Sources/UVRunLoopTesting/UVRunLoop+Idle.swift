@@ -9,7 +9,7 @@ extension UVRunLoop {
     /// ``UVRunLoop/run(mode:for:returnAfterSourceHandled:file:line:)`` for one.
     ///
     /// If a handler runs the loop, and nothing happens by itself any more meanwhile, that nested run
-    /// is stopped, and this one goes on.
+    /// is stopped, and this one goes on, as do those of other loops.
     ///
     /// > Threading: The loop's own thread; traps elsewhere, and for a loop without a virtual clock.
     ///
@@ -30,10 +30,11 @@ extension VirtualRemote {
     {
         let isIdle = Flag()
         let level = loop.nestingLevel + 1
-        let outer = setIdleAction {
+        let action = IdleAction(nestingLevel: level) {
             if loop.nestingLevel == level { isIdle.value.withLock { $0 = true } }
             loop.stop()
         }
+        let outer = setIdleAction(action)
         let result = loop.runUntilStopped(in: mode)
         setIdleAction(outer)
         return isIdle.value.withLock(\.self) ? .finished : result
@@ -43,7 +44,7 @@ extension VirtualRemote {
     ///
     /// - Returns: What was set before, for an outer run.
     @discardableResult
-    private func setIdleAction(_ action: (@Sendable () -> Void)?) -> (@Sendable () -> Void)? {
+    private func setIdleAction(_ action: IdleAction?) -> IdleAction? {
         clock.state.withLock { state in
             state.withLoop(number) { exchange(&$0.idleAction, with: action) } ?? nil
         }

@@ -173,7 +173,7 @@ final class HangWatch: LoopTracer {
         case let timer as UVRunLoop.Timer: timer.description
         case let source as UVRunLoop.Source: source.description
         case let observer as UVRunLoop.Observer: observer.description
-        case let port as any UVRunLoop.PortSource: port.link.line(of: port).text
+        case let port as any UVRunLoop.PortSource: port.description
         default: "\(type(of: item))"
         }
     }

@@ -31,7 +31,7 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
         if facts.slack > 0 {
             line.facts.append("tolerance \(Duration.nanoseconds(facts.slack).words)")
         }
-        if facts.missed > 0 { line.facts.append("missed \(facts.missed)") }
+        if missedFires > 0 { line.facts.append("missed \(missedFires)") }
         return line
     }
 

@@ -30,14 +30,12 @@ struct TimerFacts: Sendable {
     let date: Int64
     let period: Int64?
     let slack: Int64
-    let missed: Int
     let isBeingCalled: Bool
 
     init(_ timer: some TimerReference) {
         date = timer.date
         period = timer.period
         slack = timer.slack
-        missed = timer.missed
         isBeingCalled = timer.core.isBeingCalled
     }
 }

@@ -217,7 +217,7 @@ extension GenericEngine {
         guard let (timer, now) = next else { return nil }
         beginCall(timer, forDate: true)
         timer.accountForFire(at: now)
-        return Firing(timer: timer, isRepeating: timer.core.isRepeating)
+        return Firing(timer: timer, isRepeating: timer.repeats)
     }
 
     private mutating func takeNextOrDisplaced(
@@ -252,7 +252,7 @@ extension GenericEngine {
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
         runningTimers.remove(timer)
         let hasNewDate = timer.endCall(now: now)
-        guard timer.core.isRepeating || timer.core.takePostponement() else {
+        guard timer.repeats || timer.core.takePostponement() else {
             remove(timer, isQueued: false)
             return false
         }

@@ -11,8 +11,10 @@ protocol ItemTypes {
 /// A timer, which contains its changing state.
 protocol TimerReference: AnyObject, Sendable {
     var core: TimerCore { get set }
+    var traits: TimerTraits { get }
     /// Calls a body with its extras, if it has any.
     func withExtras<Result>(_ body: (TimerExtras) -> Result) -> Result?
+    /// Returns its extras, which are made if it has none.
     func makeExtras() -> TimerExtras
 }
 

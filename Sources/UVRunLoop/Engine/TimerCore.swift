@@ -2,7 +2,7 @@
 ///
 /// It is stored in the timer itself, so a timer needs one lock and one allocation. The lock is that
 /// of the loop that the timer is in (see ``ItemOwner``). Fresh memory costs more than anything else
-/// that is done for a new timer, so this is 16 bytes, and what most timers do not have is in their
+/// that is done for a new timer, so this is 16 bytes, and what a plain one-shot does not have is in
 /// ``TimerExtras``.
 struct TimerCore {
     /// The next date, in nanoseconds of the loop's clock.
@@ -21,9 +21,7 @@ struct TimerCore {
         static let hasModesElsewhere = Marks(rawValue: 2)
         static let awaitsNextDate = Marks(rawValue: 4)
         static let isPostponed = Marks(rawValue: 8)
-        static let isRepeating = Marks(rawValue: 16)
-        static let hasTolerance = Marks(rawValue: 32)
-        static let isCalledAtLoopEnd = Marks(rawValue: 64)
+        static let hasTolerance = Marks(rawValue: 16)
 
         subscript(mark: Marks) -> Bool {
             @inline(__always) get { contains(mark) }
@@ -72,12 +70,6 @@ struct TimerCore {
 
     // MARK: Dates
 
-    /// Whether its extras hold an interval.
-    var isRepeating: Bool {
-        get { marks[.isRepeating] }
-        set { marks[.isRepeating] = newValue }
-    }
-
     /// Whether its extras hold a tolerance.
     var hasTolerance: Bool {
         get { marks[.hasTolerance] }
@@ -88,12 +80,6 @@ struct TimerCore {
 
     var isBeingCalled: Bool { callDepth > 0 }
 
-    /// Whether its handler is called, too, when the loop ends.
-    var isCalledAtLoopEnd: Bool {
-        get { marks[.isCalledAtLoopEnd] }
-        set { marks[.isCalledAtLoopEnd] = newValue }
-    }
-
     /// Whether it is being called for its date, and has no next date yet.
     var awaitsNextDate: Bool {
         get { marks[.awaitsNextDate] }
@@ -102,6 +88,7 @@ struct TimerCore {
 
     mutating func callWillBegin(forDate: Bool) {
         if callDepth == 0 { awaitsNextDate = forDate }
+        require(callDepth < .max, "A timer cannot be fired in its handler 65,536 levels deep.")
         callDepth += 1
     }
 
@@ -111,4 +98,14 @@ struct TimerCore {
     mutating func postpone() { marks[.isPostponed] = true }
 
     mutating func takePostponement() -> Bool { exchange(&marks[.isPostponed], with: false) }
+}
+
+/// What a timer is from its first moment to its last, which needs no lock.
+struct TimerTraits: OptionSet {
+    let rawValue: UInt8
+
+    /// Its extras hold an interval.
+    static let repeats = TimerTraits(rawValue: 1)
+    /// The end of a loop that it is in calls its handler, too.
+    static let isCalledAtLoopEnd = TimerTraits(rawValue: 2)
 }

@@ -1,17 +1,16 @@
-/// What few timers have: an interval, a tolerance, missed dates or a label.
+/// What a plain one-shot timer does not have: an interval, a tolerance, missed dates or a label.
 ///
 /// They are made when a timer needs them, so that the others take less memory. The timer's lock
-/// guards them, as its ``TimerCore``; the label has a lock of its own.
+/// guards the dates and the tolerance, as it does its ``TimerCore``.
 class TimerExtras {
-    /// The dates of a repeating timer.
+    /// The dates of a repeating timer; of another one, never read.
     @safe @exclusivity(unchecked) final var series: FireSeries
-    /// How many dates more than its own the present or latest fire stands for.
-    @safe @exclusivity(unchecked) final var missed = 0
+    final let missed = SystemWord(0)
     /// Nanoseconds.
     @safe @exclusivity(unchecked) final var tolerance: Int64
     final let labelSlot = LabelSlot()
 
-    init(series: FireSeries = FireSeries(date: 0, interval: 0), tolerance: Int64 = 0) {
+    init(series: FireSeries = FireSeries(date: 0, interval: .max), tolerance: Int64 = 0) {
         self.series = series
         self.tolerance = tolerance
     }
@@ -24,13 +23,17 @@ extension TimerReference {
     }
 
     /// The time between fires; `nil` for a timer that fires once.
-    var period: Int64? { core.isRepeating ? withExtras(\.series.interval) : nil }
+    var period: Int64? { repeats ? withExtras(\.series.interval) : nil }
 
     /// How late a fire may be, in nanoseconds.
     var slack: Int64 { core.hasTolerance ? withExtras(\.tolerance) ?? 0 : 0 }
 
-    /// How many dates more than its own the present or latest fire stands for.
-    var missed: Int { core.isRepeating ? withExtras(\.missed) ?? 0 : 0 }
+    var repeats: Bool { traits.contains(.repeats) }
+
+    /// How many dates more than its own the present or latest fire stands for; needs no lock.
+    var missed: Int {
+        repeats ? withExtras { Int(truncatingIfNeeded: $0.missed.loadRelaxed()) } ?? 0 : 0
+    }
 
     /// The end of the window in which the timer should fire.
     var latest: Int64 {
@@ -47,25 +50,28 @@ extension TimerReference {
     func restart(at date: Int64) {
         core.date = date
         core.awaitsNextDate = false
-        if core.isRepeating { withExtras { $0.series.restart(at: date) } }
+        if repeats { withExtras { $0.series.restart(at: date) } }
     }
 
     /// Accounts for every date up to `now` with the fire that begins.
     @inline(__always)
     func accountForFire(at now: Int64) {
-        if core.isRepeating { accountForDates(upTo: now) }
+        if repeats { accountForDates(upTo: now) }
     }
 
     @inline(never)
     private func accountForDates(upTo now: Int64) {
-        withExtras { $0.missed = $0.series.fire(at: now) }
+        withExtras { extras in
+            let missed = extras.series.fire(at: now)
+            extras.missed.storeReleasing(UInt64(truncatingIfNeeded: missed))
+        }
     }
 
     /// Accounts for every date up to `now` without a fire, and goes on to the first date after it.
     ///
     /// - Returns: The number of dates.
     func skipDates(upTo now: Int64) -> Int {
-        guard core.isRepeating else { return 0 }
+        guard repeats else { return 0 }
         return withExtras { extras in
             let count = extras.series.skip(to: now)
             if count > 0 { core.date = extras.series.date(after: now) }
@@ -81,7 +87,7 @@ extension TimerReference {
     @inline(__always)
     func endCall(now: Int64?) -> Bool {
         core.callDidEnd()
-        return core.isRepeating ? now.map { advance(past: $0) } ?? false : false
+        return repeats ? now.map { advance(past: $0) } ?? false : false
     }
 
     /// A date that was set in the handler is kept.

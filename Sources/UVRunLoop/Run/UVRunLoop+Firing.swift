@@ -139,14 +139,17 @@ extension UVRunLoop.Timer {
         }
     }
 
-    /// Begins the call at the end of the timer's loop, under its lock, if it is to be called then.
+    /// Begins the call at the end of the timer's loop, if there is to be one; under that loop's
+    /// lock.
+    ///
+    /// The handler stays until the call has ended, whoever invalidates the timer meanwhile.
     func loopWillEnd() {
-        if core.isCalledAtLoopEnd { core.callWillBegin(forDate: false) }
+        if traits.contains(.isCalledAtLoopEnd) { core.callWillBegin(forDate: false) }
     }
 
     /// Calls the timer, which has left its loop, if it is to be called at the loop's end.
     func loopDidEnd() {
-        guard core.isCalledAtLoopEnd else { return }
+        guard traits.contains(.isCalledAtLoopEnd) else { return }
         callOut()
         endCallElsewhere(now: nil)
     }
@@ -160,7 +163,7 @@ extension UVRunLoop.Timer {
     ///   date as it is.
     fileprivate func endCallElsewhere(now: Int64?) {
         // Before the call ends: until then, no loop fires the timer.
-        if !core.isRepeating { invalidate() }
+        if !repeats { invalidate() }
         var last: TimerCall?
         owner.withLock { _, engine in
             endCall(now: now)

@@ -14,6 +14,6 @@ package struct Caller {
     ) {
         self.file = file
         self.line = line
-        subject = label.map { "The \(kind) \"\($0)\"" } ?? "This \(kind)"
+        subject = label.map { "The \(kind) \($0.debugDescription)" } ?? "This \(kind)"
     }
 }

@@ -2,8 +2,6 @@ import Synchronization
 
 /// A reference that any thread may set, once, and that stays as long as its owner.
 ///
-/// What changes in the object is not guarded by this.
-///
 /// `AtomicLazyReference` asks the runtime for metadata whenever it is read, which takes about 250
 /// instructions.
 @safe
@@ -42,3 +40,5 @@ struct OnceReference<Object: AnyObject>: ~Copyable {
 
     deinit { unsafe Self.reference(address.load(ordering: .relaxed))?.release() }
 }
+
+extension OnceReference: Sendable where Object: Sendable {}

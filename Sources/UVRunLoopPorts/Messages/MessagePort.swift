@@ -48,8 +48,8 @@ extension UVRunLoop {
             /// How long an incoming message may take from its first byte to its last, and how long
             /// a reply may wait without the peer reading any of it; 30 seconds.
             ///
-            /// The kernel tells what the peer has read in pieces: one that has read less than 36 KiB
-            /// in that time may count as one that has read nothing.
+            /// The kernel tells what the peer has read in pieces: one that has read less than nine
+            /// pages of memory (36 KiB) in that time may count as one that has read nothing.
             ///
             /// A message whose last byte has arrived in time is delivered, even if the loop is too
             /// busy to read it in time.

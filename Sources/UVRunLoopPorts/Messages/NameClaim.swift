@@ -63,7 +63,7 @@ final class NameClaim: Sendable {
             try socket.bind(to: address)
             return try FileStatus(ofPath: path)?.identity
         }
-        // From now on a failure leaves a file, which ``release()`` removes.
+        // If what follows fails, ``release()`` removes the file.
         held.withLock { $0?.socket = identity }
         try translating { () throws(UVError) in
             // The umask may have denied the user permission to connect.

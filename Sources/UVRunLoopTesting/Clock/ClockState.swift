@@ -71,9 +71,9 @@ struct ClockState {
         } ?? []
     }
 
-    mutating func fallAsleep(_ number: Int, until date: Int64?) {
+    mutating func fallAsleep(_ number: Int, until date: Int64?, nestingLevel: Int = 1) {
         activity += 1
-        withLoop(number) { $0.phase = .asleep(until: date) }
+        withLoop(number) { $0.fallAsleep(until: date, nestingLevel: nestingLevel) }
     }
 
     /// Ends a loop's poll(2), so that it checks its word.
@@ -192,9 +192,12 @@ struct ClockState {
         return .carryOut(plan)
     }
 
-    /// Makes those loops awake that run until nothing happens by itself.
+    /// Makes those loops awake that run until nothing happens by itself; of these, only those that
+    /// sleep in a nested run, if there are any, because something may happen after that.
     private mutating func announceIdle(to number: Int) -> Step? {
-        for index in loops.indices where loops[index].idleAction != nil {
+        let isAnyNested = loops.contains(where: \.sleepsNested)
+        for index in loops.indices
+        where loops[index].idleAction != nil && loops[index].sleepsNested == isAnyNested {
             activity += 1
             loops[index].phase = .awake
             loops[index].isIdle = true

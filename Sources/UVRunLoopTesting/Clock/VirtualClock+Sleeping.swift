@@ -8,9 +8,10 @@ extension UVRunLoop.VirtualClock {
     /// - Parameters:
     ///   - number: The loop.
     ///   - date: When there will be something at the latest.
+    ///   - nestingLevel: That of the loop's run.
     /// - Returns: What is ready.
-    func sleep(_ number: Int, until date: Int64?) -> [ReadyReport] {
-        state.withLock { $0.fallAsleep(number, until: date) }
+    func sleep(_ number: Int, until date: Int64?, nestingLevel: Int) -> [ReadyReport] {
+        state.withLock { $0.fallAsleep(number, until: date, nestingLevel: nestingLevel) }
         while true {
             let (step, activity) = state.withLock { ($0.step(of: number), $0.activity) }
             switch step {

@@ -1,5 +1,12 @@
 import UVRunLoop
 
+/// What a run does that ends when nothing happens by itself any more.
+struct IdleAction: Sendable {
+    /// The run's level.
+    let nestingLevel: Int
+    let body: @Sendable () -> Void
+}
+
 /// A clock's record of one loop.
 struct VirtualLoop {
     enum Phase {
@@ -19,8 +26,10 @@ struct VirtualLoop {
     var phase = Phase.awake
     /// The watched descriptors; one without events is paused.
     private var watched: [CInt: WatchOrder] = [:]
-    /// Called by its thread when nothing happens by itself any more.
-    var idleAction: (@Sendable () -> Void)?
+    /// Called on its thread when nothing happens by itself any more.
+    var idleAction: IdleAction?
+    /// The level of the run that sleeps.
+    private var nestingLevel = 0
     /// Whether it is awake because nothing does.
     var isIdle = false
 
@@ -43,10 +52,18 @@ struct VirtualLoop {
         if case .asleep(let date) = phase { date } else { nil }
     }
 
+    mutating func fallAsleep(until date: Int64?, nestingLevel: Int) {
+        phase = .asleep(until: date)
+        self.nestingLevel = nestingLevel
+    }
+
+    /// Whether a run sleeps that is nested in the one that ends when nothing happens.
+    var sleepsNested: Bool { idleAction.map { nestingLevel > $0.nestingLevel } ?? false }
+
     /// Takes the step of a thread that is awake because nothing happens by itself.
     mutating func takeIdleStep() -> ClockState.Step? {
         guard exchange(&isIdle, with: false), let idleAction else { return nil }
-        return .finish(idleAction)
+        return .finish(idleAction.body)
     }
 
     // MARK: Its poll(2)

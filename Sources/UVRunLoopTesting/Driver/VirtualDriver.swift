@@ -34,7 +34,11 @@ package final class VirtualDriver: LoopDriver {
     package func wait(until moment: Moment?, now: Int64) {
         poll()
         guard ready.isEmpty, wakeState.fallAsleep() else { return }
-        ready = clock.sleep(virtualRemote.number, until: moment?.date)
+        ready = clock.sleep(
+            virtualRemote.number,
+            until: moment?.date,
+            nestingLevel: UVRunLoop.current.nestingLevel
+        )
         wakeState.awaken()
     }
 

@@ -22,10 +22,10 @@ import Testing
             }
         }
 
-        func fallAsleep(_ number: Int, until seconds: Int64?) {
+        func fallAsleep(_ number: Int, until seconds: Int64?, nestingLevel: Int = 1) {
             _ = states[number - 1].fallAsleep()
             let date = seconds.map { ClockState.start + $0 * 1_000_000_000 }
-            state.fallAsleep(number, until: date)
+            state.fallAsleep(number, until: date, nestingLevel: nestingLevel)
         }
 
         /// The next step of the loop, in one or two words.
@@ -178,7 +178,7 @@ import Testing
 
     @Test func onlyLoopsThatRunUntilThenAreToldThatNothingHappens() {
         let loops = Loops(2)
-        loops.state.withLoop(1) { $0.idleAction = {} }
+        loops.state.withLoop(1) { $0.idleAction = IdleAction(nestingLevel: 1) {} }
         loops.fallAsleep(1, until: nil)
         loops.fallAsleep(2, until: nil)
         #expect(loops.step(2) == "block")
@@ -186,6 +186,23 @@ import Testing
         #expect(!loops.isAwake(2))
         #expect(loops.step(1) == "finish")
         #expect(loops.step(1) == "wake up")
+    }
+
+    /// What follows it may have something for the other loop.
+    @Test func aNestedRunIsToldFirst() {
+        let loops = Loops(2)
+        for number in 1...2 {
+            loops.state.withLoop(number) { $0.idleAction = IdleAction(nestingLevel: 1) {} }
+        }
+        loops.fallAsleep(1, until: nil, nestingLevel: 2)
+        loops.fallAsleep(2, until: nil)
+        #expect(loops.step(2) == "block")
+        #expect(loops.isAwake(1) && !loops.isAwake(2))
+        #expect(loops.step(1) == "finish")
+        loops.fallAsleep(1, until: nil)
+        #expect(loops.step(1) == "finish")
+        #expect(loops.isAwake(2))
+        #expect(loops.step(2) == "finish")
     }
 
     @Test func whateverHappensIsActivity() {

@@ -53,6 +53,35 @@ import UVRunLoop
         }
     }
 
+    /// What another thread may change, and the end of a call or of a loop reads.
+    @Test func aTimerIsRedatedDuringItsCallsItsMovesAndTheEndOfItsLoop() throws {
+        let calls = Counter()
+        let timer = UVRunLoop.Timer(
+            after: .zero,
+            interval: .nanoseconds(1),
+            sendableHandler: { timer in
+                calls.add()
+                UVRunLoop.current.remove(timer, forMode: .default)
+                UVRunLoop.current.add(timer)
+            }
+        )
+        for _ in 0..<20 {
+            let thread = try UVRunLoop.Thread()
+            thread.runLoop.add(timer)
+            let before = calls.value
+            while calls.value < before + 50 { timer.nextFireDate = .now }
+            thread.stop()
+            for _ in 0..<500 {
+                timer.nextFireDate = .now
+                timer.tolerance = .nanoseconds(1)
+                timer.label = "timer \(timer.missedFires)"
+            }
+            thread.join()
+        }
+        #expect(timer.isValid && calls.value >= 1_000)
+        timer.invalidate()
+    }
+
     @Test func anObserverIsNotCalledAgainByTheOtherLoop() throws {
         try withTwoLoops { first, second in
             let wakes = UVRunLoop.Timer(
