@@ -21,7 +21,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The number of the poll that last found it ready.
     var poll: Int64 = 0
     /// When it was last served, or else when it was added.
-    var servedAt: UInt64
+    private(set) var servedAt: UInt64
+    private var wasServed = false
     /// Its position in the queues, from when it became ready until it is served.
     var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
@@ -142,7 +143,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// The serial number at which a poll has found it ready.
     func serial(in poll: PollStamp) -> UInt64 {
-        poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial
+        wasServed && poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial
     }
 
     private mutating func takeTurn(at serial: UInt64) {
@@ -171,6 +172,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) -> GenericEngine<Items>.Delivery {
         turn = nil
         servedAt = serial
+        wasServed = true
         let refusal = events.contains(.hangUp) ? takeRefusal() : nil
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(

@@ -63,6 +63,26 @@ import Testing
         #expect(mayServeAgain)
     }
 
+    /// Only a source that was served may have stayed ready while polls were skipped.
+    @Test(arguments: [false, true])
+    func aSourceKeepsAPlaceOfSkippedPollsOnlyIfItWasServed(wasServed: Bool) throws {
+        var engine = Engine()
+        let pipes = (0..<2).map { _ in Pipe() }
+        let tickets = try pipes.map { try engine.addPort($0, .readable) }
+        if wasServed {
+            engine.beginPoll(engine.latestPoll.number + 1)
+            _ = engine.record(pipes[0].readEnd, .readable, in: 0)
+            #expect(engine.takePort(in: 0)?.ticket == tickets[0])
+            _ = engine.endCall(of: tickets[0])
+        }
+        engine.recordSkippedPoll()
+        engine.announce(tickets[1])
+        engine.beginPoll(engine.latestPoll.number + 1)
+        _ = engine.record(pipes[0].readEnd, .readable, in: 0)
+        let served = (0..<2).map { _ in engine.takePort(in: 0)?.ticket }
+        #expect(served == (wasServed ? [0, 1] : [1, 0]).map { tickets[$0] })
+    }
+
     @Test func aPortWhoseEventWasUsedUpIsNotListedAsReady() throws {
         var engine = Engine()
         let pipe = Pipe()
