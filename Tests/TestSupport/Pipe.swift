@@ -69,12 +69,26 @@ package final class Pipe: Sendable {
         }
     }
 
+    /// Closes the read end, and waits until the writer is told, as ``closeWriteEnd()`` does.
     package func closeReadEnd() {
+        dropReadEnd()
+        for _ in 0..<20_000 where !isBroken { usleep(100) }
+    }
+
+    private func dropReadEnd() {
         if isOpen.withLock({ exchange(&$0.read, with: false) }) { close(readEnd) }
+    }
+
+    /// Whether the writer is told that nobody reads, or gone itself.
+    private var isBroken: Bool {
+        isOpen.withLock { isOpen in
+            var state = pollfd(fd: writeEnd, events: 0, revents: 0)
+            return !isOpen.write || (poll(&state, 1, 0) > 0 && state.revents & Int16(POLLERR) != 0)
+        }
     }
 
     deinit {
         dropWriteEnd()
-        closeReadEnd()
+        dropReadEnd()
     }
 }
