@@ -46,6 +46,7 @@ struct PollStamp {
 
     /// Whether a skipped poll would have found a served port ready again.
     ///
-    /// The port is then queued as if that poll had happened.
+    /// The port is then queued as if that poll had happened. One that was never served, with
+    /// a number above all others, cannot have stayed ready.
     func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < lastSkipped }
 }

@@ -20,9 +20,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var hasAnnouncement = false
     /// The number of the poll that last found it ready.
     var poll: Int64 = 0
-    /// When it was last served, or else when it was added.
-    private(set) var servedAt: UInt64
-    private var wasServed = false
+    /// When it was last served; until then, when it was added, with the highest bit set.
+    private var servedAt: UInt64
+    private static var unserved: UInt64 { 1 << 63 }
     /// Its position in the queues, from when it became ready until it is served.
     var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
@@ -38,7 +38,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     init(port: Items.Port, serial: UInt64) {
         self.port = port
         order = UInt32(bitPattern: Int32(clamping: port.order)) ^ (1 << 31)
-        servedAt = serial
+        servedAt = serial | Self.unserved
         descriptor = port.descriptor
         watchable = port.descriptor
         isPolled = port.isPolled
@@ -143,7 +143,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// The serial number at which a poll has found it ready.
     func serial(in poll: PollStamp) -> UInt64 {
-        wasServed && poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial
+        poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial
     }
 
     private mutating func takeTurn(at serial: UInt64) {
@@ -157,8 +157,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Orders ports that became ready in the same poll: by order, then longest unserved first.
     private func tieBreaker(at serial: UInt64) -> UInt64 {
-        let unserved = min(serial &- servedAt, UInt64(UInt32.max))
-        return UInt64(order) << 32 | (UInt64(UInt32.max) - unserved)
+        let wait = min(serial &- servedAt & ~Self.unserved, UInt64(UInt32.max))
+        return UInt64(order) << 32 | (UInt64(UInt32.max) - wait)
     }
 
     /// Begins its call: ends its turn, and takes a refusal.
@@ -172,7 +172,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) -> GenericEngine<Items>.Delivery {
         turn = nil
         servedAt = serial
-        wasServed = true
         let refusal = events.contains(.hangUp) ? takeRefusal() : nil
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(
