@@ -1,13 +1,23 @@
 import Glibc
 
 /// Two connected sockets, which no program inherits.
-///
-/// Unlike a pipe they need not be open for a moment in a process that another test starts.
 package func socketPair() -> (CInt, CInt) {
     var ends: [CInt] = [-1, -1]
     let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     precondition(socketpair(AF_UNIX, kind, 0, &ends) == 0, "No sockets could be opened.")
     return (ends[0], ends[1])
+}
+
+/// Closes the other end of a connection, and waits until this end is told.
+///
+/// A process that another test is starting has the other end, too, for a moment.
+package func closePeer(_ peer: CInt, of descriptor: CInt) {
+    close(peer)
+    for _ in 0..<20_000 {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        if poll(&state, 1, 0) > 0 { return }
+        usleep(100)
+    }
 }
 
 package func isNonBlocking(_ descriptor: CInt) -> Bool {

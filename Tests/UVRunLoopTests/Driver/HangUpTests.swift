@@ -166,7 +166,7 @@ import Testing
             #expect(write(far, sent, sent.count) == sent.count)
             // A peer that ends with unread data resets the connection.
             #expect(write(near, "x", 1) == 1)
-            close(far)
+            closePeer(far, of: near)
             let count = Box(0)
             let source = try UVRunLoop.DescriptorSource(near, events: .readable) { _, events in
                 var bytes = [UInt8](repeating: 0, count: 8_000)
