@@ -5,7 +5,6 @@ extension GenericEngine {
     /// A timer that was removed from its queues to be fired.
     struct Firing: ~Copyable {
         let timer: Items.Timer
-        let isRepeating: Bool
     }
 
     // MARK: Modes
@@ -217,7 +216,7 @@ extension GenericEngine {
         guard let (timer, now) = next else { return nil }
         beginCall(timer, forDate: true)
         timer.accountForFire(at: now)
-        return Firing(timer: timer, isRepeating: timer.repeats)
+        return Firing(timer: timer)
     }
 
     private mutating func takeNextOrDisplaced(

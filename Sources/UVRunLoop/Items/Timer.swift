@@ -259,7 +259,7 @@ extension UVRunLoop {
             @inline(__always) _modify { yield &state.call }
         }
 
-        // MARK: What few timers have
+        // MARK: What a plain one-shot does not have
 
         @inline(__always)
         func withExtras<Result>(_ body: (TimerExtras) -> Result) -> Result? {

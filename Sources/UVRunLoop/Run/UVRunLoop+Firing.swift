@@ -28,7 +28,7 @@ extension UVRunLoop {
         var displaced: [Timer]?
         var end = TimerCallEnd.goesOn
         let following = withEngine { engine -> Engine.Firing? in
-            let now = firing.isRepeating ? run.now(by: waker) : nil
+            let now = firing.timer.repeats ? run.now(by: waker) : nil
             end = endCall(of: firing.timer, now: now, &engine)
             let following = takeNext(&run, &engine)
             if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
