@@ -39,7 +39,10 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     @inline(never)
     private mutating func scheduleWithTolerance(_ slot: HeapSlot, date: Int64, latest: Int64) {
         tolerant.insert(slot, turn(of: slot, at: date), tag: batchCount)
-        windows.insert(slot, turn(of: slot, at: latest), tag: batchCount)
+        // Of windows that end together the last to open comes first: a wake-up in that one serves
+        // the others as well.
+        let lastToOpenFirst = UInt64(bitPattern: ~date ^ .min)
+        windows.insert(slot, Turn(rank: latest, serial: lastToOpenFirst), tag: batchCount)
     }
 
     private func turn(of slot: HeapSlot, at date: Int64) -> Turn {

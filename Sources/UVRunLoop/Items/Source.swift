@@ -25,8 +25,6 @@ extension UVRunLoop {
         /// Behind a lock of the source's own, because the source may be in several loops.
         struct State {
             var isValid = true
-            /// When it was first signalled since it was last performed.
-            var signal: UInt64?
             var links: [Link] = []
             var modeCalls = ModeCalls()
         }
@@ -37,9 +35,12 @@ extension UVRunLoop {
         let state = Guarded(State())
         let labelSlot = LabelSlot()
         let useMark = UseMark("a source")
-        /// Set once the loops know of a signal, and cleared before `perform` is called; changed
+        /// The number of the first signal since the source was last performed; zero if there is
+        /// none.
+        ///
+        /// Stored once the loops know of the signal, and cleared before `perform` is called; both
         /// under the state's lock.
-        private let signalFlag = Atomic<Bool>(false)
+        private let pendingSignal = Atomic<UInt64>(0)
         /// Numbers the signals of all sources in the order of time.
         private static let signalCount = Atomic<UInt64>(0)
         /// The position among sources that are signalled at the same time; lower ones are performed
@@ -120,11 +121,10 @@ extension UVRunLoop {
             state.withLock { state in
                 guard state.isValid, !isSignalled else { return }
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
-                state.signal = serial
                 state.links.forEachUnretained({ $0.loop }, with: { $0.ticket }) { loop, ticket in
                     loop.withEngine { $0.markSignalled(ticket, serial) }
                 }
-                signalFlag.store(true, ordering: .releasing)
+                pendingSignal.store(serial, ordering: .releasing)
             }
         }
 
@@ -142,7 +142,15 @@ extension UVRunLoop {
         }
 
         /// Whether the source is valid, was signalled, and not performed since.
-        public var isSignalled: Bool { signalFlag.load(ordering: .acquiring) }
+        public var isSignalled: Bool { pendingSignal.load(ordering: .acquiring) != 0 }
+
+        /// The number of the signal, for a loop that the source joins; `nil` if there is none.
+        ///
+        /// > Threading: The state's lock is held.
+        var signalNumber: UInt64? {
+            let number = pendingSignal.load(ordering: .relaxed)
+            return number == 0 ? nil : number
+        }
 
         /// Whether the source may still be performed: it was not invalidated.
         public var isValid: Bool { state.withLock(\.isValid) }
@@ -164,7 +172,7 @@ extension UVRunLoop {
         /// - Returns: Whether the source was signalled and is valid.
         func takeSignal(clearedIn loop: UVRunLoop? = nil, _ cleared: Ticket = .none) -> Bool {
             state.withLock { state in
-                let wasSignalled = forgetSignal(&state)
+                let wasSignalled = forgetSignal()
                 state.links.forEachUnretained({ $0.loop }, with: { $0.ticket }) { other, ticket in
                     if other === loop, ticket == cleared { return }
                     other.withEngine { $0.clearSignal(ticket) }
@@ -174,11 +182,12 @@ extension UVRunLoop {
         }
 
         /// Clears the signal; returns whether the source was signalled.
+        ///
+        /// > Threading: The state's lock is held.
         @discardableResult
-        func forgetSignal(_ state: inout State) -> Bool {
-            state.signal = nil
-            let wasSignalled = signalFlag.load(ordering: .relaxed)
-            signalFlag.store(false, ordering: .releasing)
+        func forgetSignal() -> Bool {
+            let wasSignalled = signalNumber != nil
+            pendingSignal.store(0, ordering: .releasing)
             return wasSignalled
         }
 

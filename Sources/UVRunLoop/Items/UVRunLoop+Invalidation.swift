@@ -41,7 +41,7 @@ extension UVRunLoop {
         let links = source.state.withLock { state -> [Source.Link] in
             guard state.isValid else { return [] }
             state.isValid = false
-            source.forgetSignal(&state)
+            source.forgetSignal()
             let links = exchange(&state.links, with: [])
             for link in links {
                 let left = link.loop.withEngine { $0.removeSource(link.ticket) }

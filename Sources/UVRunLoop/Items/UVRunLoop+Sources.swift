@@ -35,7 +35,7 @@ extension UVRunLoop {
     /// - Returns: The concrete modes that it was not in; none if the loop has ended.
     func join(_ mode: Mode, _ source: Source, _ state: inout Source.State) -> [Mode] {
         let known = state.links.first { $0.loop === self }?.ticket
-        let signal = known == nil ? state.signal : nil
+        let signal = known == nil ? source.signalNumber : nil
         let (ticket, joined) = withEngine { engine -> (Ticket?, [Mode]) in
             guard !engine.isClosed else { return (nil, []) }
             let ticket = known ?? engine.sources.insert(SourceRecord<LoopItems>(source: source))

@@ -40,8 +40,8 @@ extension UVRunLoop {
             public static let refused = Code(text: "nobody receives at the address")
             /// The datagram is too long (`EMSGSIZE`).
             public static let messageTooLong = Code(text: "the datagram is too long")
-            /// The reader is gone (`EPIPE`, `ECONNRESET`).
-            public static let brokenPipe = Code(text: "nobody reads any more")
+            /// The other end is gone: nobody reads (`EPIPE`), or it was reset (`ECONNRESET`).
+            public static let brokenPipe = Code(text: "the other end is gone")
             /// Too much waits to be sent or written.
             public static let queueOverflow = Code(text: "too much waits to be sent")
             /// The descriptor is not that of a terminal.

@@ -11,9 +11,12 @@ struct ServiceName: Sendable {
     /// ports, of which `getaddrinfo` would take the lowest 16 bits.
     var isValid: Bool {
         guard !host.utf8.contains(0) else { return false }
-        guard let service else { return true }
+        guard let service, let first = service.utf8.first else { return true }
+        // `getaddrinfo` skips blanks and a sign before a number; no name begins with one.
+        if service.utf8.contains(0) || Self.numberPrefixes.contains(first) { return false }
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        let isNumber = !service.isEmpty && service.utf8.allSatisfy(digits.contains)
-        return !service.utf8.contains(0) && (!isNumber || UInt16(service) != nil)
+        return !service.utf8.allSatisfy(digits.contains) || UInt16(service) != nil
     }
+
+    private static let numberPrefixes = Array("+- \t\n\u{B}\u{C}\r".utf8)
 }

@@ -66,7 +66,7 @@ import UVRunLoop
             let pipe = Pipe()
             let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
                 log.note("port")
-                pipe.read()
+                _ = pipe.read()
             }
             loop.add(source, forMode: .default)
             let timer = UVRunLoop.Timer(after: .seconds(1), interval: .seconds(1)) { _ in

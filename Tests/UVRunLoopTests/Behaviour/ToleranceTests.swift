@@ -42,6 +42,25 @@ import UVRunLoop
         }
     }
 
+    /// Whichever window was scheduled first.
+    @Test(arguments: [DriverKind.manual], [[10, 99], [99, 10]])
+    func oneWakeUpServesTimersWhoseWindowsEndTogether(kind: DriverKind, delays: [Int]) {
+        withLoop(kind) { loop, log in
+            let start = loop.now
+            for delay in delays {
+                let timer = UVRunLoop.Timer(
+                    at: start + .milliseconds(delay),
+                    tolerance: .milliseconds(100 - delay)
+                ) { _ in log.note("timer") }
+                loop.add(timer, forMode: .default)
+            }
+            log.observe(loop, .afterWaiting)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.entries == ["afterWaiting", "timer", "timer"])
+            #expect(loop.now - start <= .milliseconds(100))
+        }
+    }
+
     @Test(arguments: [DriverKind.manual])
     func aToleranceAboveTheIntervalFoldsWholeDatesIntoOneFire(kind: DriverKind) {
         withLoop(kind) { loop, log in
