@@ -18,15 +18,16 @@ package final class HandleHost {
     private(set) var isClosing = false
     /// What the product that has the handles keeps with them.
     package var companion: (any AnyObject & Sendable)?
-    /// Calls a body while libuv knows no released descriptor, and no thread can release one.
-    private let withoutReleased: (_ body: () -> Void) -> Void
+    /// Has the driver forget descriptors that were released, and calls a body before any thread can
+    /// release another one.
+    private let forgetReleased: (_ andThen: () -> Void) -> Void
 
     init(
         _ uvLoop: UnsafeMutablePointer<uv_loop_t>,
-        withoutReleased: @escaping (_ body: () -> Void) -> Void
+        forgetReleased: @escaping (_ andThen: () -> Void) -> Void
     ) {
         unsafe self.uvLoop = unsafe uvLoop
-        self.withoutReleased = withoutReleased
+        self.forgetReleased = forgetReleased
     }
 
     /// Whether libuv uses the memory of no handle or request.
@@ -69,7 +70,7 @@ package final class HandleHost {
     /// - Throws: libuv's refusal, or `ECANCELED` if the loop has ended.
     package func start(_ body: () -> CInt) throws(UVError) {
         var status = UV_ECANCELED.rawValue
-        withoutReleased { status = body() }
+        forgetReleased { status = body() }
         try accepted(status)
     }
 

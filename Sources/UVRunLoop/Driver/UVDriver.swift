@@ -127,7 +127,7 @@ final class UVDriver: LoopDriver {
             return
         }
         // A timerfd may get the number of a descriptor that is released at this moment.
-        withoutReleased { alarm?.set(for: moment, now: now) }
+        forgetReleased { alarm?.set(for: moment, now: now) }
     }
 
     private func sleep() {
@@ -287,12 +287,12 @@ final class UVDriver: LoopDriver {
     /// libuv knows them by number, and the numbers may belong to other files by now.
     @inline(__always)
     func forgetReleased() {
-        if uvRemote.takeReleaseMark() { withoutReleased {} }
+        if uvRemote.takeReleaseMark() { forgetReleased(andThen: {}) }
     }
 
-    /// Calls a body while libuv knows no released descriptor, and no thread can release one.
+    /// The same, and calls a body before any thread can release another descriptor.
     @inline(never)
-    private func withoutReleased(_ body: () -> Void) {
+    private func forgetReleased(andThen body: () -> Void) {
         uvRemote.withDescriptors { descriptors in
             for descriptor in descriptors.takeReleased() { forget(descriptor) }
             body()
@@ -338,7 +338,9 @@ final class UVDriver: LoopDriver {
     // MARK: Hosted handles
 
     func host() -> HandleHost? {
-        let host = unsafe handleHost ?? HandleHost(loop) { [unowned self] in withoutReleased($0) }
+        let host =
+            unsafe handleHost
+            ?? HandleHost(loop) { [unowned self] in forgetReleased(andThen: $0) }
         handleHost = host
         return host
     }

@@ -83,13 +83,7 @@ struct ObserverLists<Observer: ObserverReference> {
 
     /// Returns where an observer of an order is inserted: after those of the same order.
     private static func firstIndex(in list: Int, after order: Int, _ entries: Entries) -> Int {
-        let range = entries.range(of: list)
-        var (low, high) = (range.lowerBound, range.upperBound)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if entries.observers[middle].order <= order { low = middle + 1 } else { high = middle }
-        }
-        return low
+        entries.range(of: list).lowestIndex { entries.observers[$0].order > order }
     }
 }
 

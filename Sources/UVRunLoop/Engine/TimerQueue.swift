@@ -111,12 +111,9 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         func holds(_ entry: OrderedHeap.Entry) -> Bool { entry.rank <= now && entry.tag < number }
 
         mutating func insert(_ turn: Displaced) {
-            var (low, high) = (nextDisplaced, displaced.count)
-            while low < high {
-                let middle = low + (high - low) / 2
-                if displaced[middle].turn < turn.turn { low = middle + 1 } else { high = middle }
-            }
-            displaced.insert(turn, at: low)
+            let rest = nextDisplaced..<displaced.count
+            let index = rest.lowestIndex { !(displaced[$0].turn < turn.turn) }
+            displaced.insert(turn, at: index)
         }
     }
 

@@ -9,7 +9,12 @@ extension UVRunLoop {
 
     /// The date after a delay, by the clock of this loop.
     package func instant(after delay: Duration) -> Instant {
-        Instant(nanoseconds: time.addingSaturating(max(delay.nanosecondsRoundedUp, 0)))
+        Instant(nanoseconds: time(after: delay))
+    }
+
+    /// The date after a delay, by the clock of this loop; a negative delay counts as zero.
+    func time(after delay: Duration) -> Int64 {
+        time.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
     }
 
     private static var currentTime: Int64 {

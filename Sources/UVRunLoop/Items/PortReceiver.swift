@@ -54,7 +54,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 
     /// Wakes the senders that wait for room, because there is some; only for a port without a
-    /// descriptor. `LocalState.busyReceiver` says when.
+    /// descriptor. `LocalState.receiverToUnblock` says when.
     func wakeBlockedSenders()
 
     /// Releases the port's handler; the port is invalid.

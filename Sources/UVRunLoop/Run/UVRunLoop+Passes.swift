@@ -14,7 +14,7 @@ extension UVRunLoop {
         var run = Run(mode, local, terms)
         // A handler on the stack may wait for senders that wait for room in a port, by running the
         // loop again and again, even in an empty mode.
-        run.local.servedReceiver?.wakeBlockedSenders()
+        run.local.receiverBeingCalled?.wakeBlockedSenders()
         wakeBlockedSenders(run.local)
         guard begin(&run, in: mode) else {
             if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }

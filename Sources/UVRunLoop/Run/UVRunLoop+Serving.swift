@@ -6,7 +6,7 @@ extension UVRunLoop {
     /// - Returns: Whether the port handled it.
     @inline(__always)
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
-        if let busy = run.local.busyReceiver, busy !== delivery.port.link.receiver {
+        if let previous = run.local.receiverToUnblock, previous !== delivery.port.link.receiver {
             wakeBlockedSenders(run.local)
         }
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
@@ -39,9 +39,9 @@ extension UVRunLoop {
         _ run: inout Run
     ) -> ServeResult {
         let local = run.local
-        let outerReceiver = local.servedReceiver
-        local.servedReceiver = delivery.port.link.receiver
-        defer { local.servedReceiver = outerReceiver }
+        let outerReceiver = local.receiverBeingCalled
+        local.receiverBeingCalled = delivery.port.link.receiver
+        defer { local.receiverBeingCalled = outerReceiver }
         return callOut(delivery, &run)
     }
 
@@ -68,8 +68,8 @@ extension UVRunLoop {
     /// Wakes the senders that wait for room in a port that was served: at once if it has no more
     /// messages, otherwise as soon as the loop does anything but serve it.
     private func endServing(_ receiver: any PortReceiver, hasMore: Bool, _ local: LocalState) {
-        guard !hasMore else { return local.busyReceiver = receiver }
-        if local.busyReceiver != nil { local.busyReceiver = nil }
+        guard !hasMore else { return local.receiverToUnblock = receiver }
+        if local.receiverToUnblock != nil { local.receiverToUnblock = nil }
         receiver.wakeBlockedSenders()
     }
 
@@ -77,14 +77,14 @@ extension UVRunLoop {
     /// since.
     @inline(__always)
     func wakeBlockedSenders(_ local: LocalState) {
-        if local.busyReceiver != nil { wakeThoseBlocked(local) }
+        if local.receiverToUnblock != nil { wakeThoseBlocked(local) }
     }
 
     @inline(never)
     private func wakeThoseBlocked(_ local: LocalState) {
-        let busy = local.busyReceiver
-        local.busyReceiver = nil
-        busy?.wakeBlockedSenders()
+        let receiver = local.receiverToUnblock
+        local.receiverToUnblock = nil
+        receiver?.wakeBlockedSenders()
     }
 }
 

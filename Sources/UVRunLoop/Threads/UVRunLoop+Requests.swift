@@ -139,7 +139,7 @@ extension UVRunLoop {
         // Passes are only meaningful on the loop's own thread.
         let hasPass = delay <= .zero && isOnOwnThread
         let pass = hasPass ? local.here.passCount : nil
-        let date = time.addingSaturating(max(delay.nanosecondsRoundedUp, 0))
+        let date = time(after: delay)
         let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
             return queue.insert(content, after: pass) { ticket in
