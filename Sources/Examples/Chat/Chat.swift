@@ -8,6 +8,8 @@ import UVRunLoopPorts
 final class Chat {
     /// The longest line in bytes.
     private static let lineLength = 1_000
+    /// How long a guest that was dismissed may take to read why.
+    private static let patience = Duration.seconds(5)
 
     /// Somebody in the room.
     private struct Guest {
@@ -66,21 +68,22 @@ final class Chat {
     }
 
     private func receive(_ bytes: [UInt8], from connection: UVRunLoop.SocketPort) {
-        guard var guest = guests[ObjectIdentifier(connection)] else { return }
-        guest.line += bytes
-        while let end = guest.line.firstIndex(of: UInt8(ascii: "\n")), end <= Self.lineLength {
-            let text = String(decoding: guest.line[..<end], as: UTF8.self)
-            guest.line.removeSubrange(...end)
+        guard let guest = guests[ObjectIdentifier(connection)] else { return }
+        var line = guest.line + bytes
+        while let end = line.firstIndex(of: UInt8(ascii: "\n")), end <= Self.lineLength {
+            let text = String(decoding: line[..<end], as: UTF8.self)
+            line.removeSubrange(...end)
             tell("\(guest.name): \(text)\n", except: connection)
         }
-        guests[ObjectIdentifier(connection)] = guest
-        if guest.line.count > Self.lineLength { dismiss(connection, "a line is too long") }
+        // A guest that was dropped meanwhile, because it does not read, stays out.
+        guests[ObjectIdentifier(connection)]?.line = line
+        if line.count > Self.lineLength { dismiss(connection, "a line is too long") }
     }
 
     private func tell(_ text: String, except sender: UVRunLoop.SocketPort) {
         for guest in guests.values where guest.connection !== sender {
             guest.connection.send(text.utf8)
-            // Who does not read must not fill the memory.
+            // A guest that does not read must not fill the memory.
             if guest.connection.isAboveHighMark {
                 guest.connection.invalidate()
                 leave(guest.connection)
@@ -92,6 +95,9 @@ final class Chat {
         connection.send("* Good-bye: \(reason).\n".utf8)
         connection.endSending()
         leave(connection)
+        // The peer may never end.
+        let limit = UVRunLoop.Timer(after: Self.patience) { _ in connection.invalidate() }
+        group.loop.add(limit, forMode: group.mode)
     }
 }
 

@@ -1,7 +1,7 @@
 // A chat server for lines of text.
 //
 // Shows a listener and its connections as a group, back-pressure, and a clean end: on SIGTERM
-// everybody is told, and gets five seconds to leave.
+// everybody is notified, and gets five seconds to leave.
 
 import Glibc
 import UVRunLoop
@@ -20,7 +20,8 @@ do {
         }
     }
     say("Chat listens at \(address)")
-    UVRunLoop.current.run()  // Returns when everybody has left.
+    // Returns when everybody has left. The handlers of the connections need the chat until then.
+    withExtendedLifetime(chat) { UVRunLoop.current.run() }
 } catch {
     say("Chat: \(error)")
     exit(1)

@@ -2,7 +2,7 @@ import Glibc
 import UVRunLoop
 import UVRunLoopSystem
 
-/// A command that is run anew when files have changed.
+/// A command that is run again when files have changed.
 ///
 /// All of it happens on the thread of one loop, so it needs no lock.
 final class Rerun {
@@ -56,7 +56,12 @@ final class Rerun {
                 output: .inherited
             )
             let child = try UVRunLoop.ChildProcess(configuration) { [unowned self] _, event in
-                if case .exited(let status) = event { childDidExit(status) }
+                switch event {
+                case .exited(let status): childDidExit("\(status)")
+                // It comes instead of the exit.
+                case .failed(let error) where error.attempt == .watch: childDidExit("\(error)")
+                default: break
+                }
             }
             loop.add(child, forMode: .default)
             self.child = child
@@ -66,10 +71,10 @@ final class Rerun {
         }
     }
 
-    private func childDidExit(_ status: UVRunLoop.ChildSource.ExitStatus) {
+    private func childDidExit(_ how: String) {
         killing?.invalidate()
         child = nil
-        say("Rerun: \(command[0]): \(status)")
+        say("Rerun: \(command[0]): \(how)")
         if isDue, watch?.isValid == true { start() }
         isDue = false
     }

@@ -1,4 +1,4 @@
-// Runs a command, and runs it anew whenever files of a folder have changed.
+// Runs a command, and runs it again whenever files of a folder have changed.
 //
 // Shows a file watch, a child process, a timer that waits until it is quiet, and the end on SIGTERM.
 

@@ -9,6 +9,8 @@ final class Schedule {
     private let loop: UVRunLoop
     private let path: String
     private var timers: [UVRunLoop.WallTimer] = []
+    /// What reads the file again; until the end.
+    var hangUp: UVRunLoop.SignalSource?
 
     init(_ path: String, on loop: UVRunLoop) {
         self.path = path
@@ -79,6 +81,7 @@ final class Schedule {
 
     /// Starts nothing more; what runs keeps the loop running until it ends.
     func end() {
+        hangUp?.invalidate()
         for timer in timers { timer.invalidate() }
     }
 }

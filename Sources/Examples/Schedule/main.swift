@@ -15,7 +15,7 @@ let schedule = Schedule(CommandLine.arguments[1], on: .current)
 schedule.load()
 if schedule.isEmpty { exit(1) }
 do {
-    try UVRunLoop.current.onHangUp { schedule.load() }
+    schedule.hangUp = try UVRunLoop.current.onHangUp { schedule.load() }
     try UVRunLoop.current.onTermination { schedule.end() }
 } catch {
     say("Schedule: \(error)")

@@ -39,9 +39,9 @@ final class PassTable {
         case .beforeTimers:
             completePass()
             beginPass()
-            row("2", "timers are about to be looked at")
+            row("2", "timers are about to be checked")
         case .beforeSources:
-            row("3", "custom sources are about to be looked at")
+            row("3", "custom sources are about to be checked")
         case .beforeWaiting:
             fellAsleep = now
             row("6", "no event is ready: about to sleep")

@@ -1,4 +1,4 @@
-/// The call of a handler, as tracers are told of it.
+/// The call of a handler, as tracers are notified of it.
 package struct Callout: Sendable {
     package let kind: UVRunLoop.HandlerKind
     package let label: String?

@@ -13,7 +13,13 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
     public var debugDescription: String { line.text(with: self) }
 
     private var line: ObjectLine {
-        let now = loopTime
+        // The lock of a parent's loop may never be released in this process.
+        guard owner.location.isInThisProcess else {
+            var line = ObjectLine(kind: "Timer", label: label)
+            line.facts = ["in a loop of the process that forked this one"]
+            return line
+        }
+        let now = loop?.time ?? UVRunLoop.currentInstant.nanoseconds
         return line(owner.withLock { TimerFacts(self) }, now: now)
     }
 
@@ -38,11 +44,6 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
     private static func words(for date: Int64, now: Int64) -> String {
         let distance = Duration.nanoseconds(date) - .nanoseconds(now)
         return distance > .zero ? "in \(distance.words)" : "due \((.zero - distance).words) ago"
-    }
-
-    /// The time of the loop that the timer is in, or else of the calling thread's.
-    private var loopTime: Int64 {
-        loop?.time ?? UVRunLoop.currentInstant.nanoseconds
     }
 }
 

@@ -2,7 +2,7 @@
 package protocol LoopTracer: AnyObject, Sendable {
     /// Begins to trace a loop; called on the loop's thread.
     ///
-    /// - Returns: What is told of the loop's events; `nil` if the tracer only reads the loop's
+    /// - Returns: What is notified of the loop's events; `nil` if the tracer only reads the loop's
     ///   activity.
     func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)?
 
@@ -20,7 +20,7 @@ extension LoopTracer {
     package func loopDidEnd(_ loop: UVRunLoop) {}
 }
 
-/// Is told of the events of one loop, on the loop's thread, with no lock held.
+/// Is notified of the events of one loop, on the loop's thread, with no lock held.
 package protocol LoopTrack: AnyObject, Sendable {
     func record(_ event: LoopEvent)
 }

@@ -7,7 +7,7 @@ extension UVRunLoop {
     ///
     /// Loops never wait for the disk: a thread of the recorder writes the events 20 times a second.
     /// A loop that has 131,072 events waiting drops further ones; the file says how many, and how
-    /// many could not be written, as on a full disk, which is also told on the standard error. The
+    /// many could not be written, as on a full disk, which is also reported on the standard error. The
     /// file is complete when ``stop()`` has returned or the program has exited. If the program is
     /// killed, the events of the last moments are missing, and the rest can be opened.
     ///

@@ -35,7 +35,7 @@ struct ForeignHandles {
     /// Closes every handle in the loop, and the loop, and frees it.
     ///
     /// If requests are still running it is never freed, nor are their objects, which the host
-    /// keeps: they use them, and nobody is told when they end.
+    /// keeps: they use them, and nobody is notified when they end.
     func close(_ loop: UnsafeMutablePointer<uv_loop_t>, keeping host: HandleHost?) {
         if unsafe closes(loop) { return unsafe loop.deallocate() }
         if let host { _ = unsafe Unmanaged.passRetained(host) }

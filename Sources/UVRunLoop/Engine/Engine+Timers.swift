@@ -63,10 +63,10 @@ extension GenericEngine {
     mutating func remove(_ timer: Items.Timer, from mode: UVRunLoop.Mode) -> Bool {
         let serial = serial(of: timer)
         if !mode.isCommonName {
-            if let index = modes.index(of: mode) { leave(timer, index, keepsTurn: true) }
+            if let index = modes.index(of: mode) { leave(timer, index) }
         } else if timer.core.isCommon {
             timer.core.isCommon = false
-            for index in modes.common { leave(timer, index, keepsTurn: true) }
+            for index in modes.common { leave(timer, index) }
         }
         timerModes.retainIfWithoutMode(timer, serial: serial)
         return timer.core.isCommon || timerModes.isInAnyMode(timer)
@@ -77,10 +77,9 @@ extension GenericEngine {
     /// - Parameters:
     ///   - timer: The timer.
     ///   - mode: The mode's index.
-    ///   - keepsTurn: Whether the timer keeps its turn in the batches if it is added again.
-    private mutating func leave(_ timer: Items.Timer, _ mode: Int, keepsTurn: Bool = false) {
+    private mutating func leave(_ timer: Items.Timer, _ mode: Int) {
         guard let membership = timerModes.remove(timer, from: mode) else { return }
-        if keepsTurn { modes[mode].timers.keepTurn(of: membership.heapSlot) }
+        modes[mode].timers.keepTurn(of: membership.heapSlot)
         didLeave(membership)
     }
 

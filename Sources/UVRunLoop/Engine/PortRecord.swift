@@ -29,7 +29,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var hasHungUp = false
     /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
     private var watchable: CInt?
-    /// The kernel's refusal, until it is told.
+    /// The kernel's refusal, until it is delivered.
     private var refusal: UVError?
     var hasRefusal: Bool { refusal != nil }
     /// Whether it keeps its modes from being empty.

@@ -36,6 +36,9 @@ struct ItemOwner: ~Copyable, Sendable {
         /// The loop; `nil` for no loop or one that has ended.
         var loop: UVRunLoop? { withAnchor { $0.loop } ?? nil }
 
+        /// Whether there is no loop, or it is not one of the process that forked this one.
+        var isInThisProcess: Bool { withAnchor { $0.isThisProcess } ?? true }
+
         /// Traps if the loop is one of the process that forked this one.
         func checkProcess() { withAnchor { $0.checkProcess() } }
 
@@ -57,6 +60,9 @@ struct ItemOwner: ~Copyable, Sendable {
         let word = word.load(ordering: .acquiring)
         return word & Self.busyBit == 0 ? Location(bits: word & ~Self.invalidBit) : .nowhere
     }
+
+    /// Whether the item is in the calling thread's loop.
+    var isInLoopOfThisThread: Bool { ThreadRecord.isCurrentLoop(at: location) }
 
     /// Whether the item is in a loop, whose lock the caller holds.
     @inline(__always)

@@ -13,8 +13,11 @@ final class LoopAnchor: Sendable {
         return present.withLock { $0 }
     }
 
-    /// Traps in a forked child, whose loops are others.
-    func checkProcess() { UVRunLoop.checkProcess(isCurrent: owner.isCurrent) }
+    /// Whether it is of this process; a forked child's loops are others.
+    var isThisProcess: Bool { owner.isCurrent }
+
+    /// Traps in a forked child.
+    func checkProcess() { UVRunLoop.checkProcess(isCurrent: isThisProcess) }
 
     /// Refers to a loop from now on.
     func attach(_ loop: UVRunLoop) { present.withLock { $0 = loop } }

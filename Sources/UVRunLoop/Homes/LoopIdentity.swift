@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Which thread of which process a loop belongs to, how its items refer to it, and what tracers
-/// are told of it.
+/// are notified of it.
 struct LoopIdentity: ~Copyable, Sendable {
     /// The thread that runs the loop, as the one that releases handlers.
     let home: HomeThread

@@ -20,10 +20,13 @@ extension UVRunLoop {
     /// - They may refer to a file or to `/dev/null`, which the kernel does not watch because they
     ///   are always ready. The source is then served in every pass, and the loop does not sleep,
     ///   until a source for `.readable` alone has read the file to its end: it gets `.hangUp`, as
-    ///   from a pipe without a writer. Other sources are served until they are invalidated.
+    ///   from a pipe without a writer. That is the end for this source, also if the file grows or
+    ///   is rewound later: then it gets `.hangUp` whenever it is added again, and a new source
+    ///   reads on. Sources for other events are served until they are invalidated.
     ///
     /// Invalidate or remove a source before you close its descriptor, because the number may be
-    /// reused at once.
+    /// reused at once. If a duplicate of it stays open, the kernel goes on reporting it, which
+    /// nothing can stop: to invalidate or remove the source then traps.
     ///
     /// See *Port-Based Sources* in Apple's guide.
     ///

@@ -96,11 +96,12 @@ extension UVRunLoop {
         /// Sends a message.
         ///
         /// If the queue is full, the call blocks until there is room. On the thread of the port's
-        /// own loop it does not block, because it would do so forever. Blocked senders are woken in
-        /// batches rather than message by message, and not while a handler blocks the loop's
-        /// thread.
+        /// own loop it does not block, or no longer once the port has joined that loop, because it
+        /// would do so forever; nor does it without a limit on the thread that the handler is bound
+        /// to. Blocked senders are woken in batches rather than message by message, and not while a
+        /// handler blocks the loop's thread.
         ///
-        /// A message that was sent is delivered, unless the port is invalidated first. If the call
+        /// A message that was sent is delivered, unless the port becomes invalid first. If the call
         /// blocks in a task, it ends within 20 ms after the task is cancelled, and nothing is sent.
         ///
         /// > Threading: Any thread. Blocks the thread: in a task, pass a limit of zero, or await
@@ -110,9 +111,10 @@ extension UVRunLoop {
         ///   - message: The message.
         ///   - limit: How long to wait for room; `nil` to wait forever, zero or less not to wait.
         /// - Returns: Whether the message was queued: `false` if there was no room within the
-        ///   limit, the port is or becomes invalid, or the task is cancelled.
+        ///   limit, the port is or becomes invalid, only the calling thread could make room, or the
+        ///   task is cancelled.
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
-            switch inbox.post(message, until: .zero) {
+            switch inbox.post(message) {
             case .announced: return true
             case .first:
                 link.announce()
@@ -124,13 +126,15 @@ extension UVRunLoop {
 
         private func waitAndSend(_ message: PortMessage, _ limit: Duration?) -> Bool {
             if let limit, limit <= .zero { return false }
-            if let loop = link.loop, loop.isOnOwnThread { return false }
+            if limit == nil, queue.isServedByThisThreadAlone { return false }
             let date =
                 limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) } ?? .max
+            let isInVain = { [link] in link.owner.isInLoopOfThisThread }
             var outcome = PortInbox.Outcome.full
             repeat {
-                outcome = inbox.post(message, until: CurrentTask.nextCheck(before: date))
-            } while outcome == .full && !Task.isCancelled && monotonicNow() < date
+                let check = CurrentTask.nextCheck(before: date)
+                outcome = inbox.post(message, until: check, unless: isInVain)
+            } while outcome == .full && !isInVain() && !Task.isCancelled && monotonicNow() < date
             if outcome == .first { link.announce() }
             return outcome == .first || outcome == .announced
         }

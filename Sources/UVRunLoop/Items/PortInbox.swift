@@ -9,9 +9,9 @@ final class PortInbox: Sendable {
 
     /// The result of posting a message.
     enum Outcome {
-        /// Queued, and the loop has to be told.
+        /// Queued, and the loop has to be notified.
         case first
-        /// Queued, and the loop was already told.
+        /// Queued, and the loop was already notified.
         case announced
         case full
         /// The port is invalid.
@@ -65,20 +65,29 @@ final class PortInbox: Sendable {
         undelivered = Counter()
     }
 
-    /// Queues a message.
+    /// Queues a message, if there is room.
+    func post(_ message: Message) -> Outcome {
+        state.withLock { $0.queue(message, capacity, undelivered) } ?? .full
+    }
+
+    /// Queues a message as soon as there is room.
     ///
     /// - Parameters:
     ///   - message: The message.
     ///   - date: Until when to wait for room, in nanoseconds of the monotonic clock.
+    ///   - isInVain: Whether there can be no room while the thread waits; asked under the lock
+    ///     before the thread waits, and again after each ``tellSenders()``.
     /// - Returns: Whether it was queued.
-    func post(_ message: Message, until date: Int64) -> Outcome {
-        let outcome = state.wait(until: date) { $0.queue(message, capacity, undelivered) }
+    func post(_ message: Message, until date: Int64, unless isInVain: () -> Bool) -> Outcome {
+        let outcome = state.wait(until: date) { state in
+            state.queue(message, capacity, undelivered) ?? (isInVain() ? .full : nil)
+        }
         return outcome ?? .full
     }
 
     /// Queues a message, or stores a task that tries again when there may be room.
     func post(_ message: Message, orTell task: any RoomListener) -> Outcome {
-        // As in ``ConditionGuarded``: counted before the check, so that room made after it is told.
+        // As in ``ConditionGuarded``: counted before the check, so that room made after it is announced.
         taskCount.add(1, ordering: .acquiringAndReleasing)
         let outcome = state.withLock { state -> Outcome? in
             let outcome = state.queue(message, capacity, undelivered)

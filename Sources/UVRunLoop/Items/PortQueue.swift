@@ -66,6 +66,12 @@ final class PortQueue: TypedPortReceiver {
 
     var isReady: Bool { inbox.count > 0 }
 
+    /// Whether only the calling thread can take messages: the handler is bound to it.
+    var isServedByThisThreadAlone: Bool {
+        guard let home = handler?.home, !home.isAnywhere, home.isHere else { return false }
+        return batch.withLock { !$0.isTakenByTask }
+    }
+
     func receive(
         port: UVRunLoop.Port,
         _ events: UVRunLoop.DescriptorSource.Events

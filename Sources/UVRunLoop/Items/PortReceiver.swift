@@ -53,8 +53,8 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// - Returns: The result for the pass.
     func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 
-    /// Wakes the senders that wait for room, because there is some; only for a port without a
-    /// descriptor. `LocalState.receiverToUnblock` says when.
+    /// Wakes the senders that wait for room, because there is some, or because the port has joined
+    /// a loop, on whose thread none may wait; only for a port without a descriptor. `LocalState.receiverToUnblock` says when.
     func wakeBlockedSenders()
 
     /// Releases the port's handler; the port is invalid.

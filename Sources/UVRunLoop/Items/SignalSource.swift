@@ -120,7 +120,7 @@ extension UVRunLoop {
             UVRunLoop.invalidate(self)
         }
 
-        /// Invalidates the source; returns how many arrivals its handler was not told, and the
+        /// Invalidates the source; returns how many arrivals were not delivered, and the
         /// place of the latest arrival among those of all signals.
         func invalidateCounting() -> (untold: Int, latest: UInt64) {
             guard isValid, let receiver = link.receiver as? SignalReceiver else { return (0, 0) }
@@ -156,7 +156,7 @@ private final class SignalReceiver: TypedPortReceiver {
     ) -> ServeResult {
         guard let body = handler.current else { return ServeResult(wasHandled: false) }
         let count = listener.take()
-        // Another source may have taken what the kernel kept, and told this one of it already.
+        // Another source may have taken what the kernel kept, and notified this one already.
         guard count > 0 else { return ServeResult(wasHandled: false) }
         body(source, count)
         return ServeResult(wasHandled: true)

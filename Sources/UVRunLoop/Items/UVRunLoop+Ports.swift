@@ -23,8 +23,9 @@ extension UVRunLoop {
         let caller = { Caller(file, line, "port-based source", label: port.label) }
         link.receiver.checkHome(is: thread, caller)
         link.useMark.dismiss()
-        var isBeingCalled = false
+        var (isBeingCalled, hasJoined) = (false, false)
         link.owner.enter(self, caller) { engine, isNew in
+            hasJoined = isNew
             if isNew { link.ticket = engine.insert(ServedPort(port)) }
             engine.add(link.ticket, portTo: mode)
             isBeingCalled = link.isBeingCalled
@@ -35,6 +36,8 @@ extension UVRunLoop {
         }
         // Not before the port is in the loop: events since then are announced to the loop.
         if link.receiver.isReady { link.announce() }
+        // A sender that waits on this loop's thread would wait forever from now on.
+        if hasJoined, link.mayBlockSenders { link.receiver.wakeBlockedSenders() }
         portWasAdded()
     }
 

@@ -33,8 +33,10 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     @inline(__always)
     var isStoppedForGood: Bool { ending.loadAcquiring() != 0 }
 
-    @inline(__always)
-    var isEndedAtOnce: Bool { ending.loadAcquiring() == RunEnd.atOnce.rawValue }
+    /// Whether the loop was ended and its queued work is discarded at a date.
+    func isQueuedWorkDiscarded(at now: () -> Int64) -> Bool {
+        RunEnd(rawValue: ending.loadAcquiring())?.isPast(at: now) ?? false
+    }
 
     /// Stores the word of a run that begins.
     ///
@@ -73,8 +75,32 @@ struct RunStateValue {
     var isStopped: Bool { bits == Self.stopped.bits }
 }
 
-/// Whether queued work is performed when a loop is ended; of two values the larger one prevails.
-enum RunEnd: UInt64 {
-    case afterQueuedWork = 1
-    case atOnce = 2
+/// Until when queued work is performed when a loop is ended.
+///
+/// Of two values the larger one prevails: the one that discards more.
+struct RunEnd {
+    /// The distance of the date from the last of all dates, plus one; less than 2^63.
+    let rawValue: UInt64
+
+    /// All queued work is performed.
+    static let afterQueuedWork = RunEnd(limit: .max)
+    static let atOnce = RunEnd(limit: firstDate)
+    /// A date that is past by any clock.
+    fileprivate static let firstDate: Int64 = 1
+
+    /// What has not begun at a date of the loop's clock is discarded.
+    init(limit: Int64) { rawValue = UInt64(Int64.max - max(limit, Self.firstDate)) + 1 }
+
+    /// `nil` for zero, which stands for no end.
+    fileprivate init?(rawValue: UInt64) {
+        if rawValue == 0 { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Whether queued work is discarded at a date.
+    fileprivate func isPast(at now: () -> Int64) -> Bool {
+        if rawValue == Self.afterQueuedWork.rawValue { return false }
+        let date = Int64.max - Int64(rawValue - 1)
+        return date == Self.firstDate || date <= now()
+    }
 }

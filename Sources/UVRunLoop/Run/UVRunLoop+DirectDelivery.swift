@@ -21,6 +21,7 @@ extension UVRunLoop {
     func directDelivery(of ticket: Ticket, _ run: inout Run) -> DirectDelivery? {
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
+            run.terms.endCondition == nil,
             run.view.observers.observed.isEmpty,
             let poll = run.reusablePoll, poll.version == run.view.version
         else { return nil }

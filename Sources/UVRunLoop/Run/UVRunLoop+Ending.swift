@@ -6,6 +6,15 @@ extension UVRunLoop {
         waker.contentsDidChange()
     }
 
+    /// Whether the loop was ended and no queued work begins any more.
+    package var isEndedAtOnce: Bool {
+        @inline(__always)
+        get { runState.isStoppedForGood && isQueuedWorkDiscarded }
+    }
+
+    @inline(never)
+    private var isQueuedWorkDiscarded: Bool { runState.isQueuedWorkDiscarded { time } }
+
     /// Performs the work queued for the default mode after the loop was ended.
     ///
     /// Makes one pass, then runs for as long as a port of the mode is finishing its work. Runs
@@ -15,7 +24,7 @@ extension UVRunLoop {
         let onePass = Run.Terms(limit: .min, limitWasPast: true, performsQueuedWork: true)
         _ = run(.default, onePass, local)
         // While a run waited for some ports, others may have started to finish.
-        while !runState.isEndedAtOnce, awaitFinishingPorts(local) {}
+        while !isEndedAtOnce, awaitFinishingPorts(local) {}
     }
 
     /// Runs until each port that is finishing its work now has finished it.
@@ -24,7 +33,7 @@ extension UVRunLoop {
     private func awaitFinishingPorts(_ local: LocalState) -> Bool {
         let ports = withEngine { $0.ports(in: .default) }.map(\.link).filter { isFinishing($0) }
         for port in ports {
-            while isFinishing(port), !runState.isEndedAtOnce {
+            while isFinishing(port), !isEndedAtOnce {
                 let terms = Run.Terms(performsQueuedWork: true, endCondition: port)
                 _ = run(.default, terms, local)
             }
@@ -47,7 +56,7 @@ extension UVRunLoop {
         // A run that performs what is left after the end of the loop goes on.
         let isStopped =
             performsQueuedWork
-            ? runState.isStoppedAlone || runState.isEndedAtOnce : runState.isStopped
+            ? runState.isStoppedAlone || isEndedAtOnce : runState.isStopped
         return isStopped || condition.isMet(in: self)
     }
 

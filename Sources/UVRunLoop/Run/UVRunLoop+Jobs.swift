@@ -20,7 +20,7 @@ extension UVRunLoop {
     private func performJobsThatWait(_ run: inout Run) {
         let local = run.local
         var count = 0
-        while count < Self.maxJobsAtOnce, !runState.isEndedAtOnce {
+        while count < Self.maxJobsAtOnce, !isEndedAtOnce {
             guard let entry = jobs.takeNext(&local.jobs) else { break }
             local.runningJob = entry
             if LoopTracing.isOn { callTraced(entry) } else { perform(entry) }

@@ -107,9 +107,11 @@ extension UVRunLoop {
     /// Whether step 9 may have an event to handle.
     @inline(__always)
     private func mayHaveEvent(_ run: inout Run) -> Bool {
+        // Refreshing the view may run user code, when it releases an observer: not before a port
+        // that was taken is served, because that code may remove the port.
+        if run.delivery != nil { return true }
         refresh(&run)
-        return run.view.holdsTimers || run.delivery != nil
-            || (run.view.holdsPorts && summary.mayHoldReady)
+        return run.view.holdsTimers || (run.view.holdsPorts && summary.mayHoldReady)
     }
 
     /// Step 9: port first, unless the previous pass served one and a timer is due; see
@@ -123,7 +125,7 @@ extension UVRunLoop {
             if isDue, engine.timersComeFirst(in: mode, since: poll, prefersTimer) {
                 engine.beginBatch(in: mode, now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {
-                    preconditionFailure("Bug in UVRunLoop: a due timer is in no batch.")
+                    fail("Bug in UVRunLoop: a due timer is in no batch.")
                 }
                 return .timers(first)
             }

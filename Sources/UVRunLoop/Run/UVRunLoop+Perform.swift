@@ -129,7 +129,7 @@ extension UVRunLoop {
             batch = callTraced(batch)
         } else {
             // Moved out one by one, so that each block is released right after it ran.
-            while !runState.isEndedAtOnce, let next = batch.takeNext() {
+            while !isEndedAtOnce, let next = batch.takeNext() {
                 callOutToBlock(next.takeBlock())
             }
         }
@@ -144,7 +144,7 @@ extension UVRunLoop {
     @inline(never)
     private func callTraced(_ batch: consuming BlockBatch) -> BlockBatch {
         tracedBlocksWereTaken(batch.count)
-        while !runState.isEndedAtOnce, let next = batch.takeNext() {
+        while !isEndedAtOnce, let next = batch.takeNext() {
             callingBlock { callOutToBlock(next.takeBlock()) }
         }
         return batch

@@ -162,7 +162,7 @@ extension UVRunLoop {
     ///
     /// > Threading: The loop's own thread; traps elsewhere.
     package func isEmpty(_ mode: Mode) -> Bool {
-        let local = local.here
+        let local = localState()
         registerMainQueue()
         return runState.isStoppedForGood
             || !withEngine { mayRun(in: mode, at: $0.modes.index(of: mode), &$0, local) }
@@ -179,7 +179,4 @@ extension UVRunLoop {
         checkProcess()
         return runState.isStoppedForGood
     }
-
-    /// Whether the loop was ended and its queued work discarded.
-    package var isEndedAtOnce: Bool { runState.isEndedAtOnce }
 }

@@ -9,7 +9,7 @@ extension UVRunLoop {
     /// A port that another thread has added during the sleep may be ready, so the kernel is asked
     /// for it before the sleep ends for another reason.
     func sleep(_ run: inout Run) {
-        // What the latest poll of this sleep was told of; no loop has so many.
+        // How many ports the latest poll of this sleep has considered; no loop has so many.
         var polledPortCount = UInt64.max
         while true {
             wakeState.clearChanged()

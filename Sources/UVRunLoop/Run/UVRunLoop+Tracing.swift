@@ -129,7 +129,7 @@ extension UVRunLoop {
 
     // MARK: The tracers
 
-    /// The tracers' record of this loop; new tracers are told of the loop.
+    /// The tracers' record of this loop; new tracers are notified of the loop.
     private var traced: TracedLoop {
         let local = local.here
         if let traced = local.traced, traced.version == LoopTracing.currentVersion {

@@ -23,6 +23,10 @@ package protocol AtomicWord: ~Copyable, Sendable {
     func addSequential(_ value: UInt64) -> UInt64
 
     func bitwiseAndSequential(_ bits: UInt64)
+
+    /// Stores a value that is less than 2^63, unless it is less than the present one.
+    ///
+    /// The maximum of an `Atomic<UInt64>` of Swift 6.3 compares signed numbers.
     func maxReleasing(_ value: UInt64)
 }
 

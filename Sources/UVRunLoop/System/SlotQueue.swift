@@ -57,7 +57,7 @@ final class SlotQueue<
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - mark: A number that the taker is told with it, at least ``SlotMark/first``.
+    ///   - mark: A number that the taker gets with it, at least ``SlotMark/first``.
     /// - Returns: `false` when the queue is closed.
     @inline(__always)
     func post(_ item: consuming Segments.Item, mark: UInt64) -> Bool {

@@ -38,7 +38,8 @@ package enum UnusedItems {
     }
 
     package static func setListener(_ listener: Listener?) {
-        self.listener.withLock { $0 = listener }
+        let previous = self.listener.withLock { exchange(&$0, with: listener) }
+        withExtendedLifetime(previous) {}
     }
 
     /// Warns that an item is released.

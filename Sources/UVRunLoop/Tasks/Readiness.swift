@@ -44,7 +44,7 @@ extension UVRunLoop {
                 } return: {
                     loop.addUntilEnd(source)
                 }
-                // A hang-up disables the source, and lasts: it is told whenever the consumer waits.
+                // A hang-up disables the source, and lasts: it is delivered whenever the consumer waits.
                 if events.contains(.hangUp), loop.contains(source, forMode: .common) {
                     loop.addUntilEnd(source)
                 }
@@ -55,7 +55,7 @@ extension UVRunLoop {
         /// Ends the sequence.
         ///
         /// When this returns, the kernel no longer watches the descriptor, if no other source does,
-        /// its owner may close it, and no task is told of events any more. One that was told before
+        /// its owner may close it, and no task gets events any more. One that got one before
         /// may still be about to read, and the descriptor has its blocking mode again: end the
         /// sequence in the task that reads, or await that task before the descriptor is closed.
         ///

@@ -36,5 +36,10 @@ extension UVRunLoop.PerformRequest: CustomStringConvertible {
     /// Whether the request is still waiting, in one line.
     ///
     /// > Threading: Any thread.
-    public var description: String { "PerformRequest: \(isPending ? "pending" : "not pending")" }
+    public var description: String { "PerformRequest: \(stage)" }
+
+    private var stage: String {
+        guard loop.identity.isThisProcess else { return "of the process that forked this one" }
+        return isPending ? "pending" : "not pending"
+    }
 }

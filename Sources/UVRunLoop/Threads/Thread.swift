@@ -108,18 +108,21 @@ extension UVRunLoop {
             runLoop.end(afterQueuedWork ? .afterQueuedWork : .atOnce)
         }
 
-        /// Ends the thread after its queued work, and drops what sockets have not sent by then.
+        /// Ends the thread after its queued work, but lets none begin after a limit, and drops what
+        /// sockets have not sent by then.
         ///
         /// It is ``stop(afterQueuedWork:)`` with `true` and, when the limit has passed, with
-        /// `false`. The limit is a date of the loop's clock in the default mode. It interrupts no
-        /// handler.
+        /// `false`. The limit is a date of the loop's clock. It interrupts no handler. Of several
+        /// limits the first counts.
         ///
         /// > Threading: Any thread.
         ///
         /// - Parameter limit: How long the thread may go on from now.
         public func stop(limit: Duration) {
+            // The date is checked between blocks, requests and jobs; the request ends a sleep that
+            // waits for sockets.
             runLoop.requestPerform(after: limit) { [runLoop] in runLoop.end(.atOnce) }
-            stop()
+            runLoop.end(RunEnd(limit: runLoop.time(after: limit)))
         }
 
         /// Whether the thread was told to stop.
@@ -248,6 +251,6 @@ private final class Start: Sendable {
         loop.add(keeper, forMode: .default)
         // A stop of the loop, rather than of the thread, only ends one run.
         while !loop.runState.isStoppedForGood { loop.run() }
-        if !loop.runState.isEndedAtOnce { loop.performQueuedWork() }
+        if !loop.isEndedAtOnce { loop.performQueuedWork() }
     }
 }

@@ -61,7 +61,7 @@ extension UVRunLoop {
         let limit = performs.withLock { $0.serial }
         // One by one, so that a request may cancel later ones, and a run nested in it may perform
         // them.
-        while !runState.isEndedAtOnce,
+        while !isEndedAtOnce,
             let content = takeRequest(for: mode, isCommon: isCommon, upTo: limit)
         {
             callingBlock { callOutToRequest(content.body) }

@@ -256,7 +256,7 @@ final class SharedSocket: Sendable {
 }
 
 extension FrameError {
-    /// The reason that the peer is told.
+    /// The reason that the peer is given.
     fileprivate var reason: RefusalReason {
         if case .payloadTooLarge = self { .messageTooLarge } else { .malformedFrame }
     }

@@ -181,7 +181,7 @@ final class LocalReceiver: TypedPortReceiver {
 
     // MARK: Closing
 
-    /// The loop cannot serve the port: its name is released, and its owner is told.
+    /// The loop cannot serve the port: its name is released, and its owner is notified.
     func receive(port: MessagePort.Local, refusal: UVError) -> ServeResult {
         port.invalidate()
         return ServeResult(wasHandled: true)

@@ -84,10 +84,11 @@ extension UVRunLoop {
 
             /// The sender's port for replies.
             ///
-            /// > Threading: Any thread. Connects, which does not block.
+            /// > Threading: Any thread. Blocks while the port has no room for another connection, for
+            /// > at most a second.
             ///
             /// - Returns: The port; `nil` if the message names none.
-            /// - Throws: ``UVRunLoop/MessagePortError`` if the port is gone.
+            /// - Throws: ``UVRunLoop/MessagePortError`` if the port is gone, or stays without room.
             public func replyPort() throws(MessagePortError) -> Remote? {
                 guard let replyPortName else { return nil }
                 return try Remote.connected(to: PortName(replyPortName), in: directory)

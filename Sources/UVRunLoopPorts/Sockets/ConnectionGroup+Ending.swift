@@ -6,7 +6,7 @@ extension UVRunLoop.ConnectionGroup {
     /// In this order, before the call returns:
     ///
     /// 1. the listeners become invalid, and clients that were not accepted are reset;
-    /// 2. each connection is told by the group's goodbye.
+    /// 2. the group's goodbye is called for each connection.
     ///
     /// Then, in passes of the loop:
     ///

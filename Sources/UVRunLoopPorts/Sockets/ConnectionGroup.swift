@@ -191,7 +191,7 @@ extension UVRunLoop {
         }
 
         private func serve(_ connection: SocketPort, _ stream: StreamReceiver, isLate: Bool) {
-            // One that has closed in the meantime may have told so before it was stored.
+            // One that has closed in the meantime may have reported so before it was stored.
             let (isOpen, failure) = stream.state.withLock { stream in
                 (stream.resources.descriptor != nil, stream.lifecycle.failure)
             }

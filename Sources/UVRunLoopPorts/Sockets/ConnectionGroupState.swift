@@ -75,7 +75,7 @@ struct ConnectionGroupState: Sendable {
 
     /// The result of adding a connection.
     enum Entry: Sendable {
-        /// `isLate` if it has to be told that the end has begun.
+        /// `isLate` if it has to be notified that the end has begun.
         case stored(isLate: Bool)
         case wasThere
         /// The end is over.
@@ -144,7 +144,7 @@ struct ConnectionGroupState: Sendable {
         return rest
     }
 
-    /// Takes what is to be told to whom, and the timer to invalidate; `nil` unless the end is done.
+    /// Takes what is to be reported to whom, and the timer to invalidate; `nil` unless the end is done.
     mutating func takeReport() -> (Outcome, [Completion], UVRunLoop.Timer?)? {
         guard isDone, var ending else { return nil }
         let (completions, timer) = (ending.completions, ending.timer)

@@ -97,7 +97,7 @@ struct StreamLifecycle: Sendable {
     mutating func leaveSendingToParent() { sending = .ended }
 
     /// Whether queued bytes are still to be sent, or the sending side still to be shut down, or an
-    /// error still to be told that does not wait for anybody to read.
+    /// error still to be delivered that does not wait for anybody to read.
     var isFinishing: Bool { sending == .ending && !(failure != nil && postponesFailure) }
 
     // MARK: Both directions

@@ -194,6 +194,10 @@ struct StreamState: ~Copyable, Sendable {
                 return nil
             case .end:
                 lifecycle.peerDidEnd = true
+                // After a hang-up the kernel reports nothing more that would lead to its reason.
+                if lifecycle.isHungUp, lifecycle.failure == nil {
+                    lifecycle.failure = takeError()
+                }
                 return lifecycle.isEndGenuine ? .ended : nil
             }
         } catch {
@@ -204,8 +208,12 @@ struct StreamState: ~Copyable, Sendable {
     /// The error of a peer that is gone, while nothing is read.
     private mutating func lastError() -> Event? {
         guard lifecycle.isHungUp, lifecycle.peerDidEnd else { return nil }
+        return takeError().map { .failed($0) }
+    }
+
+    private func takeError() -> SocketError? {
         let error = (try? resources.descriptor?.takeError()) ?? nil
-        return error.map { .failed(SocketError(system: $0)) }
+        return error.map { SocketError(system: $0) }
     }
 
     // MARK: Sending

@@ -38,7 +38,7 @@ struct StreamTasks: Sendable {
     var waits: [Wait] = []
     /// The error that ends the bytes, when the port has become invalid for it.
     var failure: SocketError?
-    /// The group that is told when the port has become invalid.
+    /// The group that is notified when the port has become invalid.
     var group: UVRunLoop.ConnectionGroup?
 }
 
@@ -171,7 +171,7 @@ extension StreamState {
         return StreamTasks.Resumptions(waits: takeWaits(failing: error))
     }
 
-    /// Stores the group that is told when the port has become invalid, unless there is one.
+    /// Stores the group that is notified when the port has become invalid, unless there is one.
     ///
     /// - Returns: The group that the connection is in; `nil` if the port is invalid.
     mutating func join(_ group: UVRunLoop.ConnectionGroup) -> UVRunLoop.ConnectionGroup? {

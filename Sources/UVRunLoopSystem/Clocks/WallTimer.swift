@@ -6,14 +6,14 @@ extension UVRunLoop {
     /// A ``Timer`` counts time, and is not concerned when somebody sets the clock or the machine is
     /// suspended. This source is: it fires when the clock shows the date, however it got there, and
     /// never before. A date that is passed by setting the clock, or during a suspension, fires at
-    /// once, or after the resumption. Setting the clock is told as well, so that a program can
+    /// once, or after the resumption. A change of the clock is reported, too, so that a program can
     /// compute its next date anew.
     ///
     /// The source fires once for each date. If the handler of ``Event/reached`` does not set
     /// another ``date``, the source becomes invalid after it. So a repeating event is a handler
     /// that computes the next date, by a calendar, and sets it.
     ///
-    /// The event is told in the modes to which the source was added. The source becomes invalid
+    /// The event is delivered in the modes to which the source was added. The source becomes invalid
     /// when the thread of its loop ends while it is in one of them, and if the kernel has no room
     /// to watch one more descriptor.
     ///

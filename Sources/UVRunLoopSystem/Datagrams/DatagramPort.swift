@@ -4,7 +4,7 @@ import UVRunLoopPorts
 extension UVRunLoop {
     /// Sends and receives datagrams over UDP.
     ///
-    /// The socket is open from when the port is created. What it receives is told in batches, in
+    /// The socket is open from when the port is created. What it receives is delivered in batches, in
     /// the order of arrival, in the modes to which the port was added. When ``capacity`` events
     /// wait, the port receives no more until one was taken; the kernel then drops what its own
     /// buffer has no room for.
@@ -125,8 +125,8 @@ extension UVRunLoop {
         /// Sends a datagram.
         ///
         /// It is sent at once if the kernel has room, and otherwise when it has; one that another
-        /// thread sends, when the loop's thread is free. A failure is told by
-        /// ``Event/sendFailed(_:to:)``; while 16 failures wait to be told, no datagram is sent. UDP
+        /// thread sends, when the loop's thread is free. A failure is reported by
+        /// ``Event/sendFailed(_:to:)``; while 16 failures wait to be delivered, no datagram is sent. UDP
         /// does not tell whether a datagram has arrived.
         ///
         /// > Threading: Any thread; the datagram follows those of all calls that returned before.

@@ -260,7 +260,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     /// Sends what the kernel has room for.
     ///
     /// One by one, because libuv drops all datagrams that it passes to the kernel together when the
-    /// first of them is refused. While too many failures wait to be told, the rest waits, too.
+    /// first of them is refused. While too many failures wait to be delivered, the rest waits, too.
     private func flush() {
         while !isSending, let datagram = outgoing.first, mayFail {
             let status = trySending(datagram)
@@ -272,7 +272,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     /// Sends a datagram now.
     ///
     /// On a connected socket the error may be that of an earlier datagram, which the peer has
-    /// refused. It is told as such, and this datagram is sent.
+    /// refused. It is reported as such, and this datagram is sent.
     private func trySending(_ datagram: OutgoingDatagram) -> CInt {
         var status = unsafe datagram.trySending(by: raw)
         for _ in 0..<UVRunLoop.DatagramPort.capacity where isConnected && Self.isRefusal(status) {
@@ -329,7 +329,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     /// Whether events were added by sending since the last call.
     private func takeNews() -> Bool { exchange(&hasNews, with: false) }
 
-    /// Whether one more failure may wait to be told.
+    /// Whether one more failure may wait to be delivered.
     private var mayFail: Bool {
         let waiting = inbox.count { if case .received = $0 { false } else { true } }
         return waiting < UVRunLoop.DatagramPort.capacity

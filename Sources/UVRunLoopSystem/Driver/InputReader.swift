@@ -20,7 +20,7 @@ final class InputReader: Sendable {
         weak var link: UVRunLoop.PortLink?
         /// Whether the descriptor is not watched, because an event waits that nobody took.
         var isPaused = false
-        /// Whether the end was told, or a failure; a task may not have taken it yet.
+        /// Whether the end was delivered, or a failure; a task may not have taken it yet.
         var isOver = false
     }
 

@@ -14,7 +14,7 @@ final class WallAlarm: Sendable {
         /// `nil` once it was closed.
         var timer: Descriptor?
         var date: Int64
-        /// Whether the date is still to come, or was not told yet.
+        /// Whether the date is still to come, or was not reported yet.
         var isPending = true
     }
 
@@ -66,7 +66,7 @@ final class WallAlarm: Sendable {
     /// Whether the date is still to come.
     var isPending: Bool { state.withLock { $0.isPending } }
 
-    /// The kernel follows the clock when it is set; it is only told to report that.
+    /// The kernel follows the clock when it is set; it only has to report that.
     ///
     /// - Returns: Zero or an `errno`; `ECANCELED` if the timer is armed, and the clock was set
     ///   since it was read, which is not reported again.
@@ -108,7 +108,7 @@ final class WallAlarm: Sendable {
     /// - Parameters:
     ///   - isExpired: Whether the kernel says that the date has come.
     ///   - wasSet: Whether the kernel says that the clock was set.
-    ///   - isPending: Whether the date was not told yet.
+    ///   - isPending: Whether the date was not reported yet.
     ///   - isDue: Whether the clock shows the date now.
     /// - Returns: The event, and whether the timer is to be armed again.
     static func outcome(

@@ -8,7 +8,7 @@ extension UVRunLoop {
     /// takes its place. To learn of files that are replaced, as many programs do when they save,
     /// watch the directory. What is in subdirectories is not watched.
     ///
-    /// Changes are told one per call, in order, in the modes to which the source was added. A
+    /// Changes are delivered one per call, in order, in the modes to which the source was added. A
     /// change that resembles one of the latest that still wait is merged with it. If more than
     /// ``capacity`` wait, the further ones are dropped, and the last change is
     /// ``Kinds/overflowed``: the program should then read the directory anew. So it is when a path

@@ -5,8 +5,8 @@ extension UVRunLoop {
     ///
     /// The program is started when the source is created. The child inherits no descriptors but its
     /// standard ones, and starts with default dispositions and no blocked signals. Its output and
-    /// its exit are told one event per call, in the modes to which the source was added; output
-    /// that is not taken makes the pipe fill up, until the child waits. The exit is told when it
+    /// its exit are delivered one event per call, in the modes to which the source was added; output
+    /// that is not taken makes the pipe fill up, until the child waits. The exit is delivered when it
     /// has happened, which may be before the end of the output. After the last event, when the
     /// child has ended and its pipes are closed, the source becomes invalid.
     ///
@@ -39,7 +39,7 @@ extension UVRunLoop {
             /// The child has ended.
             case exited(ChildSource.ExitStatus)
             /// Something was lost: output that could not be read
-            /// (``SystemError/Attempt/read``), before the end of that output is told; or the exit
+            /// (``SystemError/Attempt/read``), before the end of that output; or the exit
             /// (``SystemError/Attempt/watch``), because the kernel has no room to watch the child.
             case failed(SystemError)
         }
@@ -87,7 +87,7 @@ extension UVRunLoop {
             _ handler: ((ChildProcess, Event) -> Void)?
         ) throws(SystemError) {
             let handle = Guarded<ChildHandle?>(nil)
-            // Collected when the event is told, so that it is left for other code otherwise.
+            // Collected when the event is delivered, so that it is left for other code otherwise.
             let inbox = EventInbox<Event> { event in
                 if case .exited = event { handle.withLock(\.self)?.takeStatus() }
             }
@@ -133,7 +133,7 @@ extension UVRunLoop {
 
         /// Writes to the standard input, which must be a pipe.
         ///
-        /// Bytes for which the pipe has no room wait. A child that has closed its input is told by
+        /// Bytes for which the pipe has no room wait. A child that has closed its input is reported by
         /// ``Event/inputFailed(_:)``; no `SIGPIPE` is raised.
         ///
         /// > Threading: Any thread; the bytes follow those of all calls that returned before.
@@ -193,7 +193,7 @@ extension UVRunLoop {
         /// Removes the source from its loop permanently, and closes the pipes.
         ///
         /// The child goes on, and may be killed by `SIGPIPE` when it writes. Its status is not
-        /// collected, unless the exit was told: to avoid a zombie, wait for it with a
+        /// collected, unless the exit was delivered: to avoid a zombie, wait for it with a
         /// ``ChildSource`` or let it end before.
         ///
         /// Called on the loop's thread, no call of the handler begins after this has returned.

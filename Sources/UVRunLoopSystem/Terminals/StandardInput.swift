@@ -4,7 +4,7 @@ extension UVRunLoop {
     /// Reads the standard input, whatever it is: a terminal, a pipe, a socket, a file or
     /// `/dev/null`.
     ///
-    /// The bytes are told in the modes to which the source was added, one read per call. What is
+    /// The bytes are delivered in the modes to which the source was added, one read per call. What is
     /// not taken stays in the kernel. After the end of the input, or a failure, the source becomes
     /// invalid. The descriptor is not closed. Descriptors 0, 1 and 2 keep their blocking mode,
     /// which they share with other processes; another one is non-blocking while it is watched. For a

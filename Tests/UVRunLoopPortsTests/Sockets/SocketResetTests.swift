@@ -59,6 +59,22 @@ import Testing
         }
     }
 
+    /// The kernel reports nothing more after the end was read.
+    @Test(arguments: [true, false])
+    func aResetThatCameBeforeTheEndWasReadIsTold(isPaused: Bool) throws {
+        try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, log in
+            if isPaused { port.pauseReading() }
+            peer.write("whole")
+            peer.endSending()
+            peer.reset()
+            usleep(1_000)
+            if isPaused { port.resumeReading() }
+            loop.run { !port.isValid }
+            #expect(log.entries == ["connected", "ended", "failed: the peer takes no more"])
+            #expect(log.received == Array("whole".utf8))
+        }
+    }
+
     @Test func anEndThatCameBeforeTheResetIsTold() throws {
         try withPeer(at: .ipv4Loopback(port: 0)) { loop, port, peer, log in
             port.send("unread".utf8)

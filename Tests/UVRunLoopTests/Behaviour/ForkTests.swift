@@ -12,6 +12,10 @@ import UVRunLoop
         await #expect(processExitsWith: .success) { forkAndEndTheChildsThread() }
     }
 
+    @Test func theParentsItemsAreDescribedInTheChild() async {
+        await #expect(processExitsWith: .success) { forkAndDescribeItems() }
+    }
+
     @Test func usingTheParentsLoopInTheChildTraps() async {
         await #expect(processExitsWith: .success) { forkAndUseTheParentsLoop() }
     }
@@ -43,6 +47,21 @@ private func forkAndEndTheChildsThread() {
         // In the child the thread ends here and takes the process with it.
         _ = inChild { pthread_exit(nil) }
         expectService(loop, log, pipe)
+    }
+}
+
+private func forkAndDescribeItems() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let timer = UVRunLoop.Timer(after: .seconds(1_000)) { _ in }
+        loop.add(timer, forMode: .default)
+        let request = loop.requestPerform {}
+        let status = inChild {
+            let words = "of the process that forked this one"
+            guard "\(timer)".contains(words), "\(request)".contains(words) else { return 2 }
+            return "\(loop)".contains(words) ? 0 : 3
+        }
+        precondition(status == 0, "The child found something wrong.")
     }
 }
 

@@ -166,6 +166,31 @@ import UVRunLoop
         worker.join()
         #expect(log.entries == ["block"])
     }
+
+    /// Blocks, requests and jobs alike, although the loop has taken the blocks already.
+    @Test func aStopWithALimitDropsWhatHasNotBegunAtTheLimit() throws {
+        let (busy, log) = (try BusyWorker(), EventLog())
+        for _ in 0..<3 {
+            busy.loop.perform { log.note("block") }
+            busy.loop.requestPerform { log.note("request") }
+        }
+        busy.worker.stop(limit: .milliseconds(1))
+        usleep(2_000)
+        busy.release()
+        busy.worker.join()
+        #expect(log.entries == [])
+    }
+
+    @Test func ofTwoLimitsOfAStopTheFirstCounts() throws {
+        let (busy, log) = (try BusyWorker(), EventLog())
+        busy.loop.perform { log.note("block") }
+        busy.worker.stop(limit: .milliseconds(1))
+        busy.worker.stop(limit: .seconds(900))
+        usleep(2_000)
+        busy.release()
+        busy.worker.join()
+        #expect(log.entries == [])
+    }
 }
 
 /// A thread whose loop is within a block until it is released.

@@ -47,9 +47,7 @@ extension Server {
         interpreter.facts.connectionsReceived += 1
         guard connections.count < interpreter.facts.mostClients else {
             interpreter.facts.connectionsRejected += 1
-            port.send(Array("-ERR max number of clients reached\r\n".utf8))
-            port.invalidateWhenDrained()
-            return
+            return refuse(port)
         }
         lastNumber += 1
         let connection = Connection(
@@ -62,6 +60,21 @@ extension Server {
         // The port, the connection and this closure retain each other until the port is invalid.
         port.setHandler { [self] _, event in handle(event, of: connection) }
         loop.add(port, forMode: .default)
+    }
+
+    /// Refuses a client.
+    ///
+    /// The connection is not closed at once: with a command of the client unread, the system would
+    /// reset it, and the client might lose the reply.
+    private func refuse(_ port: UVRunLoop.SocketPort) {
+        port.setHandler { port, event in
+            if case .failed = event { port.invalidate() }
+        }
+        port.send(Array("-ERR max number of clients reached\r\n".utf8))
+        port.endSending()
+        loop.add(port, forMode: .default)
+        let limit = UVRunLoop.Timer(after: .seconds(1)) { _ in port.invalidate() }
+        loop.add(limit, forMode: .default)
     }
 
     /// The facts that do not change while the server runs.

@@ -1,0 +1,76 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+import UVRunLoop
+
+/// A thread does not wait for room that only it could make.
+@Suite(.timeLimit(.minutes(15))) struct PortSenderThreadTests {
+    private typealias Port = UVRunLoop.Port
+
+    private static func message(_ id: Int32) -> UVRunLoop.PortMessage {
+        UVRunLoop.PortMessage(id: id)
+    }
+
+    /// The port's handler is bound to the sender's thread, and no other thread can serve it.
+    @Test(arguments: [true, false])
+    func theThreadOfTheHandlerDoesNotWait(wasInALoop: Bool) {
+        withLoop(.uv) { loop, _ in
+            let port = Port(capacity: 1) { _, _ in }
+            if wasInALoop {
+                loop.add(port, forMode: .default)
+                loop.remove(port, forMode: .default)
+            }
+            #expect(port.send(Self.message(1)))
+            #expect(!port.send(Self.message(2)))
+            #expect(!port.send(Self.message(3), limit: .milliseconds(1)))
+            port.invalidate()
+        }
+    }
+
+    /// A task on another thread may take the messages of a port whose handler is bound to this one.
+    @Test func theThreadOfTheHandlerWaitsForATaskThatTakesTheMessages() async {
+        let (sequences, sequence) = AsyncStream.makeStream(of: Port.Messages.self)
+        let sender = startThread {
+            let port = Port(capacity: 1) { _, _ in }
+            let messages = port.messages
+            #expect(port.send(Self.message(1)))
+            sequence.yield(messages)
+            #expect(port.send(Self.message(2)))
+            port.invalidate()
+        }
+        for await messages in sequences {
+            for await message in messages {
+                #expect(message.id == 1)
+                break
+            }
+            break
+        }
+        sender.join()
+    }
+
+    /// Where a port is while a thread waits for room in it, before it joins that thread's loop.
+    enum Start: CaseIterable { case noLoop, anotherLoop }
+
+    @Test(arguments: Start.allCases)
+    func aThreadThatWaitsStopsWhenThePortJoinsItsLoop(start: Start) throws {
+        let port = Port(capacity: 1, sendableHandler: { _, _ in })
+        #expect(port.send(Self.message(1)))
+        let other = try UVRunLoop.Thread(name: "other")
+        let mode = UVRunLoop.Mode("never run")
+        if start == .anotherLoop { other.runLoop.add(port, forMode: mode) }
+        let loop = Mutex<UVRunLoop?>(nil)
+        let sender = startThread {
+            loop.withLock { $0 = .current }
+            #expect(!port.send(Self.message(2)))
+        }
+        while loop.withLock({ $0 == nil }) { usleep(1_000) }
+        usleep(20_000)
+        if start == .anotherLoop { other.runLoop.remove(port, forMode: mode) }
+        loop.withLock { $0 }?.add(port, forMode: .default)
+        sender.join()
+        other.stop()
+        other.join()
+        port.invalidate()
+    }
+}
