@@ -87,7 +87,8 @@ final class PortInbox: Sendable {
 
     /// Queues a message, or stores a task that tries again when there may be room.
     func post(_ message: Message, orTell task: any RoomListener) -> Outcome {
-        // As in ``ConditionGuarded``: counted before the check, so that room made after it is announced.
+        // As in ``ConditionGuarded``: counted before the check, so that room made after it is
+        // announced.
         taskCount.add(1, ordering: .acquiringAndReleasing)
         let outcome = state.withLock { state -> Outcome? in
             let outcome = state.queue(message, capacity, undelivered)

@@ -53,8 +53,10 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// - Returns: The result for the pass.
     func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 
-    /// Wakes the senders that wait for room, because there is some, or because the port has joined
-    /// a loop, on whose thread none may wait; only for a port without a descriptor. `LocalState.receiverToUnblock` says when.
+    /// Wakes the senders that wait for room; only for a port without a descriptor.
+    ///
+    /// They are woken because there is room (`LocalState.receiverToUnblock` says when), or because
+    /// the port has joined a loop, on whose thread none may wait.
     func wakeBlockedSenders()
 
     /// Releases the port's handler; the port is invalid.

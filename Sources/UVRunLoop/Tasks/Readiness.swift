@@ -44,7 +44,8 @@ extension UVRunLoop {
                 } return: {
                     loop.addUntilEnd(source)
                 }
-                // A hang-up disables the source, and lasts: it is delivered whenever the consumer waits.
+                // A hang-up disables the source, and lasts: it is delivered whenever the consumer
+                // waits.
                 if events.contains(.hangUp), loop.contains(source, forMode: .common) {
                     loop.addUntilEnd(source)
                 }

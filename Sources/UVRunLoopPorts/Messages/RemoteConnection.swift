@@ -148,7 +148,7 @@ final class RemoteConnection: Sendable {
     /// Withdraws a message whose sender waits no longer; ends the connection if a part of it was
     /// sent, unless the rest is still to be sent.
     ///
-    /// Under one lock, so that no other sender sends the rest after its own sender got another result.
+    /// Under one lock, so that no other sender sends the rest after its own got another result.
     @discardableResult
     func withdraw(_ id: FrameQueue.ID, keepingRest keepsRest: Bool = false) -> Withdrawal {
         let (result, remains) = state.withLock { state -> (Withdrawal, Remains?) in

@@ -144,7 +144,8 @@ struct ConnectionGroupState: Sendable {
         return rest
     }
 
-    /// Takes what is to be reported to whom, and the timer to invalidate; `nil` unless the end is done.
+    /// Takes what is to be reported to whom, and the timer to invalidate; `nil` unless the end is
+    /// done.
     mutating func takeReport() -> (Outcome, [Completion], UVRunLoop.Timer?)? {
         guard isDone, var ending else { return nil }
         let (completions, timer) = (ending.completions, ending.timer)
