@@ -11,12 +11,18 @@ enum DirectPoll {
     private static let few = cuv_few_ready
     private static let many = cuv_many_ready
 
-    /// Polls without waiting, and reports the ready descriptors with libuv's event bits.
+    /// Is called with a ready descriptor, its readiness, and whether there is more than that: an
+    /// error or a hang-up, of which the exact condition is queried later.
+    typealias Reporter = (
+        _ descriptor: CInt, _ events: UVRunLoop.DescriptorEvents, _ mayHaveEnded: Bool
+    ) -> Void
+
+    /// Polls without waiting, and reports the ready descriptors.
     ///
     /// - Returns: Whether there may be more of them: ``pollForMany(epoll:into:_:)`` is to be
     ///   called.
     @inline(__always)
-    static func poll(epoll: CInt, _ body: (_ descriptor: CInt, _ events: CInt) -> Void) -> Bool {
+    static func poll(epoll: CInt, _ body: Reporter) -> Bool {
         unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: few) { buffer in
             guard let found = buffer.baseAddress else { return false }
             let count = unsafe Int(cuv_epoll_ready(epoll, found))
@@ -36,7 +42,7 @@ enum DirectPoll {
     static func pollForMany(
         epoll: CInt,
         into reports: ReadyReports,
-        _ body: (_ descriptor: CInt, _ events: CInt) -> Void
+        _ body: Reporter
     ) {
         unsafe withUnsafeTemporaryAllocation(of: cuv_ready.self, capacity: many) { buffer in
             guard let found = buffer.baseAddress else { return }
@@ -54,21 +60,12 @@ enum DirectPoll {
     private static func report(
         _ count: Int,
         _ found: UnsafePointer<cuv_ready>,
-        _ body: (_ descriptor: CInt, _ events: CInt) -> Void
+        _ body: Reporter
     ) {
+        let endings = CInt(cuv_poll_error | cuv_poll_hang_up | cuv_poll_peer_hang_up)
         for index in 0..<max(0, count) {
-            unsafe body(found[index].descriptor, events(of: found[index].events))
+            let mask = unsafe CInt(bitPattern: found[index].events)
+            unsafe body(found[index].descriptor, .init(kernelMask: mask), mask & endings != 0)
         }
-    }
-
-    private static func events(of mask: UInt32) -> CInt {
-        let mask = CInt(bitPattern: mask)
-        var events: UInt32 = 0
-        if mask & CInt(cuv_poll_in) != 0 { events |= UV_READABLE.rawValue }
-        if mask & CInt(cuv_poll_out) != 0 { events |= UV_WRITABLE.rawValue }
-        // The exact condition is queried later.
-        let endings = cuv_poll_error | cuv_poll_hang_up | cuv_poll_peer_hang_up
-        if mask & CInt(endings) != 0 { events |= UV_DISCONNECT.rawValue }
-        return CInt(bitPattern: events)
     }
 }

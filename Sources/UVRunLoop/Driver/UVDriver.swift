@@ -140,8 +140,8 @@ final class UVDriver: LoopDriver {
     /// instructions.
     @inline(__always)
     private func pollDirectly() {
-        let mayBeMore = DirectPoll.poll(epoll: epoll) { descriptor, events in
-            watches[descriptor]?.noteReady(events, status: 0)
+        let mayBeMore = DirectPoll.poll(epoll: epoll) { descriptor, events, mayHaveEnded in
+            watches[descriptor]?.noteReady(events, mayHaveEnded: mayHaveEnded)
         }
         if mayBeMore { pollForMany() }
         updateIsCrowded()
@@ -149,8 +149,8 @@ final class UVDriver: LoopDriver {
 
     @inline(never)
     private func pollForMany() {
-        DirectPoll.pollForMany(epoll: epoll, into: reports) { descriptor, events in
-            watches[descriptor]?.noteReady(events, status: 0)
+        DirectPoll.pollForMany(epoll: epoll, into: reports) { descriptor, events, mayHaveEnded in
+            watches[descriptor]?.noteReady(events, mayHaveEnded: mayHaveEnded)
         }
     }
 

@@ -65,7 +65,7 @@ final class UVWatch {
                     return
                 }
                 unsafe Unmanaged<UVWatch>.fromOpaque(data)._withUnsafeGuaranteedRef {
-                    $0.noteReady(events, status: status)
+                    if status < 0 { $0.noteFailure() } else { $0.noteReady(uv: events) }
                 }
                 unsafe uv_stop(handle.pointee.loop)
             }
@@ -94,26 +94,47 @@ final class UVWatch {
 
     // MARK: Reporting
 
-    /// Records an event that a poll has found.
+    /// Records what a poll has found.
     ///
-    /// libuv reports a bare hang-up as every event asked for, an error as a closed descriptor, and
-    /// a hang-up together with other events not at all. Where one of these is possible, the kernel
-    /// is queried again when the report is taken.
-    func noteReady(_ events: CInt, status: CInt) {
-        // While many descriptors are ready, libuv polls several times in one run, with the same
-        // result.
-        if exchange(&isNoted, with: true), status >= 0 { return }
+    /// While many descriptors are ready, libuv polls several times in one run, with the same
+    /// result.
+    ///
+    /// - Parameters:
+    ///   - events: The readiness.
+    ///   - mayHaveEnded: Whether there was more than that: an error or a hang-up.
+    @inline(__always)
+    func noteReady(_ events: Events, mayHaveEnded: Bool) {
+        if exchange(&isNoted, with: true) { return }
+        note(events, mayHaveEnded || peerIsDone ? .uncertain : [])
+    }
+
+    /// Records what libuv has found.
+    ///
+    /// It reports a bare hang-up as every event asked for, an error as a closed descriptor, and a
+    /// hang-up together with other events not at all. Where one of these is possible, the kernel is
+    /// queried again when the report is taken.
+    private func noteReady(uv events: CInt) {
+        let events = UInt32(bitPattern: events)
+        var readiness = Events()
+        if events & UV_READABLE.rawValue != 0 { readiness.insert(.readable) }
+        if events & UV_WRITABLE.rawValue != 0 { readiness.insert(.writable) }
+        noteReady(readiness, mayHaveEnded: events & UV_DISCONNECT.rawValue != 0)
+    }
+
+    /// Records that libuv has stopped to watch the descriptor, because of an error.
+    private func noteFailure() {
+        isNoted = true
+        note([], [.unwatched, .uncertain])
+    }
+
+    @inline(__always)
+    private func note(_ events: Events, _ details: ReadyReport.Details) {
         var report = ReadyReport(
             descriptor: descriptor,
             registration: registration,
-            events: Events(uv: events)
+            events: events
         )
-        let disconnect = CInt(bitPattern: UV_DISCONNECT.rawValue)
-        if status < 0 {
-            report.details = [.unwatched, .uncertain]
-        } else if events & disconnect != 0 || peerIsDone {
-            report.details = .uncertain
-        }
+        report.details = details
         reports.append(report)
     }
 
@@ -153,14 +174,5 @@ final class UVWatch {
             peerIsDone = true
             _ = cuv_epoll_modify(epoll, descriptor, kernelMask)
         }
-    }
-}
-
-extension UVRunLoop.DescriptorEvents {
-    /// libuv's bits of these two events are the same.
-    fileprivate init(uv events: CInt) {
-        self = Self(rawValue: UInt8(truncatingIfNeeded: events)).intersection([
-            .readable, .writable,
-        ])
     }
 }

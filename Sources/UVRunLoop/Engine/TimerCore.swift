@@ -88,7 +88,7 @@ struct TimerCore {
 
     mutating func callWillBegin(forDate: Bool) {
         if callDepth == 0 { awaitsNextDate = forDate }
-        require(callDepth < .max, "A timer cannot be fired in its handler 65,536 levels deep.")
+        require(callDepth < .max, "A timer cannot be fired in its handler 65,535 levels deep.")
         callDepth += 1
     }
 

@@ -24,7 +24,7 @@ extension UVRunLoop {
             self.slot = slot
             // Unowned, because the loop itself calls the handler, and keeps the timer.
             timer = Timer(
-                date: loop.time.addingSaturating(Swift.max(interval.nanosecondsRoundedUp, 0)),
+                date: loop.time(after: interval),
                 interval,
                 tolerance,
                 isCalledAtLoopEnd: true

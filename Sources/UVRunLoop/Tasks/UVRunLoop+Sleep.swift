@@ -38,9 +38,7 @@ extension UVRunLoop {
         tolerance: Duration = .zero,
         isolation: isolated (any Actor)? = #isolation
     ) async throws {
-        let delay = max(duration.nanosecondsRoundedUp, 0)
-        let date = time.addingSaturating(delay)
-        try await sleep(until: date, tolerance, isolation: isolation)
+        try await sleep(until: time(after: duration), tolerance, isolation: isolation)
     }
 
     private func sleep(
