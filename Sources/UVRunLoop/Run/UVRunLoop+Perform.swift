@@ -125,22 +125,36 @@ extension UVRunLoop {
         let local = run.local
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
-        if LoopTracing.isOn {
-            batch = callTraced(batch)
-        } else {
-            // Moved out one by one, so that each block is released right after it ran.
-            while !isEndedAtOnce, let next = batch.takeNext() {
-                callOutToBlock(next.takeBlock())
-            }
-        }
+        batch = LoopTracing.isOn ? callTraced(batch) : call(batch)
         run.discardClockReading()
         batch.removeAll()
         swap(&local.blocks.spareBatch, &batch)
     }
 
-    /// Runs the blocks of a batch, and tells the tracers.
+    /// Runs the blocks of a batch.
     ///
-    /// - Returns: The batch, which would have to be in memory if it were passed as `inout`.
+    /// A function of its own, so that all that the first loop uses is in registers. The second one
+    /// has more to check.
+    ///
+    /// - Returns: The batch, which would have to be in memory if it were passed as `inout`; with
+    ///   the blocks that are discarded.
+    @inline(never)
+    private func call(_ batch: consuming BlockBatch) -> BlockBatch {
+        // Moved out one by one, so that each block is released right after it ran.
+        while !runState.isStoppedForGood, let next = batch.takeNext() {
+            callOutToBlock(next.takeBlock())
+        }
+        return batch.count == 0 ? batch : callUntilDiscarded(batch)
+    }
+
+    /// Runs the blocks of a batch after the loop was ended; see ``isEndedAtOnce``.
+    @inline(never)
+    private func callUntilDiscarded(_ batch: consuming BlockBatch) -> BlockBatch {
+        while !isEndedAtOnce, let next = batch.takeNext() { callOutToBlock(next.takeBlock()) }
+        return batch
+    }
+
+    /// The same as ``call(_:)``, and notifies the tracers.
     @inline(never)
     private func callTraced(_ batch: consuming BlockBatch) -> BlockBatch {
         tracedBlocksWereTaken(batch.count)
