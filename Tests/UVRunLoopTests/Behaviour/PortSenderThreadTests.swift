@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 import UVRunLoop
@@ -59,15 +58,15 @@ import UVRunLoop
         let other = try UVRunLoop.Thread(name: "other")
         let mode = UVRunLoop.Mode("never run")
         if start == .anotherLoop { other.runLoop.add(port, forMode: mode) }
-        let loop = Mutex<UVRunLoop?>(nil)
+        let loop = SharedBox<UVRunLoop?>(nil)
         let sender = startThread {
-            loop.withLock { $0 = .current }
+            loop.value = .current
             #expect(!port.send(Self.message(2)))
         }
-        while loop.withLock({ $0 == nil }) { usleep(1_000) }
+        while loop.value == nil { usleep(1_000) }
         usleep(20_000)
         if start == .anotherLoop { other.runLoop.remove(port, forMode: mode) }
-        loop.withLock { $0 }?.add(port, forMode: .default)
+        loop.value?.add(port, forMode: .default)
         sender.join()
         other.stop()
         other.join()
