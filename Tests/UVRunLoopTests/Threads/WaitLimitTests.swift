@@ -167,7 +167,7 @@ import UVRunLoop
         #expect(log.entries == ["block"])
     }
 
-    /// Blocks, requests and jobs alike, although the loop has taken the blocks already.
+    /// Blocks and requests alike.
     @Test func aStopWithALimitDropsWhatHasNotBegunAtTheLimit() throws {
         let (busy, log) = (try BusyWorker(), EventLog())
         for _ in 0..<3 {
