@@ -2,45 +2,47 @@
 ///
 /// All dates are nanoseconds of the loop's clock. The arithmetic saturates: a date that does not
 /// fit is never reached.
-struct FireSeries {
+struct FireSeries: ~Copyable {
     /// The time between dates; more than zero.
     let interval: Int64
     /// The first date that no fire has accounted for yet.
-    private var unaccounted: Int64
+    private let unaccounted: SharedNumber
 
     init(date: Int64, interval: Int64) {
-        unaccounted = date
+        unaccounted = SharedNumber(date)
         self.interval = interval
     }
 
     /// Restarts the series at a date.
-    mutating func restart(at date: Int64) { unaccounted = date }
+    func restart(at date: Int64) { unaccounted.value = date }
 
     /// Accounts for every date up to `now` with one fire.
     ///
     /// - Returns: The number of dates beyond the first that this fire accounts for.
-    mutating func fire(at now: Int64) -> Int {
-        guard now >= unaccounted else { return 0 }
-        let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
+    func fire(at now: Int64) -> Int64 {
+        let first = unaccounted.value
+        guard now >= first else { return 0 }
+        let (elapsed, overflow) = now.subtractingReportingOverflow(first)
         guard !overflow else { return 0 }
         let missed = elapsed / interval
-        unaccounted = unaccounted.adding(missed.addingSaturating(1), times: interval)
-        return Int(missed)
+        unaccounted.value = first.adding(missed.addingSaturating(1), times: interval)
+        return missed
     }
 
     /// Accounts for every date up to `now` without a fire.
     ///
     /// - Returns: The number of dates.
-    mutating func skip(to now: Int64) -> Int {
-        now >= unaccounted ? fire(at: now) + 1 : 0
+    func skip(to now: Int64) -> Int64 {
+        now >= unaccounted.value ? fire(at: now) + 1 : 0
     }
 
     /// Returns the first date after `now` that no fire has accounted for.
     func date(after now: Int64) -> Int64 {
-        guard unaccounted <= now else { return unaccounted }
-        let (elapsed, overflow) = now.subtractingReportingOverflow(unaccounted)
+        let first = unaccounted.value
+        guard first <= now else { return first }
+        let (elapsed, overflow) = now.subtractingReportingOverflow(first)
         guard !overflow else { return .max }
-        return unaccounted.adding((elapsed / interval).addingSaturating(1), times: interval)
+        return first.adding((elapsed / interval).addingSaturating(1), times: interval)
     }
 }
 

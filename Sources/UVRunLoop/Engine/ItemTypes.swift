@@ -11,6 +11,8 @@ protocol ItemTypes {
 /// A timer, which contains its changing state.
 protocol TimerReference: AnyObject, Sendable {
     var core: TimerCore { get set }
+    /// The next date, in nanoseconds of the loop's clock; read without the lock, set under it.
+    var date: Int64 { get set }
     var traits: TimerTraits { get }
     /// Calls a body with its extras, if it has any.
     func withExtras<Result>(_ body: (TimerExtras) -> Result) -> Result?

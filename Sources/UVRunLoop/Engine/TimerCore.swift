@@ -2,11 +2,9 @@
 ///
 /// It is stored in the timer itself, so a timer needs one lock and one allocation. The lock is that
 /// of the loop that the timer is in (see ``ItemOwner``). Fresh memory costs more than anything else
-/// that is done for a new timer, so this is 16 bytes, and what a plain one-shot does not have is in
-/// ``TimerExtras``.
+/// that is done for a new timer, so this is 8 bytes beside the date, and what a plain one-shot does
+/// not have is in ``TimerExtras``.
 struct TimerCore {
-    /// The next date, in nanoseconds of the loop's clock.
-    var date: Int64
     private var slot: HeapSlot = -1
     /// The index of its mode plus one; zero for none.
     private var modeNumber: UInt8 = 0
@@ -28,9 +26,6 @@ struct TimerCore {
             @inline(__always) set { if newValue { insert(mark) } else { remove(mark) } }
         }
     }
-
-    @inline(__always)
-    init(date: Int64) { self.date = date }
 
     // MARK: Modes
 

@@ -1,38 +1,35 @@
 /// What a plain one-shot timer does not have: an interval, a tolerance, missed dates or a label.
 ///
-/// They are made when a timer needs them, so that the others take less memory. The timer's lock
-/// guards the dates and the tolerance, as it does its ``TimerCore``.
+/// They are made when a timer needs them, so that the others take less memory. Everything is set
+/// under the timer's lock, as its ``TimerCore`` is; what users may read is read without it.
 class TimerExtras {
     /// The dates of a repeating timer; of another one, never read.
-    @safe @exclusivity(unchecked) final var series: FireSeries
-    final let missed = SystemWord(0)
+    final let series: FireSeries
+    final let missed = SharedNumber(0)
     /// Nanoseconds.
-    @safe @exclusivity(unchecked) final var tolerance: Int64
+    final let tolerance: SharedNumber
     final let labelSlot = LabelSlot()
 
-    init(series: FireSeries = FireSeries(date: 0, interval: .max), tolerance: Int64 = 0) {
-        self.series = series
-        self.tolerance = tolerance
+    init(date: Int64 = 0, interval: Int64 = .max, tolerance: Int64 = 0) {
+        series = FireSeries(date: date, interval: interval)
+        self.tolerance = SharedNumber(tolerance)
     }
 }
 
 extension TimerReference {
-    /// The next date to fire on.
-    var date: Int64 {
-        @inline(__always) get { core.date }
-    }
+    // The interval, the tolerance and the number of missed dates are read without the lock.
 
     /// The time between fires; `nil` for a timer that fires once.
-    var period: Int64? { repeats ? withExtras(\.series.interval) : nil }
+    var period: Int64? { repeats ? withExtras { $0.series.interval } : nil }
 
     /// How late a fire may be, in nanoseconds.
-    var slack: Int64 { core.hasTolerance ? withExtras(\.tolerance) ?? 0 : 0 }
+    var slack: Int64 { withExtras { $0.tolerance.value } ?? 0 }
 
     var repeats: Bool { traits.contains(.repeats) }
 
-    /// How many dates more than its own the present or latest fire stands for; needs no lock.
+    /// How many dates more than its own the present or latest fire stands for.
     var missed: Int {
-        repeats ? withExtras { Int(truncatingIfNeeded: $0.missed.loadRelaxed()) } ?? 0 : 0
+        repeats ? withExtras { Int($0.missed.value) } ?? 0 : 0
     }
 
     /// The end of the window in which the timer should fire.
@@ -42,13 +39,13 @@ extension TimerReference {
 
     func setSlack(_ slack: Int64) {
         guard slack > 0 || core.hasTolerance else { return }
-        makeExtras().tolerance = slack
+        makeExtras().tolerance.value = slack
         core.hasTolerance = slack > 0
     }
 
     /// Restarts the series of dates.
     func restart(at date: Int64) {
-        core.date = date
+        self.date = date
         core.awaitsNextDate = false
         if repeats { withExtras { $0.series.restart(at: date) } }
     }
@@ -62,8 +59,7 @@ extension TimerReference {
     @inline(never)
     private func accountForDates(upTo now: Int64) {
         withExtras { extras in
-            let missed = extras.series.fire(at: now)
-            extras.missed.storeReleasing(UInt64(truncatingIfNeeded: missed))
+            extras.missed.value = extras.series.fire(at: now)
         }
     }
 
@@ -73,8 +69,8 @@ extension TimerReference {
     func skipDates(upTo now: Int64) -> Int {
         guard repeats else { return 0 }
         return withExtras { extras in
-            let count = extras.series.skip(to: now)
-            if count > 0 { core.date = extras.series.date(after: now) }
+            let count = Int(extras.series.skip(to: now))
+            if count > 0 { date = extras.series.date(after: now) }
             return count
         } ?? 0
     }
@@ -94,7 +90,7 @@ extension TimerReference {
     private func advance(past now: Int64) -> Bool {
         guard core.awaitsNextDate, let next = withExtras({ $0.series.date(after: now) })
         else { return false }
-        core.date = next
+        date = next
         return true
     }
 }
