@@ -54,11 +54,11 @@ void cuv_child_signal_lock(void) {
 
 void cuv_child_signal_unlock(void) { pthread_mutex_unlock(&child_signal); }
 
-static void lock(int signal) {
+void cuv_signal_lock(int signal) {
     if (signal == SIGCHLD) cuv_child_signal_lock();
 }
 
-static void unlock(int signal) {
+void cuv_signal_unlock(int signal) {
     if (signal == SIGCHLD) cuv_child_signal_unlock();
 }
 
@@ -69,9 +69,9 @@ static int is_taken(int signal) {
 }
 
 int cuv_signal_is_taken(int signal) {
-    lock(signal);
+    cuv_signal_lock(signal);
     int is_ours = is_taken(signal);
-    unlock(signal);
+    cuv_signal_unlock(signal);
     return is_ours;
 }
 
@@ -109,7 +109,7 @@ uint64_t cuv_signal_latest(int signal) { return __atomic_load_n(&signals.of[sign
 
 uint64_t cuv_signal_arrivals(int signal) { return __atomic_load_n(&signals.of[signal].count, __ATOMIC_SEQ_CST); }
 
-static int take(int signal, int descriptor) {
+int cuv_signal_take(int signal, int descriptor) {
     struct signal_state *state = &signals.of[signal];
     if (sigaction(signal, NULL, &state->previous) != 0) return -errno;
     __atomic_store_n(&signals.owner, getpid(), __ATOMIC_SEQ_CST);
@@ -130,18 +130,9 @@ static int take(int signal, int descriptor) {
     return error;
 }
 
-int cuv_signal_take(int signal, int descriptor) {
-    lock(signal);
-    int status = take(signal, descriptor);
-    unlock(signal);
-    return status;
-}
-
 void cuv_signal_give_back(int signal) {
     struct signal_state *state = &signals.of[signal];
-    lock(signal);
     put_back(signal);
-    unlock(signal);
     __atomic_store_n(&state->is_taken, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&state->descriptor, 0, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&state->in_flight, __ATOMIC_SEQ_CST) > 0) sched_yield();

@@ -11,17 +11,21 @@ enum {
 };
 
 // Has other threads wait that take or give back SIGCHLD, or check who handles it. Meanwhile the caller
-// may have other code handle it, and restore it.
+// may have other code handle it, and restore it. It may be held for as long as a program takes to start.
 void cuv_child_signal_lock(void);
 void cuv_child_signal_unlock(void);
 
-// Makes a signal's arrivals write to an eventfd, in place of its previous disposition.
+// The lock for taking a signal and giving it back: that of SIGCHLD; for another signal, none.
+void cuv_signal_lock(int signal);
+void cuv_signal_unlock(int signal);
+
+// Makes a signal's arrivals write to an eventfd, in place of its previous disposition. Under the lock.
 int cuv_signal_take(int signal, int descriptor);
 
 // Whether a signal's disposition is still the one that cuv_signal_take has set.
 int cuv_signal_is_taken(int signal);
 
-// Undoes cuv_signal_take. When it returns, no handler writes to the descriptor any more.
+// Undoes cuv_signal_take. When it returns, no handler writes to the descriptor any more. Under the lock.
 void cuv_signal_give_back(int signal);
 
 // Returns the number of arrivals of a signal in this process.

@@ -88,8 +88,13 @@ private final class SignalRegistry: Sendable {
 
     private let entries = Guarded<[CInt: Entry]>([:])
 
+    // The lock of SIGCHLD is acquired first: it is held while a child is started, which may take
+    // long, and other signals' sources do not wait for that.
+
     func take(_ signal: CInt) throws(UVError) -> SignalWatch {
-        try entries.withLock { entries throws(UVError) -> SignalWatch in
+        cuv_signal_lock(signal)
+        defer { cuv_signal_unlock(signal) }
+        return try entries.withLock { entries throws(UVError) -> SignalWatch in
             var entry =
                 if let known = entries[signal] { known } else {
                     Entry(watch: try SignalWatch(signal), sourceCount: 0)
@@ -101,6 +106,8 @@ private final class SignalRegistry: Sendable {
     }
 
     func giveBack(_ watch: SignalWatch) {
+        cuv_signal_lock(watch.signal)
+        defer { cuv_signal_unlock(watch.signal) }
         entries.withLock { entries in
             entries[watch.signal]?.sourceCount -= 1
             guard entries[watch.signal]?.sourceCount == 0 else { return }

@@ -1,3 +1,4 @@
+import CUVSupport
 import Glibc
 import Testing
 
@@ -52,6 +53,10 @@ import Testing
 
     @Test func aForkedChildMayHaveSourcesOfItsOwn() async {
         await #expect(processExitsWith: .success) { withAllSignals { useSignalsInTheChild() } }
+    }
+
+    @Test func otherSignalsDoNotWaitWhileAChildIsStarted() async {
+        await #expect(processExitsWith: .success) { withAllSignals { holdUpTheSignalOfChildren() } }
     }
 
     @Test func childrenThatNobodyWaitsForAreStillForgottenBeforeTheyAreZombies() async {
@@ -281,4 +286,32 @@ private func forgetChildren() {
     precondition(waitpid(child, nil, 0) == -1 && errno == ECHILD)
     source.invalidate()
     precondition(isIgnored(SIGCHLD))
+}
+
+/// What starts a child holds the lock of `SIGCHLD` for as long as that takes.
+private func holdUpTheSignalOfChildren() {
+    let log = EventLog()
+    let number = SharedBox<pid_t?>(nil)
+    cuv_child_signal_lock()
+    let other = startThread {
+        number.value = cuv_thread_id()
+        noteSignal(SIGCHLD, log).invalidate()
+    }
+    while number.value.map({ isWaiting($0) }) != true { usleep(1000) }
+    // It would wait for ever if the other thread held what it needs.
+    noteSignal(SIGUSR1, log).invalidate()
+    cuv_child_signal_unlock()
+    other.join()
+    precondition(isDefault(SIGCHLD) && isDefault(SIGUSR1))
+}
+
+/// Whether a thread of this process sleeps in the kernel until something happens.
+private func isWaiting(_ thread: pid_t) -> Bool {
+    let path = "/proc/self/task/\(thread)/stat"
+    guard let file = fopen(path, "r") else { return false }
+    defer { fclose(file) }
+    var text = [CChar](repeating: 0, count: 256)
+    guard fgets(&text, CInt(text.count), file) != nil else { return false }
+    let line = String(decoding: text.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return line.contains(") S ")
 }
