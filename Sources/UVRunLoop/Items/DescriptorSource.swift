@@ -137,12 +137,6 @@ extension UVRunLoop {
         /// The events that the source waits for.
         public var events: Events { link.events }
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// Whether the source may still be served: it was not invalidated, and the kernel did not
         /// refuse it.
         public var isValid: Bool { link.isValid }

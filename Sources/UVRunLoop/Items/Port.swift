@@ -139,12 +139,6 @@ extension UVRunLoop {
             return outcome == .first || outcome == .announced
         }
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// How many messages may be queued.
         public var capacity: Int { inbox.capacity }
 

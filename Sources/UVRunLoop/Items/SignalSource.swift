@@ -100,12 +100,6 @@ extension UVRunLoop {
             )
         }
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// Whether the source may still be served: it was not invalidated, the thread of its loop
         /// has not ended, and the kernel had room to watch it.
         public var isValid: Bool { link.isValid }

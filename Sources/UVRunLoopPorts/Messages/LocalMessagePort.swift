@@ -84,7 +84,6 @@ extension UVRunLoop.MessagePort {
             let server = try LocalPortServer.make(listener, limits, hasPolicy: policy != nil)
             let descriptor = server.descriptor
             self.name = name.text
-            self.order = order
             receiver = LocalReceiver(
                 server,
                 claim: claim,
@@ -105,9 +104,6 @@ extension UVRunLoop.MessagePort {
             receiver.releaseHandler()
             PortRegistry.current.forget(receiver.claim)
         }
-
-        /// Its turn among sources that become ready at the same time; lower ones are served first.
-        public let order: Int
 
         /// Whether the port receives messages.
         public var isValid: Bool { link.isValid }

@@ -78,9 +78,6 @@ extension UVRunLoop {
             )
         }
 
-        /// Its turn among sources that become ready at the same time; lower ones are served first.
-        public var order: Int { link.order }
-
         /// Whether the port is valid: it was not invalidated, has not failed, and at most one
         /// direction has ended.
         public var isValid: Bool { link.isValid }

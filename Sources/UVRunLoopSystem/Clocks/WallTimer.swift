@@ -123,12 +123,6 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public var events: SystemEvents<Event> { SystemEvents(self, receiver) }
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// Whether there may still be events.
         public var isValid: Bool { link.isValid }
 

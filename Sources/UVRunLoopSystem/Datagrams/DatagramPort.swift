@@ -194,12 +194,6 @@ extension UVRunLoop {
 
         // MARK: The source
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// Whether the port's socket is open.
         public var isValid: Bool { link.isValid }
 

@@ -103,12 +103,6 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public var changes: SystemEvents<Change> { SystemEvents(self, receiver) }
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// Whether the source still reports changes.
         public var isValid: Bool { link.isValid }
 

@@ -171,12 +171,6 @@ extension UVRunLoop {
             try attempt(.kill) { () throws(UVError) in try child.send(signal) }
         }
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// Whether there are still events to come.
         public var isValid: Bool { link.isValid }
 

@@ -65,12 +65,6 @@ extension UVRunLoop {
             link = receiver.makeLink(order: order, warnsAs: "an offload")
         }
 
-        /// The position among sources that become ready at the same time; lower ones are served
-        /// first.
-        ///
-        /// Numbers of more than 32 bits count as the nearest number of 32 bits.
-        public var order: Int { link.order }
-
         /// Whether the call of the handler is still to come or in progress.
         public var isValid: Bool { link.isValid }
 

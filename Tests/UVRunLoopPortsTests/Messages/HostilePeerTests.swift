@@ -226,6 +226,8 @@ import Testing
                 let remote = try place.remote(replyLimit: 1_000)
                 #expect(throws: error) { try remote.request() }
                 #expect(!remote.isValid)
+                let port: any UVRunLoop.PortSource = remote
+                #expect(!port.isValid)
             }
         }
         thread.join()

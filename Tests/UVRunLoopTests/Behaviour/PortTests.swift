@@ -7,6 +7,24 @@ import UVRunLoop
 
     private func message(_ id: Int32) -> UVRunLoop.PortMessage { UVRunLoop.PortMessage(id: id) }
 
+    @Test func everyKindOfPortIsUsedThroughTheProtocol() throws {
+        try withLoop(.manual) { loop, _ in
+            let pipe = Pipe()
+            let ports: [any UVRunLoop.PortSource] = [
+                UVRunLoop.Port(order: 1) { _, _ in },
+                try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable, order: 2) { _, _ in
+                },
+            ]
+            #expect(ports.map(\.order) == [1, 2])
+            for port in ports {
+                loop.add(port, forMode: .default)
+                #expect(port.isValid)
+                port.invalidate()
+                #expect(!port.isValid && !loop.contains(port, forMode: .default))
+            }
+        }
+    }
+
     // MARK: Delivery
 
     @Test(arguments: DriverKind.allCases)
