@@ -148,7 +148,7 @@ static void give_all_back(void) {
     }
 }
 
-int cuv_signals_watch_forks(void) { return -pthread_atfork(NULL, NULL, give_all_back); }
+void cuv_signals_watch_forks(void) { cuv_at_fork(give_all_back); }
 
 int cuv_signal_open_pending(int signal) {
     sigset_t set;

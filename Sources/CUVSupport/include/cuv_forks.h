@@ -6,10 +6,9 @@
 /// Counts forks from now on: the number grows by one in each forked child.
 ///
 /// In C, because the child of a process with threads may run nothing of the Swift runtime before it
-/// executes a program: a lock of the runtime, which another thread held, would stay locked.
-///
-/// Returns 0, or an error number if there is no memory.
-int cuv_watch_forks(void);
+/// executes a program: a lock of the runtime, which another thread held, would stay locked. Ends the
+/// process if there is no memory for that.
+void cuv_watch_forks(void);
 
 /// Has every forked child call a function; ends the process if there is no memory for that.
 void cuv_at_fork(void (*_Nonnull action)(void));

@@ -136,13 +136,7 @@ struct ItemOwner: ~Copyable, Sendable {
     func waitWhileBusy() {
         var backoff = Backoff()
         while case let found = word.load(ordering: .acquiring), found & Self.busyBit != 0 {
-            require(
-                found & ~Self.invalidBit == Self.busy,
-                """
-                Another thread was changing this object when the process was forked, so the child \
-                cannot use it. Create a new one in the child.
-                """
-            )
+            require(found & ~Self.invalidBit == Self.busy, ForkCount.changeWasInterrupted)
             if !backoff.pause() { sleepBriefly() }
         }
     }

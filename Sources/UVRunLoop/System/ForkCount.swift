@@ -8,10 +8,13 @@ package enum ForkCount {
     /// Registers the counting of forks.
     static func watch() { _ = isWatching }
 
-    private static let isWatching: Void = {
-        require(
-            cuv_watch_forks() == 0,
-            "UVRunLoop could not register a fork handler: out of memory."
-        )
-    }()
+    private static let isWatching: Void = cuv_watch_forks()
+
+    /// The message of a trap.
+    static var changeWasInterrupted: String {
+        """
+        Another thread was changing this object when the process was forked, so the child cannot \
+        use it. Create a new one in the child.
+        """
+    }
 }

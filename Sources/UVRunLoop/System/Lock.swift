@@ -86,13 +86,7 @@ struct Lock: ~Copyable, Sendable {
     /// No critical section takes that long: the thread that holds the lock is one of the parent
     /// that held it during the fork. It does not exist in the child, and its change is half done.
     private borrowing func checkHolderLives() {
-        require(
-            ForkCount.current == 0,
-            """
-            Another thread was changing this object when the process was forked, so the child \
-            cannot use it. Create a new one in the child.
-            """
-        )
+        require(ForkCount.current == 0, ForkCount.changeWasInterrupted)
     }
 
     /// The longest time of one sleep, in nanoseconds.

@@ -124,8 +124,5 @@ private final class SignalRegistry: Sendable {
         return registry.current
     }
 
-    private static let isWatchingForks: Void = {
-        let status = cuv_signals_watch_forks()
-        require(status == 0, "UVRunLoop could not register a fork handler: out of memory.")
-    }()
+    private static let isWatchingForks: Void = cuv_signals_watch_forks()
 }

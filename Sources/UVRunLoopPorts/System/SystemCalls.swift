@@ -39,8 +39,6 @@ extension UVError {
     static let connectionAborted = UVError(rawValue: -ECONNABORTED)
     static let networkUnreachable = UVError(rawValue: -ENETUNREACH)
     static let noAccess = UVError(rawValue: -EACCES)
-    static let noBufferSpace = UVError(rawValue: -ENOBUFS)
-    static let noMemory = UVError(rawValue: -ENOMEM)
     static let noSuchFile = UVError(rawValue: -ENOENT)
     static let notADirectory = UVError(rawValue: -ENOTDIR)
     static let notConnected = UVError(rawValue: -ENOTCONN)
