@@ -53,7 +53,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// Describes the loop's activity and how long it lasts, while something traces it.
     private var tracedWords: [String] {
-        guard LoopTracing.isOn, let word = identity.activity.load()?.word else { return [] }
+        guard LoopTracing.isOn, let word = identity.activity.object?.word else { return [] }
         let time = Duration.milliseconds(max(0, LoopActivity.coarseTime - word.began)).words
         switch word.code {
         case TracedLoop.sleeping: return ["sleeping for \(time)"]

@@ -59,7 +59,7 @@ final class HangWatch: LoopTracer {
     // MARK: The loops' threads
 
     func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
-        guard let activity = loop.identity.activity.load() else { return nil }
+        guard let activity = loop.identity.activity.object else { return nil }
         let watched = Watched(loop: loop, activity: activity, former: activity.word)
         state.withLock { if !$0.isOver { $0.loops.append(watched) } }
         return nil

@@ -96,10 +96,6 @@ extension LoopDriver {
     package var isInsideLibuv: Bool { false }
 }
 
-extension LoopRemote {
-    package var isOnSystemClock: Bool { false }
-}
-
 /// Creates the driver of a loop whose sleep the word coordinates.
 package typealias DriverMaker = @Sendable (WakeState) throws(UVError) -> any LoopDriver
 
@@ -132,4 +128,8 @@ package protocol LoopRemote: AnyObject, Sendable {
 
     /// Stops watching all descriptors before the call returns, because the loop has ended.
     func releaseAll()
+}
+
+extension LoopRemote {
+    package var isOnSystemClock: Bool { false }
 }

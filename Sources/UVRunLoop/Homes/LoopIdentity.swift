@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Which thread of which process a loop belongs to, how its items refer to it, and what tracers
 /// are notified of it.
 struct LoopIdentity: ~Copyable, Sendable {
@@ -13,7 +11,7 @@ struct LoopIdentity: ~Copyable, Sendable {
     /// The name of the loop in descriptions and traps.
     let label = LabelSlot()
     /// The activity of its thread; made when something watches.
-    let activity = AtomicLazyReference<LoopActivity>()
+    let activity = OnceReference<LoopActivity>()
 
     init(home: HomeThread, isMain: Bool) {
         self.home = home

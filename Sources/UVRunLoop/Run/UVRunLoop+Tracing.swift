@@ -140,7 +140,7 @@ extension UVRunLoop {
 
     private func updateTraced(_ local: LocalState) -> TracedLoop {
         let version = LoopTracing.currentVersion
-        let activity = identity.activity.load() ?? identity.activity.storeIfNil(LoopActivity())
+        let activity = identity.activity.object ?? identity.activity.store(LoopActivity())
         activity.setThread()
         let known = local.traced?.known ?? []
         let members = LoopTracing.tracers.map { tracer in
