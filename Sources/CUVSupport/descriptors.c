@@ -53,6 +53,11 @@ int cuv_set_file_flags(int descriptor, int flags) {
     return status >= 0 ? 0 : -errno;
 }
 
+int cuv_may_hide_hang_up(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) != 0 || !(S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode));
+}
+
 int cuv_is_same_file(int one, int other) {
     const int compare_files = 0; // KCMP_FILE
     pid_t process = getpid();

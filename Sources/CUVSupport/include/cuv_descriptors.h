@@ -39,6 +39,10 @@ int cuv_file_flags(int descriptor);
 
 int cuv_set_file_flags(int descriptor, int flags);
 
+// Whether a hang-up of the descriptor may come without EPOLLRDHUP while it is writable: that of a
+// socket does not, and a pipe without readers has an error instead.
+int cuv_may_hide_hang_up(int descriptor);
+
 // Whether two descriptors of this process share an open file.
 //
 // By kcmp(2), which containers may refuse, or else by cuv_share_flags.

@@ -22,6 +22,8 @@ final class UVWatch {
     ///
     /// The kernel would report that forever, so it is masked.
     @safe @exclusivity(unchecked) private var peerIsDone = false
+    /// Whether libuv may hide a hang-up of the descriptor while it is writable.
+    private lazy var mayHideHangUp = cuv_may_hide_hang_up(descriptor) != 0
 
     init(
         _ descriptor: CInt,
@@ -112,13 +114,16 @@ final class UVWatch {
     ///
     /// It reports a bare hang-up as every event asked for, an error as a closed descriptor, and a
     /// hang-up together with other events not at all. Where one of these is possible, the kernel is
-    /// queried again when the report is taken.
+    /// queried again when the report is taken. A socket's hang-up comes with a disconnection; that of
+    /// a terminal whose other side was closed does not, and the terminal stays writable.
     private func noteReady(uv events: CInt) {
         let events = UInt32(bitPattern: events)
         var readiness = Events()
         if events & UV_READABLE.rawValue != 0 { readiness.insert(.readable) }
         if events & UV_WRITABLE.rawValue != 0 { readiness.insert(.writable) }
-        noteReady(readiness, mayHaveEnded: events & UV_DISCONNECT.rawValue != 0)
+        let isDisconnected = events & UV_DISCONNECT.rawValue != 0
+        let mayHaveEnded = isDisconnected || (readiness.contains(.writable) && mayHideHangUp)
+        noteReady(readiness, mayHaveEnded: mayHaveEnded)
     }
 
     /// Records that libuv has stopped to watch the descriptor, because of an error.

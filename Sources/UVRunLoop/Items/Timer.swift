@@ -319,6 +319,10 @@ extension UVRunLoop {
         /// is invalid.
         @discardableResult
         package func setNextFireDate(_ date: Instant) -> Instant? {
+            // Read before the timer is busy, so that other threads wait for less.
+            let dateHere =
+                owner.location == .nowhere
+                ? UVRunLoop.currentTime(notBefore: date.nanoseconds) : nil
             let set = owner.withLock { loop, engine -> Int64? in
                 guard isValid else { return nil }
                 let date = loop.time(notBefore: date.nanoseconds)
@@ -326,7 +330,7 @@ extension UVRunLoop {
                 return date
             } nowhere: {
                 guard isValid else { return nil }
-                let date = UVRunLoop.currentTime(notBefore: date.nanoseconds)
+                let date = dateHere ?? UVRunLoop.currentTime(notBefore: date.nanoseconds)
                 restart(at: date)
                 return date
             } afterwards: { loop in

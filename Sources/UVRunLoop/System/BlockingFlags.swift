@@ -25,9 +25,52 @@ package enum BlockingFlags {
         let file: FileNumber
     }
 
+    /// The descriptors in use with one file number.
+    ///
+    /// All eventfds have the same one, for example, and so have all timerfds.
+    private struct FileUses {
+        /// How many were blocking; each has an open file description of its own.
+        var blockingCount = 0
+        /// Those that were not, each of which may share the description of one that was.
+        var others: Set<CInt> = []
+
+        var isEmpty: Bool { blockingCount == 0 && others.isEmpty }
+
+        mutating func insert(_ descriptor: CInt, wasBlocking: Bool) {
+            if wasBlocking { blockingCount += 1 } else { others.insert(descriptor) }
+        }
+
+        mutating func remove(_ descriptor: CInt, wasBlocking: Bool) {
+            if wasBlocking { blockingCount -= 1 } else { others.remove(descriptor) }
+        }
+    }
+
     private struct State {
         var uses: [CInt: Use] = [:]
-        var descriptors: [FileNumber: Set<CInt>] = [:]
+        var files: [FileNumber: FileUses] = [:]
+
+        mutating func insert(_ descriptor: CInt, _ use: Use) {
+            uses[descriptor] = use
+            files[use.file, default: FileUses()].insert(descriptor, wasBlocking: use.wasBlocking)
+        }
+
+        mutating func remove(_ descriptor: CInt, _ use: Use) {
+            uses[descriptor] = nil
+            files[use.file]?.remove(descriptor, wasBlocking: use.wasBlocking)
+            if files[use.file]?.isEmpty == true { files[use.file] = nil }
+        }
+
+        /// Leaves it to another descriptor of the same description to restore the flag.
+        ///
+        /// - Returns: `false` if none is in use.
+        mutating func passOn(_ descriptor: CInt, _ use: Use) -> Bool {
+            let heir = files[use.file]?.others.first { cuv_is_same_file($0, descriptor) != 0 }
+            guard let heir, var inherited = uses[heir] else { return false }
+            remove(heir, inherited)
+            inherited.wasBlocking = true
+            insert(heir, inherited)
+            return true
+        }
     }
 
     /// The state of this process; a parent restores what it has changed itself.
@@ -46,13 +89,12 @@ package enum BlockingFlags {
             let flags = try accepted(cuv_file_flags(descriptor))
             // A file that was already non-blocking has nothing to restore: nothing is kept for the
             // many sockets of a server.
-            if flags & O_NONBLOCK != 0, state.descriptors.isEmpty { return }
+            if flags & O_NONBLOCK != 0, state.files.isEmpty { return }
             let file = try FileNumber(of: descriptor)
             let wasBlocking = flags & O_NONBLOCK == 0
-            if !wasBlocking, state.descriptors[file] == nil { return }
+            if !wasBlocking, state.files[file] == nil { return }
             if wasBlocking { try accepted(cuv_set_file_flags(descriptor, flags | O_NONBLOCK)) }
-            state.uses[descriptor] = Use(count: 1, wasBlocking: wasBlocking, file: file)
-            state.descriptors[file, default: []].insert(descriptor)
+            state.insert(descriptor, Use(count: 1, wasBlocking: wasBlocking, file: file))
         }
     }
 
@@ -66,18 +108,12 @@ package enum BlockingFlags {
         state.withLock { state in
             state.uses[descriptor]?.count -= 1
             guard let use = state.uses[descriptor], use.count == 0 else { return }
-            let others = state.descriptors[use.file, default: []].subtracting([descriptor])
-            state.uses[descriptor] = nil
-            state.descriptors[use.file] = others.isEmpty ? nil : others
+            state.remove(descriptor, use)
             guard use.wasBlocking, isSameFile ?? ((try? FileNumber(of: descriptor)) == use.file)
             else {
                 return
             }
-            if let other = others.first(where: { cuv_is_same_file($0, descriptor) != 0 }) {
-                state.uses[other]?.wasBlocking = true
-            } else {
-                makeBlocking(descriptor)
-            }
+            if !state.passOn(descriptor, use) { makeBlocking(descriptor) }
         }
     }
 

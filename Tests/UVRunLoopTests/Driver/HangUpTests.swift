@@ -28,6 +28,36 @@ import Testing
         }
     }
 
+    /// The kernel reports it as writable and hung up, and libuv as writable.
+    @Test func aTerminalWhoseOtherSideWasClosedIsAHangUpAlsoWhileItIsWritable() throws {
+        try withCountedLoop { loop, _ in
+            let (near, far) = terminal()
+            defer { close(near) }
+            let log = EventLog()
+            let writer = try UVRunLoop.DescriptorSource(near, events: .writable) { _, events in
+                guard events.contains(.hangUp) else { return }
+                log.note("\(events)")
+                loop.stop()
+            }
+            let watcher = try noting(log, near, .hangUp)
+            for source in [writer, watcher] { loop.add(source, forMode: .default) }
+            close(far)
+            // A process that another test starts may hold the closed side for a moment.
+            #expect(loop.run(mode: .default, for: .seconds(10)) == .stopped)
+            loop.run(mode: .default, for: .milliseconds(5))
+            #expect(Set(log.entries) == ["[writable, hangUp]", "hangUp"])
+            #expect(log.entries.count == 2)
+            for source in [writer, watcher] { source.invalidate() }
+        }
+    }
+
+    private func terminal() -> (near: CInt, far: CInt) {
+        var (near, far): (CInt, CInt) = (-1, -1)
+        precondition(openpty(&near, &far, nil, nil, nil) == 0, "There is no terminal.")
+        for end in [near, far] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (near, far)
+    }
+
     @Test func anErrorIsToldAgainToASourceThatIsAddedAgainByItsHandler() throws {
         try withCountedLoop { loop, _ in
             let pipe = Pipe()

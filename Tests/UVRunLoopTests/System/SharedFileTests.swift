@@ -1,3 +1,4 @@
+import CUVSupport
 import Glibc
 import TestSupport
 import Testing
@@ -22,6 +23,36 @@ import Testing
             #expect(isNonBlocking(twin))
             sources[1].invalidate()
             #expect(!isNonBlocking(twin))
+        }
+    }
+
+    /// All eventfds have one device and inode.
+    @Test(arguments: [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]])
+    func filesOfOneNumberAreRestoredEachWithItsLastDescriptor(order: [Int]) throws {
+        try withLoop(.uv) { loop, _ in
+            let events = (0..<3).map { _ in cuv_event_create() }
+            for event in events { _ = fcntl(event, F_SETFL, 0) }
+            // The last one was never blocking.
+            let descriptors = events + [dup(events[1]), cuv_event_create()]
+            defer { for descriptor in descriptors { close(descriptor) } }
+            let sources = try descriptors.map { descriptor in
+                try UVRunLoop.DescriptorSource(descriptor, events: .readable) { _, _ in }
+            }
+            for source in sources { loop.add(source, forMode: .default) }
+            loop.run(mode: .default, for: .zero)
+            #expect(descriptors.allSatisfy(isNonBlocking))
+            var left = Set(0..<4)
+            for index in order {
+                sources[index].invalidate()
+                left.remove(index)
+                let twins = left.isDisjoint(with: [1, 3]) ? [] : [1, 3]
+                #expect(isNonBlocking(descriptors[4]))
+                for other in 0..<4 {
+                    let isWatched = left.contains(other) || twins.contains(other)
+                    #expect(isNonBlocking(descriptors[other]) == isWatched)
+                }
+            }
+            sources[4].invalidate()
         }
     }
 
