@@ -2,7 +2,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// The loop in one line: its label, and what it is doing.
     ///
     /// > Threading: Any thread.
-    public var description: String { line.with(activityWords).text }
+    public var description: String { line.text }
 
     /// The loop, what it is doing, and its modes with their items and next dates.
     ///
@@ -18,11 +18,12 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
         let now = time
         let listings = contents.withEngine { $0.listings }
         let modes = listings.flatMap { Self.lines(of: $0, now: now) }
-        return ([line.with(activityWords).text(with: self)] + modes + workLines)
-            .joined(separator: "\n")
+        return ([line.text(with: self)] + modes + workLines).joined(separator: "\n")
     }
 
-    private var line: ObjectLine { ObjectLine(kind: "UVRunLoop", label: ownName) }
+    private var line: ObjectLine {
+        ObjectLine(kind: "UVRunLoop", label: ownName, facts: [activityWords])
+    }
 
     // MARK: What it is doing
 

@@ -366,11 +366,6 @@ import Testing
 }
 
 extension UVRunLoop {
-    /// Queues a job that does something: the first of a task that prefers the loop.
-    fileprivate func queueJob(_ body: @escaping @Sendable () -> Void) {
-        Task(executorPreference: taskExecutor) { body() }
-    }
-
     /// Queues a job of an actor.
     fileprivate func queueJob(of actor: Pinned, _ body: @escaping @Sendable () -> Void) {
         _ = Task.immediate(executorPreference: nil) { await actor.whileIsolated { _ in body() } }

@@ -49,6 +49,29 @@ import Testing
         thread.joinInTask()
     }
 
+    @Test func jobsThatHaveNotBegunAtTheLimitOfAStopArePerformedLate() throws {
+        let thread = try startLoopThread()
+        let (isBusy, goOn, isPerformed) = (Signal(), Signal(), Signal())
+        let log = EventLog()
+        thread.runLoop.perform {
+            isBusy.send()
+            goOn.wait()
+        }
+        isBusy.wait()
+        for _ in 0..<3 {
+            thread.runLoop.queueJob {
+                log.note(threadName())
+                isPerformed.send()
+            }
+        }
+        thread.stop(limit: .milliseconds(1))
+        usleep(2_000)
+        goOn.send()
+        thread.join()
+        isPerformed.wait(times: 3)
+        #expect(log.entries == Array(repeating: "late-jobs", count: 3))
+    }
+
     @Test func endsUnderFireLoseNoJob() async throws {
         for _ in 0..<50 {
             let thread = try startLoopThread()

@@ -15,20 +15,16 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
     private var line: ObjectLine {
         // The lock of a parent's loop may never be released in this process.
         guard owner.location.isInThisProcess else {
-            var line = ObjectLine(kind: "Timer", label: label)
-            line.facts = ["in a loop of the process that forked this one"]
-            return line
+            let fact = "in a loop of the process that forked this one"
+            return ObjectLine(kind: "Timer", label: label, facts: [fact])
         }
         let now = loop?.time ?? UVRunLoop.currentInstant.nanoseconds
         return line(owner.withLock { TimerFacts(self) }, now: now)
     }
 
     func line(_ facts: TimerFacts, now: Int64) -> ObjectLine {
+        guard isValid else { return ObjectLine(kind: "Timer", label: label, facts: ["invalid"]) }
         var line = ObjectLine(kind: "Timer", label: label)
-        guard isValid else {
-            line.facts = ["invalid"]
-            return line
-        }
         if facts.isBeingCalled { line.facts.append("firing") }
         line.facts.append(Self.words(for: facts.date, now: now))
         if let interval = facts.period {

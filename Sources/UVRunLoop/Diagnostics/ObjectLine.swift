@@ -7,13 +7,6 @@ struct ObjectLine {
     /// `Timer "poll": in 1.2 s, every 500 ms`, in one line whatever the label is.
     var text: String { line(name) }
 
-    /// The line with one fact more.
-    func with(_ fact: String) -> ObjectLine {
-        var line = self
-        line.facts.append(fact)
-        return line
-    }
-
     /// The same, with the object's address.
     func text(with object: AnyObject) -> String {
         line("\(name) \(Self.address(of: object))")

@@ -76,23 +76,3 @@ enum EnvironmentRecorder {
         }
     }
 }
-
-/// The recordings of this process that have not ended, which end when the program exits.
-///
-/// A forked child has none: its parent writes the files.
-enum OpenRecordings {
-    private static let recordings = GuardedPerProcess<[Recording]> { [] }
-
-    static func add(_ recording: Recording) {
-        _ = isWatchingExit
-        recordings.withLock { $0.append(recording) }
-    }
-
-    static func remove(_ recording: Recording) {
-        recordings.withLock { $0.removeAll { $0 === recording } }
-    }
-
-    private static let isWatchingExit: Void = ThisProcess.atExit {
-        for recording in OpenRecordings.recordings.withLock(\.self) { recording.end() }
-    }
-}

@@ -32,14 +32,20 @@ final class Recording: LoopTracer {
         let recording = Recording(try TraceFile(path: path))
         try recording.thread.start("recorder") { recording.writeAll() }
         LoopTracing.add(recording)
-        OpenRecordings.add(recording)
+        _ = endsAtExit
         return recording
+    }
+
+    /// Has the recordings that have not ended do so when the program exits.
+    ///
+    /// A forked child has none: its parent writes the files.
+    private static let endsAtExit: Void = ThisProcess.atExit {
+        for case let recording as Recording in LoopTracing.tracers { recording.end() }
     }
 
     /// Ends, and returns when everything is written.
     func end() {
         guard thread.isOfThisProcess else { return }
-        OpenRecordings.remove(self)
         LoopTracing.remove(self)
         thread.end()
         // A loop keeps its track until it notices the change, and the track the loop.

@@ -27,20 +27,13 @@ struct ModeCalls {
 
     private var lines: [Line] = []
 
-    /// Makes a call of `schedule` due for a mode that the source has joined, unless it is already.
-    mutating func join(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) {
-        let index = index(of: mode, of: loop) ?? lines.count
-        if index == lines.count { lines.append(Line(loop: loop, mode: mode)) }
-        if !lines[index].isScheduled { add(.schedule, to: index) }
-    }
-
-    /// Makes a call of `cancel` due for a mode that the source has left, if `schedule` was before.
-    mutating func leave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) {
-        guard let index = index(of: mode, of: loop), lines[index].isScheduled else { return }
-        add(.cancel, to: index)
-    }
-
-    private mutating func add(_ kind: Kind, to index: Int) {
+    /// Makes a call due for a mode that the source has joined or left, unless it is already, or was
+    /// the latest.
+    mutating func add(_ kind: Kind, _ mode: UVRunLoop.Mode, of loop: UVRunLoop) {
+        let known = index(of: mode, of: loop)
+        guard (kind == .schedule) != known.map({ lines[$0].isScheduled }) ?? false else { return }
+        let index = known ?? lines.count
+        if known == nil { lines.append(Line(loop: loop, mode: mode)) }
         lines[index].isScheduled = kind == .schedule
         lines[index].due.append(kind)
         if lines[index].caller == nil { lines[index].caller = .current }
@@ -78,13 +71,13 @@ extension UVRunLoop.Source {
     /// Makes calls of `schedule` due for modes that the source has joined.
     func didJoin(_ modes: [UVRunLoop.Mode], of loop: UVRunLoop, _ state: inout State) {
         guard hasModeHandlers else { return }
-        for mode in modes { state.modeCalls.join(mode, of: loop) }
+        for mode in modes { state.modeCalls.add(.schedule, mode, of: loop) }
     }
 
     /// Makes calls of `cancel` due for modes that the source has left.
     func didLeave(_ modes: [UVRunLoop.Mode], of loop: UVRunLoop, _ state: inout State) {
         guard hasModeHandlers else { return }
-        for mode in modes { state.modeCalls.leave(mode, of: loop) }
+        for mode in modes { state.modeCalls.add(.cancel, mode, of: loop) }
     }
 
     /// Makes the calls of `schedule` and `cancel` that the calling thread has made due.

@@ -80,15 +80,18 @@ final class PortQueue: TypedPortReceiver {
         return receiveMore(port: port) { exchange(&isFirst, with: false) }
     }
 
-    /// Delivers messages in a loop that looks up the handler once.
+    /// Delivers a series of messages; looks up the handler once.
     func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
         guard let body = handler?.current else { return tellTask(wasHandled: false) }
         var result = ServeResult(wasHandled: false, hasMore: true)
+        var sendersAreTold = true
+        defer { if !sendersAreTold { inbox.tellSenders() } }
         while result.hasMore, port.isValid, mayGoOn() {
             switch takeForHandler() {
             case .message(let message, let left):
                 // Before the call, which may take long: there is room already.
-                tellSendersPeriodically(left)
+                sendersAreTold = !result.wasHandled || isTimeToTellSenders(left)
+                if sendersAreTold { inbox.tellSenders() }
                 body(port, message)
                 result.wasHandled = true
                 result.hasMore = left > 0 || inbox.hasMore()
@@ -122,11 +125,12 @@ final class PortQueue: TypedPortReceiver {
         ServeResult(wasHandled: arrivals.deliver(()) || wasHandled)
     }
 
-    /// Wakes blocked senders twice per batch.
+    /// Whether to wake blocked senders within a series of messages, with so many left in the batch.
     ///
-    /// Waking them for every message would cost a thread switch for each.
-    private func tellSendersPeriodically(_ left: Int) {
-        if left == 0 || left == inbox.capacity / 2 { inbox.tellSenders() }
+    /// They are woken for its first message, when it has ended, and twice per batch: to wake them
+    /// for every message would cost a thread switch for each.
+    private func isTimeToTellSenders(_ left: Int) -> Bool {
+        left == 0 || left == inbox.capacity / 2
     }
 
     func wakeBlockedSenders() { inbox.tellSenders() }

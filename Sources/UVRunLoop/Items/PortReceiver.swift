@@ -55,8 +55,9 @@ package protocol PortReceiver: AnyObject, Sendable {
 
     /// Wakes the senders that wait for room; only for a port without a descriptor.
     ///
-    /// They are woken because there is room (`LocalState.receiverToUnblock` says when), or because
-    /// the port has joined a loop, on whose thread none may wait.
+    /// Called when the port's handler runs the loop, in which the senders may be waited for, and
+    /// when the port has joined a loop, on whose thread none may wait. Otherwise the receiver wakes
+    /// them itself.
     func wakeBlockedSenders()
 
     /// Releases the port's handler; the port is invalid.

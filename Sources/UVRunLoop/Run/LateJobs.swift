@@ -66,11 +66,7 @@ struct LateJob: Sendable {
     let taskExecutor: LoopTaskExecutor
 
     func perform() {
-        switch (entry.context, loop) {
-        case (.actor, let loop?): entry.job.run(isolatedTo: loop)
-        case (.actorInTask, let loop?):
-            entry.job.run(isolatedTo: loop, preferring: taskExecutor)
-        default: entry.job.run(preferring: taskExecutor)
-        }
+        guard let loop else { return entry.job.run(preferring: taskExecutor) }
+        loop.perform(entry)
     }
 }

@@ -26,13 +26,6 @@ final class LocalState {
     @safe @exclusivity(unchecked) var servedPort = false
     /// The in-process port whose handler is innermost on the stack.
     @safe @exclusivity(unchecked) var receiverBeingCalled: (any PortReceiver)?
-    /// The in-process port that was served last and has messages left, until the senders that wait
-    /// for room in it are woken.
-    ///
-    /// They are, before the loop serves another port, fires timers, sleeps, begins or ends a run,
-    /// and after a pass that serves no port. Waking them for every message would cost a thread
-    /// switch for each.
-    @safe @exclusivity(unchecked) var receiverToUnblock: (any PortReceiver)?
     /// How the latest run began, if the next one may begin the same way.
     @safe @exclusivity(unchecked) var latestBeginning = Run.Beginning()
     /// Reused storage for batches of sources.

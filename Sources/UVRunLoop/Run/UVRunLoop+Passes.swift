@@ -15,7 +15,6 @@ extension UVRunLoop {
         // A handler on the stack may wait for senders that wait for room in a port, by running the
         // loop again and again, even in an empty mode.
         run.local.receiverBeingCalled?.wakeBlockedSenders()
-        wakeBlockedSenders(run.local)
         guard begin(&run, in: mode) else {
             if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }
             reclaim(run.local)
@@ -28,7 +27,6 @@ extension UVRunLoop {
         let outerRun = runState.begin(isNested: isNested)
 
         var result = LoopTracing.isOn ? tracedPasses(&run, in: mode) : makePasses(&run)
-        wakeBlockedSenders(run.local)
         let wasStopped = runState.end(restoring: outerRun)
         if wasStopped || runState.isStoppedForGood { result = .stopped }
         run.local.nestingLevel = run.local.nestingLevel - 1
@@ -88,7 +86,6 @@ extension UVRunLoop {
         let outcome = mayHaveEvent(&run) ? process(pendingEvent(&run), &run) : PassOutcome()
         // Runs nested in a handler have stored their own value.
         run.local.servedPort = outcome.servedPort
-        if !outcome.servedPort { wakeBlockedSenders(run.local) }
         performBlocks(&run)
         run.isInFirstPass = false
         return decide(&run, handledSource: performedSource || outcome.handledPort)
@@ -145,7 +142,6 @@ extension UVRunLoop {
         case .port(let delivery): return serveAsEvent(delivery, &run)
         case .timers(let first):
             run.local.servedPort = false
-            wakeBlockedSenders(run.local)
             // If all put their requests off to a later pass, none of them was the event.
             return fireTimers(from: first, &run) ? PassOutcome() : serveReadyPort(&run)
         case .nothing: return PassOutcome()

@@ -6,31 +6,21 @@ extension UVRunLoop {
     /// - Returns: Whether the port handled it.
     @inline(__always)
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
-        if let previous = run.local.receiverToUnblock, previous !== delivery.port.link.receiver {
-            wakeBlockedSenders(run.local)
-        }
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
         if isFinal { Self.takeOut(delivery.port.link) }
-        let mayBlockSenders = delivery.port.link.mayBlockSenders
-        let result =
-            LoopTracing.isOn
-            ? callTraced(delivery, mayBlockSenders, &run) : call(delivery, mayBlockSenders, &run)
+        let result = LoopTracing.isOn ? callTraced(delivery, &run) : call(delivery, &run)
         run.discardClockReading()
         if isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isStillInLoop = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isStillInLoop { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
-        if mayBlockSenders { endServing(delivery.port.link.receiver, hasMore: hasMore, run.local) }
         return result.wasHandled
     }
 
     @inline(__always)
-    func call(
-        _ delivery: borrowing Engine.Delivery,
-        _ mayBlockSenders: Bool,
-        _ run: inout Run
-    ) -> ServeResult {
-        mayBlockSenders ? callOutReleasingSenders(delivery, &run) : callOut(delivery, &run)
+    func call(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
+        delivery.port.link.mayBlockSenders
+            ? callOutReleasingSenders(delivery, &run) : callOut(delivery, &run)
     }
 
     /// Calls a port whose senders may wait for room; a run nested in the call lets them go on.
@@ -63,28 +53,6 @@ extension UVRunLoop {
             wasHandled: result.wasHandled || further.wasHandled,
             hasMore: further.hasMore
         )
-    }
-
-    /// Wakes the senders that wait for room in a port that was served: at once if it has no more
-    /// messages, otherwise as soon as the loop does anything but serve it.
-    private func endServing(_ receiver: any PortReceiver, hasMore: Bool, _ local: LocalState) {
-        guard !hasMore else { return local.receiverToUnblock = receiver }
-        if local.receiverToUnblock != nil { local.receiverToUnblock = nil }
-        receiver.wakeBlockedSenders()
-    }
-
-    /// Wakes the senders that wait for room in the port that was served last, unless that was done
-    /// since.
-    @inline(__always)
-    func wakeBlockedSenders(_ local: LocalState) {
-        if local.receiverToUnblock != nil { wakeThoseBlocked(local) }
-    }
-
-    @inline(never)
-    private func wakeThoseBlocked(_ local: LocalState) {
-        let receiver = local.receiverToUnblock
-        local.receiverToUnblock = nil
-        receiver?.wakeBlockedSenders()
     }
 }
 

@@ -21,7 +21,6 @@ extension UVRunLoop {
                 if polledPortCount != run.watchedPortCount { poll(&run) }
                 return
             case .sleep(let sleep):
-                wakeBlockedSenders(run.local)
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { tracedSleepEnded(since: began) }

@@ -62,12 +62,8 @@ extension UVRunLoop {
     }
 
     @inline(never)
-    func callTraced(
-        _ delivery: borrowing Engine.Delivery,
-        _ mayBlockSenders: Bool,
-        _ run: inout Run
-    ) -> ServeResult {
-        tracedCall(.port, delivery.port.object, 0) { call(delivery, mayBlockSenders, &run) }
+    func callTraced(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
+        tracedCall(.port, delivery.port.object, 0) { call(delivery, &run) }
     }
 
     @inline(never)

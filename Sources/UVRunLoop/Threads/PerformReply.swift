@@ -3,61 +3,47 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
     typealias Body = @Sendable () throws -> Value
     typealias Outcome = Result<Value, any Error>
 
-    /// The thread that changes it from waiting decides whether the body runs.
+    /// The first thread to change it from waiting decides whether the body runs, and the first
+    /// outcome counts.
     private enum Stage {
         case waiting(Body)
         case begun
-        case givenUp(UVRunLoop.PerformError)
+        case settled(Outcome)
+
+        var hasBegun: Bool { if case .begun = self { true } else { false } }
+        var outcome: Outcome? { if case .settled(let outcome) = self { outcome } else { nil } }
     }
 
-    private let stage: Guarded<Stage>
-    private let result = ConditionGuarded<Outcome?>(nil)
+    private let stage: ConditionGuarded<Stage>
 
-    init(_ body: @escaping Body) { stage = Guarded(.waiting(body)) }
+    init(_ body: @escaping Body) { stage = ConditionGuarded(.waiting(body)) }
 
     /// Performs the request.
     func perform() {
-        if let result = performOnce() { settle(result) }
+        if let outcome = performOnce() { settle { _ in outcome } }
     }
 
     /// The body and its captures are released before the waiting thread is woken.
     private func performOnce() -> Outcome? {
-        guard case .waiting(let body) = leaveWaiting(for: .begun) else { return nil }
+        let former = stage.withLock { stage -> Stage in
+            guard case .waiting = stage else { return stage }
+            return exchange(&stage, with: .begun)
+        }
+        guard case .waiting(let body) = former else { return nil }
         return Result { try body() }
     }
 
-    func giveUp(_ error: UVRunLoop.PerformError) {
-        let former = leaveWaiting(for: .givenUp(error))
-        settle(.failure(error))
+    func giveUp(_ error: UVRunLoop.PerformError) { settle { _ in .failure(error) } }
+
+    /// Ends the wait, unless it has ended.
+    private func settle(_ outcome: (Stage) -> Outcome) {
+        let former = stage.withLock { stage -> Stage? in
+            if case .settled = stage { return nil }
+            return exchange(&stage, with: .settled(outcome(stage)))
+        }
+        if former != nil { stage.wakeAll() }
         // Released last: a capture's end may take long.
         withExtendedLifetime(former) {}
-    }
-
-    /// Ends the wait at its limit.
-    private func giveUpAtLimit() {
-        let former = leaveWaiting(for: .givenUp(.timedOut(hasBegun: false)))
-        switch former {
-        case .waiting: settle(.failure(UVRunLoop.PerformError.timedOut(hasBegun: false)))
-        case .begun: settle(.failure(UVRunLoop.PerformError.timedOut(hasBegun: true)))
-        case .givenUp(let error): settle(.failure(error))
-        }
-    }
-
-    /// Changes the stage of a request that waits; returns the stage before.
-    private func leaveWaiting(for next: Stage) -> Stage {
-        stage.withLock { stage in
-            guard case .waiting = stage else { return stage }
-            return exchange(&stage, with: next)
-        }
-    }
-
-    private func settle(_ outcome: Outcome) {
-        let isFirst = result.withLock { result in
-            guard result == nil else { return false }
-            result = outcome
-            return true
-        }
-        if isFirst { result.wakeAll() }
     }
 
     /// Waits for the result.
@@ -68,12 +54,12 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
     /// - Returns: What the body has returned.
     /// - Throws: The body's error, or why there is no result.
     func wait(until date: Int64, withdraw: () -> Void) throws -> Value {
-        if let result = result.wait(until: date, for: \.self) { return try result.get() }
+        if let outcome = stage.wait(until: date, for: \.outcome) { return try outcome.get() }
         withdraw()
-        giveUpAtLimit()
-        guard let result = result.withLock({ $0 }) else {
-            fail("Bug in UVRunLoop: a wait ended without a result.")
+        settle { .failure(UVRunLoop.PerformError.timedOut(hasBegun: $0.hasBegun)) }
+        guard let outcome = stage.withLock(\.outcome) else {
+            fail("Bug in UVRunLoop: a wait ended without an outcome.")
         }
-        return try result.get()
+        return try outcome.get()
     }
 }

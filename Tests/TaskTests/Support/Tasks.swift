@@ -80,6 +80,13 @@ extension Signal {
     func waitInTask() { wait() }
 }
 
+extension UVRunLoop {
+    /// Queues a job that does something: the first of a task that prefers the loop.
+    func queueJob(_ body: @escaping @Sendable () -> Void) {
+        Task(executorPreference: taskExecutor) { body() }
+    }
+}
+
 /// Waits for one element of a sequence.
 func first<Sequence: AsyncSequence>(
     of sequence: Sequence

@@ -97,49 +97,103 @@ import UVRunLoop
         sender.join()
     }
 
-    /// What the loop does after it has served a port that has messages left.
+    /// What is called when a port was served that has messages left, and the sender waits: another
+    /// item, or the port's own handler, which has one of the messages.
     enum Next: CaseIterable {
+        case itself, block, blockThatRunsTheLoop, source, observer
         case timer, timerThatRunsTheLoop, otherPort
+
+        var runsTheLoop: Bool { self == .blockThatRunsTheLoop || self == .timerThatRunsTheLoop }
     }
 
     @Test(arguments: Next.allCases)
-    func aHandlerThatIsCalledNextFindsThatSendersWereToldOfTheRoomThereIs(next: Next) {
+    func aHandlerFindsThatSendersWereToldOfTheRoomThereIs(next: Next) {
         withLoop(.uv) { loop, _ in
-            let inner = UVRunLoop.Mode(rawValue: "inner")
-            let far = UVRunLoop.Timer(after: .seconds(1_000), handler: { _ in })
-            loop.add(far, forMode: inner)
-            let wasSent = Box(false)
-            withSenderThatWaits(in: loop, handler: { _ in }) { port, isSent in
+            let empty = UVRunLoop.Mode(rawValue: "empty")
+            let whenServed = Box<(() -> Void)?>(nil)
+            let wasSent = Box<Bool?>(nil)
+            withSenderThatWaits(in: loop) { _ in
+                exchange(&whenServed.value, with: nil)?()
+            } _: { port, isSent in
                 let awaitSender = {
                     let end = SuspendingClock.now + .seconds(60)
                     while !isSent(), .now < end {
-                        if next == .timerThatRunsTheLoop {
-                            loop.run(mode: inner, for: .milliseconds(10))
+                        if next.runsTheLoop {
+                            loop.run(mode: empty, for: .zero)
                         } else {
                             usleep(1_000)
                         }
                     }
                     wasSent.value = isSent()
                     port.invalidate()
+                    loop.stop()
                 }
-                // The first pass serves the port, which was ready first.
                 let timer = UVRunLoop.Timer(after: .zero) { _ in awaitSender() }
+                let source = UVRunLoop.Source { _ in awaitSender() }
+                let observer = UVRunLoop.Observer(activities: .beforeTimers, repeats: false) {
+                    _,
+                    _ in
+                    awaitSender()
+                }
                 let other = UVRunLoop.Port { other, _ in
                     awaitSender()
                     other.invalidate()
                 }
-                if next == .otherPort {
+                // The first pass serves the port, which was ready first.
+                switch next {
+                case .itself: whenServed.value = awaitSender
+                case .block, .blockThatRunsTheLoop:
+                    whenServed.value = { loop.performLocally { awaitSender() } }
+                case .source:
+                    loop.add(source, forMode: .default)
+                    whenServed.value = { source.signal() }
+                case .observer: whenServed.value = { loop.add(observer, forMode: .default) }
+                case .timer, .timerThatRunsTheLoop: loop.add(timer, forMode: .default)
+                case .otherPort:
                     loop.add(other, forMode: .default)
                     _ = other.send(message(1))
-                } else {
-                    loop.add(timer, forMode: .default)
                 }
-                loop.run(for: nil)
+                // The sender may stop the loop before the item is called.
+                while wasSent.value == nil { loop.run(for: nil) }
                 other.invalidate()
+                observer.invalidate()
+                source.invalidate()
                 timer.invalidate()
             }
-            #expect(wasSent.value)
-            far.invalidate()
+            #expect(wasSent.value == true)
+        }
+    }
+
+    @Test func aBlockAfterSeveralMessagesFindsThatSendersWereToldOfTheRoomThereIs() {
+        withLoop(.uv) { loop, _ in
+            let sent = Atomic<Int>(0)
+            let awaitSent = { (count: Int) in
+                let end = SuspendingClock.now + .seconds(60)
+                while sent.load(ordering: .acquiring) < count, .now < end { sched_yield() }
+            }
+            let (served, seen) = (Box(0), Box(0))
+            let port = UVRunLoop.Port(capacity: 8) { port, _ in
+                served.value += 1
+                // The sender was woken for the first message, and waits again.
+                if served.value == 2 { awaitSent(2) }
+                guard served.value == 3 else { return }
+                loop.performLocally {
+                    awaitSent(3)
+                    seen.value = sent.load(ordering: .acquiring)
+                    port.invalidate()
+                }
+            }
+            loop.add(port, forMode: .default)
+            for id in Int32(0)..<8 { _ = port.send(message(id)) }
+            let sender = startThread { [port] in
+                for id in Int32(8)..<11 where port.send(UVRunLoop.PortMessage(id: id)) {
+                    sent.add(1, ordering: .releasing)
+                }
+            }
+            usleep(20_000)
+            loop.run(for: nil)
+            #expect(seen.value == 3)
+            sender.join()
         }
     }
 
