@@ -14,7 +14,7 @@ extension UVRunLoop {
         } afterwards: { loop in
             loop.contentsDidChange()
         }
-        _ = consume last
+        withExtendedLifetime(last) {}
         if !isAtHome { timer.releaseCallAtHome() }
     }
 

@@ -98,6 +98,6 @@ extension UVRunLoop.Timer {
     private func releaseCall() {
         var last: TimerCall?
         owner.withLock { takeCall(&last) }
-        _ = consume last
+        withExtendedLifetime(last) {}
     }
 }

@@ -20,7 +20,8 @@ extension UVRunLoop {
 
     /// Ends a timer's call.
     ///
-    /// The end of a call and the start of the next, or the end of the batch, share one lock.
+    /// The end of a call and the start of the next, or the end of the batch, share one lock, unless
+    /// user code may run between them, because a handler is released: it may change what is next.
     ///
     /// - Returns: The next timer of the batch.
     @inline(__always)
@@ -30,12 +31,27 @@ extension UVRunLoop {
         let following = withEngine { engine -> Engine.Firing? in
             let now = firing.timer.repeats ? run.now(by: waker) : nil
             end = endCall(of: firing.timer, now: now, &engine)
-            let following = takeNext(&run, &engine)
-            if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
+            return end.mayRunUserCode ? nil : takeNextOrEnd(&run, &engine, &displaced)
+        }
+        guard end.complete(firing.timer) else {
+            if displaced != nil { run.discardClockReading() }
             return following
         }
-        // Releasing a handler may run user code.
-        if end.complete(firing.timer) || displaced != nil { run.discardClockReading() }
+        run.discardClockReading()
+        let next = withEngine { takeNextOrEnd(&run, &$0, &displaced) }
+        if displaced != nil { run.discardClockReading() }
+        return next
+    }
+
+    /// Takes the next timer of the batch, or ends the batch.
+    @inline(__always)
+    private func takeNextOrEnd(
+        _ run: inout Run,
+        _ engine: inout Engine,
+        _ displaced: inout [Timer]?
+    ) -> Engine.Firing? {
+        let following = takeNext(&run, &engine)
+        if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
         return following
     }
 
@@ -95,6 +111,15 @@ private enum TimerCallEnd: ~Copyable {
     ///
     /// The time after the call is given if a repeating timer goes on to its next date.
     case elsewhere(now: Int64?)
+
+    /// Whether to complete it may run user code: it releases a handler.
+    var mayRunUserCode: Bool {
+        switch self {
+        case .goesOn: false
+        case .isDone: true
+        case .elsewhere: true
+        }
+    }
 
     /// Completes the end of the call without a lock.
     ///
@@ -174,6 +199,6 @@ extension UVRunLoop.Timer {
         } afterwards: { loop in
             loop.contentsDidChange()
         }
-        _ = consume last
+        withExtendedLifetime(last) {}
     }
 }

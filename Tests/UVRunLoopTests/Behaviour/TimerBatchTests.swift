@@ -71,4 +71,77 @@ import UVRunLoop
         let entries = fire(kind) { loop, _ in loop.run(mode: .default, for: .zero) }
         #expect(entries == ["beforeTimers", "A", "beforeTimers", "B", "C"])
     }
+
+    // MARK: Captures that are released
+
+    /// What the end of a handler's captures does to the timer that is next.
+    enum Ending: CaseIterable { case invalidation, removal, newDate, nestedRun }
+
+    @Test(arguments: Ending.allCases)
+    func aCaptureThatIsReleasedChangesWhatIsNext(ending: Ending) {
+        withLoop(.manual) { loop, log in
+            let date = loop.now
+            let next = UVRunLoop.Timer(at: date) { _ in log.note("B") }
+            var capture: AtEnd? = AtEnd {
+                switch ending {
+                case .invalidation: next.invalidate()
+                case .removal: loop.remove(next, forMode: .default)
+                case .newDate: next.nextFireDate = date + .seconds(3_600)
+                case .nestedRun: loop.run(mode: .default, for: .zero)
+                }
+                log.note("released")
+            }
+            let timer = UVRunLoop.Timer(at: date) { [capture] _ in
+                withExtendedLifetime(capture) { log.note("A") }
+            }
+            capture = nil
+            loop.add(timer, forMode: .default)
+            loop.add(next, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            #expect(
+                log.entries == (ending == .nestedRun ? ["A", "B", "released"] : ["A", "released"])
+            )
+            next.invalidate()
+        }
+    }
+
+    /// How the last call of a timer ends, whose handler alone holds the timer's owner.
+    enum LastCall: CaseIterable { case invalidation, repeatingInvalidation, removal, fireInNoLoop }
+
+    @Test(arguments: LastCall.allCases)
+    func theOwnerOfATimerInvalidatesItWhenTheHandlerReleasesIt(lastCall: LastCall) {
+        withLoop(.manual) { loop, log in
+            let timer = Box<UVRunLoop.Timer?>(nil)
+            var owner: AtEnd? = AtEnd {
+                timer.value?.invalidate()
+                log.note("released")
+            }
+            let interval: Duration? = lastCall == .repeatingInvalidation ? .seconds(1) : nil
+            timer.value = UVRunLoop.Timer(after: .zero, interval: interval) { [owner] timer in
+                withExtendedLifetime(owner) { log.note("called") }
+                switch lastCall {
+                case .invalidation, .repeatingInvalidation: timer.invalidate()
+                case .removal: loop.remove(timer, forMode: .default)
+                case .fireInNoLoop: break
+                }
+            }
+            owner = nil
+            if lastCall == .fireInNoLoop {
+                timer.value?.fire()
+            } else if let timer = timer.value {
+                loop.add(timer, forMode: .default)
+                loop.run(mode: .default, for: .zero)
+            }
+            #expect(log.entries == ["called", "released"])
+        }
+    }
+}
+
+/// Calls a body when it is released.
+private final class AtEnd {
+    private let body: () -> Void
+
+    init(_ body: @escaping () -> Void) { self.body = body }
+
+    deinit { body() }
 }
