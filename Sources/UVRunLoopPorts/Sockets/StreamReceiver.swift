@@ -27,7 +27,8 @@ final class StreamReceiver: SocketReceiver {
     var interest: Events { state.withLock { $0.interest } }
 
     func receive(port: UVRunLoop.SocketPort, _ events: Events) -> ServeResult {
-        let now = port.link.loop?.now ?? .now
+        // Not the clock of the port's loop: it may be in another one by now.
+        let now = UVRunLoop.currentInstant
         let outcome = state.withLock { state in
             let outcome = state.serve(events, at: now)
             if outcome.event != nil { holdsEvent.store(true, ordering: .relaxed) }

@@ -56,6 +56,19 @@ import Testing
         #expect(sending.thread.join(limit: .seconds(60)))
     }
 
+    /// The event was on its way when another thread moved the connection to its loop.
+    @Test func aConnectionThatHasMovedMeanwhileIsServedByTheLoopItHasLeft() throws {
+        let sending = try Sending(1)
+        withLoop(.uv) { _, _ in
+            #expect(sending.port.link.loop === sending.thread.runLoop)
+            let result = sending.port.stream.receive(port: sending.port, [])
+            #expect(!result.hasMore)
+        }
+        sending.peer.close()
+        sending.thread.stop(afterQueuedWork: false)
+        sending.thread.join()
+    }
+
     /// How the port is told to end sending.
     enum Ending: CaseIterable, Sendable {
         case endSending, invalidateWhenDrained
