@@ -28,19 +28,19 @@ extension UVRunLoop {
     private func endFire(_ firing: borrowing Engine.Firing, _ run: inout Run) -> Engine.Firing? {
         var displaced: [Timer]?
         var end = TimerCallEnd.goesOn
-        let following = withEngine { engine -> Engine.Firing? in
+        var following = withEngine { engine -> Engine.Firing? in
             let now = firing.timer.repeats ? run.now(by: waker) : nil
             end = endCall(of: firing.timer, now: now, &engine)
             return end.mayRunUserCode ? nil : takeNextOrEnd(&run, &engine, &displaced)
         }
-        guard end.complete(firing.timer) else {
-            if displaced != nil { run.discardClockReading() }
-            return following
+        if end.mayRunUserCode {
+            end.complete(firing.timer)
+            run.discardClockReading()
+            following = withEngine { takeNextOrEnd(&run, &$0, &displaced) }
         }
-        run.discardClockReading()
-        let next = withEngine { takeNextOrEnd(&run, &$0, &displaced) }
+        // So may the release of timers.
         if displaced != nil { run.discardClockReading() }
-        return next
+        return following
     }
 
     /// Takes the next timer of the batch, or ends the batch.
@@ -122,16 +122,11 @@ private enum TimerCallEnd: ~Copyable {
     }
 
     /// Completes the end of the call without a lock.
-    ///
-    /// - Returns: Whether user code may have run.
-    @discardableResult
-    consuming func complete(_ timer: UVRunLoop.Timer) -> Bool {
+    consuming func complete(_ timer: UVRunLoop.Timer) {
         switch self {
-        case .goesOn: return false
-        case .isDone: return true
-        case .elsewhere(let now):
-            timer.endCallElsewhere(now: now)
-            return true
+        case .goesOn: break
+        case .isDone(let last): withExtendedLifetime(last) {}
+        case .elsewhere(let now): timer.endCallElsewhere(now: now)
         }
     }
 }

@@ -130,9 +130,7 @@ import UVRunLoop
                 }
                 let timer = UVRunLoop.Timer(after: .zero) { _ in awaitSender() }
                 let source = UVRunLoop.Source { _ in awaitSender() }
-                let observer = UVRunLoop.Observer(activities: .beforeTimers, repeats: false) {
-                    _,
-                    _ in
+                let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
                     awaitSender()
                 }
                 let other = UVRunLoop.Port { other, _ in

@@ -82,7 +82,7 @@ import UVRunLoop
         withLoop(.manual) { loop, log in
             let date = loop.now
             let next = UVRunLoop.Timer(at: date) { _ in log.note("B") }
-            var capture: AtEnd? = AtEnd {
+            var capture: Farewell? = Farewell {
                 switch ending {
                 case .invalidation: next.invalidate()
                 case .removal: loop.remove(next, forMode: .default)
@@ -111,8 +111,8 @@ import UVRunLoop
     @Test(arguments: LastCall.allCases)
     func theOwnerOfATimerInvalidatesItWhenTheHandlerReleasesIt(lastCall: LastCall) {
         withLoop(.manual) { loop, log in
-            let timer = Box<UVRunLoop.Timer?>(nil)
-            var owner: AtEnd? = AtEnd {
+            let timer = SharedBox<UVRunLoop.Timer?>(nil)
+            var owner: Farewell? = Farewell {
                 timer.value?.invalidate()
                 log.note("released")
             }
@@ -135,13 +135,4 @@ import UVRunLoop
             #expect(log.entries == ["called", "released"])
         }
     }
-}
-
-/// Calls a body when it is released.
-private final class AtEnd {
-    private let body: () -> Void
-
-    init(_ body: @escaping () -> Void) { self.body = body }
-
-    deinit { body() }
 }
