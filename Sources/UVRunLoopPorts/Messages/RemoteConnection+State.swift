@@ -43,6 +43,16 @@ extension RemoteConnection {
         }
     }
 
+    /// What became of a frame that its sender has given up.
+    enum Withdrawal: Sendable {
+        case wasSent
+        /// Nothing of it was sent, and it is no longer queued.
+        case withdrawn
+        /// The other side waits for the rest, and nothing else can be sent before.
+        case wasPartlySent
+        case connectionEnded(MessagePortError)
+    }
+
     /// What a connection leaves at its end: its socket, and those who wait for replies.
     struct Remains: Sendable {
         let socket: SharedSocket

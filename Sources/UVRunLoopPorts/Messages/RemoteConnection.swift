@@ -135,27 +135,24 @@ final class RemoteConnection: Sendable {
         state.withLock { state in state.sendSources.removeAll { $0.link === link } }
     }
 
-    /// What became of a frame that its sender has given up.
-    enum Withdrawal: Sendable {
-        case wasSent
-        /// Nothing of it was sent, and it is no longer queued.
-        case withdrawn
-        /// The other side waits for the rest, and nothing else can be sent before.
-        case wasPartlySent
-        case connectionEnded(MessagePortError)
-    }
-
     /// Withdraws a message whose sender waits no longer; ends the connection if a part of it was
     /// sent, unless the rest is still to be sent.
     ///
-    /// Under one lock, so that no other sender sends the rest after its own got another result.
+    /// Under one lock, so that no other sender sends the rest after its own got another result. The
+    /// sender ends its own request: the end of the connection fails only the others.
     @discardableResult
-    func withdraw(_ id: FrameQueue.ID, keepingRest keepsRest: Bool = false) -> Withdrawal {
+    func withdraw(
+        _ id: FrameQueue.ID,
+        keepingRest keepsRest: Bool = false,
+        of own: UInt64? = nil
+    ) -> Withdrawal {
         let (result, remains) = state.withLock { state -> (Withdrawal, Remains?) in
             if let reason = state.end { return (.connectionEnded(reason), nil) }
             guard state.sendQueue.contains(id) else { return (.wasSent, nil) }
             if state.sendQueue.withdraw(id) { return (.withdrawn, nil) }
-            return (.wasPartlySent, keepsRest ? nil : state.end(for: .becameInvalid))
+            if keepsRest { return (.wasPartlySent, nil) }
+            state.requests.removeAll { $0.number == own }
+            return (.wasPartlySent, state.end(for: .becameInvalid))
         }
         if let remains { didEnd(.becameInvalid, remains) }
         return result

@@ -42,9 +42,11 @@ extension UVRunLoop.ConnectionGroup {
 
     /// Ends the group as ``end(limit:completion:)`` does, and waits for that.
     ///
-    /// If the task is cancelled, the connections that are left are closed at once.
+    /// If the task is cancelled, the call throws without delay, and the loop closes the connections
+    /// that are left. A task that was cancelled before ends the group as with a limit of zero.
     ///
-    /// > Threading: Any task; on the loop's thread it resumes there.
+    /// > Threading: Any task. On the loop's thread the end begins in the call, and the task resumes
+    /// > there; elsewhere it begins in a pass of the loop in the group's mode.
     ///
     /// - Parameters:
     ///   - limit: How long the connections may take, from the call on; `nil` for no limit.
@@ -59,32 +61,37 @@ extension UVRunLoop.ConnectionGroup {
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> Outcome {
         let wait = TaskWait<Outcome>()
-        begin(by: date(after: limit), tell: wait)
+        let isCancelled = Task.isCancelled
+        if isCancelled { wait.settle(.failure(CancellationError())) }
+        let deadline = date(after: isCancelled ? .zero : limit)
+        begin(by: deadline, tell: WaitEnd(wait))
         return try await UVRunLoop.outcome(of: wait, on: loop, isolation: isolation) { [self] in
             loop.perform(inModes: [mode]) { self.cut() }
         }
     }
 
-    private func begin(by deadline: UVRunLoop.Instant?, tell wait: TaskWait<Outcome>) {
-        let end = WaitEnd(wait)
-        loop.perform(inModes: [mode]) { [self] in
-            // Only the loop keeps it, and releases it when it ends.
-            let keeper = UVRunLoop.Timer(
-                after: .nanoseconds(Int64.max),
-                sendableHandler: { _ in withExtendedLifetime(end) {} }
-            )
-            loop.add(keeper, forMode: mode)
-            begin(
-                by: deadline,
-                HomeBound(sendable: { [weak keeper] outcome in
-                    wait.settle(.success(outcome))
-                    keeper?.invalidate()
-                })
-            )
-        }
+    private func begin(by deadline: UVRunLoop.Instant?, tell end: WaitEnd<Outcome>) {
+        guard !loop.isOnOwnThread else { return beginHere(by: deadline, tell: end) }
+        loop.perform(inModes: [mode]) { [self] in beginHere(by: deadline, tell: end) }
     }
 
     // MARK: On the loop's thread
+
+    private func beginHere(by deadline: UVRunLoop.Instant?, tell end: WaitEnd<Outcome>) {
+        // Only the loop keeps it, and releases it when it ends.
+        let keeper = UVRunLoop.Timer(
+            after: .nanoseconds(Int64.max),
+            sendableHandler: { _ in withExtendedLifetime(end) {} }
+        )
+        loop.add(keeper, forMode: mode)
+        begin(
+            by: deadline,
+            HomeBound(sendable: { [weak keeper, weak end] outcome in
+                end?.settle(.success(outcome))
+                keeper?.invalidate()
+            })
+        )
+    }
 
     private func begin(
         by deadline: UVRunLoop.Instant?,

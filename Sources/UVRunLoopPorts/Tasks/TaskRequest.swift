@@ -144,7 +144,7 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     private func limitDidPass() {
         guard let queued = receiver.queued else { return expire(.receiveTimedOut) }
-        switch receiver.connection.withdraw(queued) {
+        switch receiver.connection.withdraw(queued, of: number) {
         case .wasSent where number == nil: expire(with: .success(nil))
         case .wasSent: expire(.receiveTimedOut)
         case .withdrawn, .wasPartlySent: expire(.sendTimedOut)

@@ -269,6 +269,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func aTaskThatWasCancelledBeforeEndsTheGroupAtOnce(isOnThread: Bool) async throws {
+        try await UVRunLoop.withThread { loop in
+            for _ in 0..<20 {
+                let group = UVRunLoop.ConnectionGroup(on: loop, sendableGoodbye: { _ in })
+                let folder = TemporaryFolder()
+                let listener = try SocketPort(listeningAt: .unix(folder.path + "/socket"))
+                group.add(listener)
+                let connection = try UnixConnections().connect()
+                group.add(connection.port)
+                let end = Task { [isOnThread] in
+                    while !Task.isCancelled { await Task.yield() }
+                    guard isOnThread else { return try await group.end(limit: nil) }
+                    return try await LoopActor(loop).end(group, listener)
+                }
+                end.cancel()
+                await #expect(throws: CancellationError.self) { try await end.value }
+                #expect(try await group.end(limit: nil).cut == 1)
+                #expect(!listener.isValid && !connection.port.isValid)
+                connection.peer.close()
+            }
+        }
+    }
+
     @Test func theEndOfTheThreadEndsTheWait() async throws {
         let thread = try startThread()
         let group = UVRunLoop.ConnectionGroup(on: thread.runLoop, sendableGoodbye: { _ in })

@@ -61,6 +61,15 @@ actor LoopActor {
         }
         connection.endSending()
     }
+
+    /// Ends a group; its ports are invalid when the call returns or throws.
+    func end(
+        _ group: UVRunLoop.ConnectionGroup,
+        _ listener: SocketPort
+    ) async throws -> UVRunLoop.ConnectionGroup.Outcome {
+        defer { #expect(group.isEnding && group.count == 0 && !listener.isValid) }
+        return try await group.end(limit: nil)
+    }
 }
 
 /// Waits until a loop sleeps and a number no longer changes.

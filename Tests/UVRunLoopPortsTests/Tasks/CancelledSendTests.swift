@@ -102,11 +102,24 @@ private let longLimit = Duration.seconds(900)
         }
     }
 
-    @Test func aMessageThatIsNotReadByItsLimitFails() async throws {
+    @Test(arguments: [true, false])
+    func aMessageThatIsNotReadByItsLimitFails(isRequest: Bool) async throws {
         try await withStage { stage in
-            let task = stage.task(1, count: 8 << 20, limit: .milliseconds(1))
+            let task = stage.task(1, count: 8 << 20, isRequest: isRequest, limit: .milliseconds(1))
             #expect(await task.result.failure as? MessagePortError == .sendTimedOut)
             #expect(!stage.remote.isValid)
+        }
+    }
+
+    @Test func anotherRequestFailsBecauseOfTheConnection() async throws {
+        try await withStage { stage in
+            let first = stage.task(1, count: 8 << 20, isRequest: true, limit: .milliseconds(50))
+            try await stage.awaitFullSocket()
+            let second = stage.task(2, count: 9, isRequest: true)
+            #expect(await first.result.failure as? MessagePortError == .sendTimedOut)
+            let error = await second.result.failure as? MessagePortError
+            // It may not have begun before the connection ended.
+            #expect(error == .becameInvalid || error == .isInvalid)
         }
     }
 
