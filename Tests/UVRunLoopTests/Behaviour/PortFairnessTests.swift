@@ -24,6 +24,55 @@ import UVRunLoop
         }
     }
 
+    @Test(arguments: DriverKind.allCases)
+    func aRunNestedInAPortsHandlerFiresTheDueTimerFirstAndSoDoesTheNextPass(
+        kind: DriverKind
+    ) throws {
+        try withLoop(kind) { loop, log in
+            let (first, second) = (Pipe(), Pipe())
+            first.write("x")
+            let nesting = try UVRunLoop.DescriptorSource(first.readEnd, events: .readable) {
+                source,
+                _ in
+                source.invalidate()
+                log.note("nesting")
+                addTimer(to: loop, after: .zero) { log.note("timer in it") }
+                loop.run(mode: .default, for: .zero)
+                addTimer(to: loop, after: .zero) { log.note("timer after it") }
+            }
+            loop.add(nesting, forMode: .default)
+            loop.add(try hotPort(second, log, as: "port"), forMode: .default)
+            for _ in 1...3 { loop.run(mode: .default, for: .zero) }
+            #expect(log.entries == ["nesting", "timer in it", "timer after it", "port"])
+        }
+    }
+
+    /// Timers come first after a pass of another mode that has served a port, 64 times in a row at
+    /// most; a port that is served meanwhile while no timer is due begins a new row.
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatIsServedAloneEndsARowOfPassesInWhichTimersComeFirst(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (here, elsewhere) = (Pipe(), Pipe())
+            let other = UVRunLoop.Mode("port fairness, other")
+            loop.add(try hotPort(here, log, as: "port"), forMode: .default)
+            loop.add(try hotPort(elsewhere, EventLog(), as: ""), forMode: other)
+            func runBoth() {
+                loop.run(mode: other, for: .zero)
+                addTimer(to: loop, after: .zero) { log.note("timer") }
+                loop.run(mode: .default, for: .zero)
+            }
+            for _ in 1...40 { runBoth() }
+            loop.run(mode: .default, for: .zero)
+            for _ in 1...64 { runBoth() }
+            #expect(
+                log.entries == Array(repeating: "timer", count: 40) + ["port"]
+                    + Array(repeating: "timer", count: 64)
+            )
+            runBoth()
+            #expect(log.entries.last == "port")
+        }
+    }
+
     /// For example a socket that sends what is queued for a fast reader.
     @Test(arguments: DriverKind.allCases)
     func aPortWithNothingToTellTakesTurnsWithTimersToo(kind: DriverKind) {
@@ -259,19 +308,6 @@ private func expectTurnsWithATimer(_ loop: UVRunLoop, _ log: EventLog) {
         loop.run(mode: .default, for: .zero)
     }
     #expect(log.entries == ["port", "timer", "port", "timer", "port", "timer"])
-}
-
-/// A source that is always ready, because it never reads.
-private func hotPort(
-    _ pipe: Pipe,
-    _ log: EventLog,
-    as name: String
-) throws -> UVRunLoop.DescriptorSource {
-    pipe.write("x")
-    return try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
-        log.note(name)
-        withExtendedLifetime(pipe) {}
-    }
 }
 
 /// Runs the loop until a timer that is due has fired.

@@ -18,6 +18,19 @@ func addSignalledSource(to loop: UVRunLoop, _ action: @escaping () -> Void) {
     source.signal()
 }
 
+/// A source that is always ready, because it never reads.
+func hotPort(
+    _ pipe: Pipe,
+    _ log: EventLog,
+    as name: String
+) throws -> UVRunLoop.DescriptorSource {
+    pipe.write("x")
+    return try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+        log.note(name)
+        withExtendedLifetime(pipe) {}
+    }
+}
+
 /// A source that reads from a pipe and notes what came.
 func reader(
     _ pipe: Pipe,
