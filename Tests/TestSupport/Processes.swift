@@ -38,14 +38,33 @@ package func inChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -> C
 /// Whether what a body does in a forked child traps.
 package func trapsInChild(_ body: () -> Void) -> Bool {
     let status = inChild(endingAfter: 60) {
-        // The child's message about the trap would be in the parent's output, and nobody needs a
-        // backtrace.
-        close(STDERR_FILENO)
-        for signal in [SIGILL, SIGTRAP, SIGABRT] { _ = Glibc.signal(signal, SIG_DFL) }
+        expectTrap()
         body()
         return 0
     }
-    return status < 0 && status != -SIGALRM
+    return isTrap(status)
+}
+
+/// Forks, and returns in both processes: with 0 in the child, which is expected to trap soon.
+package func forkAndReturn() -> pid_t {
+    _ = openDescriptors()
+    let child = fork()
+    precondition(child >= 0, "No process could be made.")
+    if child == 0 {
+        endProcess(after: 60)
+        expectTrap()
+    }
+    return child
+}
+
+/// Whether a status, as of ``awaitEnd(of:)``, is that of a child that has trapped.
+package func isTrap(_ status: CInt) -> Bool { status < 0 && status != -SIGALRM }
+
+/// Keeps a trap of this child quiet: its message would be in the parent's output, and nobody needs
+/// a backtrace.
+private func expectTrap() {
+    close(STDERR_FILENO)
+    for signal in [SIGILL, SIGTRAP, SIGABRT] { _ = Glibc.signal(signal, SIG_DFL) }
 }
 
 /// Runs a body in a process of its own, in which no other thread opens or closes descriptors.

@@ -13,7 +13,7 @@ extension UVRunLoop {
 
     @inline(never)
     private func beginAnew(_ run: inout Run, in mode: Mode) -> Bool {
-        let isRunnable = withEngine { engine in
+        let isRunnable = contents.withEngine { engine in
             guard let index = engine.modes.index(of: mode), engine.modes[index].holdsItems else {
                 return beginWithoutItems(&run, in: mode, &engine)
             }

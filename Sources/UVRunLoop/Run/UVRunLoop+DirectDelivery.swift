@@ -19,6 +19,7 @@ extension UVRunLoop {
     /// Returns the conditions for direct delivery if the coming passes would only serve the port
     /// that was just served: no observer of the mode, and nothing else to serve.
     func directDelivery(of ticket: Ticket, _ run: inout Run) -> DirectDelivery? {
+        checkProcess()
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
             run.terms.endCondition == nil,
@@ -28,7 +29,7 @@ extension UVRunLoop {
         let announcementCount = waker.announcementCount
         let (mode, number) = (run.modeIndex, run.pollNumber)
         // The descriptor of another port that was served may be ready again.
-        let hasOthers = withEngine {
+        let hasOthers = contents.withEngine {
             $0.hasReadyPort(in: mode, since: number) || $0.latestPoll.hasServed(otherThan: ticket)
         }
         guard !hasOthers else { return nil }
@@ -56,7 +57,7 @@ extension UVRunLoop {
         let now = time
         guard now < direct.end else { return false }
         if let mode = direct.modeWithTimers {
-            let soonest = withEngine { $0.soonestQueued(in: mode) }
+            let soonest = contents.withEngine { $0.soonestQueued(in: mode) }
             guard soonest.map({ now < $0 }) ?? true else { return false }
         }
         direct.poll.skippedPolls += 1

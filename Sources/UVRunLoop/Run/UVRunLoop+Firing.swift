@@ -10,7 +10,7 @@ extension UVRunLoop {
         var hasFired = false
         while let firing = next.take() {
             if LoopTracing.isOn { callTraced(firing) } else { firing.timer.callOut() }
-            run.discardClockReading()
+            userCodeDidReturn(&run)
             if !run.local.hasPostponedRequest { hasFired = true }
             run.local.hasPostponedRequest = false
             next = endFire(firing, &run)
@@ -28,18 +28,18 @@ extension UVRunLoop {
     private func endFire(_ firing: borrowing Engine.Firing, _ run: inout Run) -> Engine.Firing? {
         var displaced: [Timer]?
         var end = TimerCallEnd.goesOn
-        var following = withEngine { engine -> Engine.Firing? in
+        var following = contents.withEngine { engine -> Engine.Firing? in
             let now = firing.timer.repeats ? run.now(by: waker) : nil
             end = endCall(of: firing.timer, now: now, &engine)
             return end.mayRunUserCode ? nil : takeNextOrEnd(&run, &engine, &displaced)
         }
         if end.mayRunUserCode {
             end.complete(firing.timer)
-            run.discardClockReading()
-            following = withEngine { takeNextOrEnd(&run, &$0, &displaced) }
+            userCodeDidReturn(&run)
+            following = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
         }
         // So may the release of timers.
-        if displaced != nil { run.discardClockReading() }
+        if displaced != nil { userCodeDidReturn(&run) }
         return following
     }
 

@@ -28,7 +28,7 @@ extension UVRunLoop {
         }
         local.runningJob = nil
         if LoopTracing.isOn { tracedJobsWerePerformed(count) }
-        run.discardClockReading()
+        userCodeDidReturn(&run)
     }
 
     @inline(__always)

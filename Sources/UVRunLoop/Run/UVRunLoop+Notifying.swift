@@ -7,7 +7,7 @@ extension UVRunLoop {
         refresh(&run)
         guard run.view.observers.observed.contains(activity) else { return }
         callObservers(activity, run.view)
-        run.discardClockReading()
+        userCodeDidReturn(&run)
     }
 
     /// Not inlined: an activity without observers, as most are, is passed over in place.

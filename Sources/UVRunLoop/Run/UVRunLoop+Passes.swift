@@ -97,7 +97,7 @@ extension UVRunLoop {
         run.local.passCount = run.local.passCount &+ 1
         run.local.pass = run.local.passCount
         if LoopTracing.isOn { tracedPassBegins() }
-        if home.performReleases() { run.discardClockReading() }
+        if home.performReleases() { userCodeDidReturn(&run) }
         if wakeState.clearWoken() { run.clearedWakeUp = true }
     }
 
@@ -117,7 +117,7 @@ extension UVRunLoop {
         if let delivery = run.delivery.take() { return .port(delivery) }
         let mode = run.modeIndex
         let (prefersTimer, poll) = (run.local.servedPort, run.pollNumber)
-        return withEngine { engine -> PassEvent in
+        return contents.withEngine { engine -> PassEvent in
             let isDue = engine.soonestQueued(in: mode).map { $0 <= run.now(by: waker) } ?? false
             if isDue, engine.timersComeFirst(in: mode, since: poll, prefersTimer) {
                 engine.beginBatch(in: mode, now: run.now(by: waker))
@@ -152,7 +152,7 @@ extension UVRunLoop {
     @inline(never)
     private func serveReadyPort(_ run: inout Run) -> PassOutcome {
         let (mode, poll) = (run.modeIndex, run.pollNumber)
-        guard let delivery = withEngine({ $0.takeReadyPort(in: mode, since: poll) }) else {
+        guard let delivery = contents.withEngine({ $0.takeReadyPort(in: mode, since: poll) }) else {
             return PassOutcome()
         }
         return serveAsEvent(delivery, &run)

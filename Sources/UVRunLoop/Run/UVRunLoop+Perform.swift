@@ -126,7 +126,7 @@ extension UVRunLoop {
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
         batch = LoopTracing.isOn ? callTraced(batch) : call(batch)
-        run.discardClockReading()
+        userCodeDidReturn(&run)
         batch.removeAll()
         swap(&local.blocks.spareBatch, &batch)
     }

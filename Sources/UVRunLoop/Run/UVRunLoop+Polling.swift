@@ -27,7 +27,7 @@ extension UVRunLoop {
     private func knowsPortToServe(_ run: borrowing Run) -> Bool {
         guard summary.mayHoldReady else { return false }
         let (mode, poll) = (run.modeIndex, run.pollNumber)
-        return withEngine { $0.hasPortToServe(in: mode, since: poll) }
+        return contents.withEngine { $0.hasPortToServe(in: mode, since: poll) }
     }
 
     /// Polls without waiting, unless the latest poll can be reused.
@@ -62,7 +62,7 @@ extension UVRunLoop {
         else { return false }
         latest.skippedPolls += 1
         run.reusablePoll = latest
-        if run.view.holdsPolledPorts { withEngine { $0.recordSkippedPoll() } }
+        if run.view.holdsPolledPorts { contents.withEngine { $0.recordSkippedPoll() } }
         return true
     }
 
@@ -76,7 +76,7 @@ extension UVRunLoop {
 
     private func carryOutOrders(_ run: inout Run) {
         let mode = run.modeIndex
-        let orders = withEngine { $0.takeWatchOrders(for: mode) }
+        let orders = contents.withEngine { $0.takeWatchOrders(for: mode) }
         if !orders.isEmpty { watch(orders, &run) }
     }
 
@@ -85,9 +85,9 @@ extension UVRunLoop {
         var refused: [CInt] = []
         run.local.withDriver { driver in
             driver.watch(orders) { order in
-                withEngine { $0.isCurrent(order) }
+                contents.withEngine { $0.isCurrent(order) }
             } refused: { order, error in
-                withEngine { $0.refuse(order, error, in: mode) }
+                contents.withEngine { $0.refuse(order, error, in: mode) }
                 refused.append(order.descriptor)
             }
         }
@@ -108,7 +108,7 @@ extension UVRunLoop {
             (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
             if found < readyCount { announceHosted(of: number, run) }
         } else if run.view.holdsPorts, summary.mayHoldReady || run.hasSkippedPoll {
-            withEngine { $0.beginPoll(number) }
+            contents.withEngine { $0.beginPoll(number) }
         }
         // A run that ends with the next source rarely polls twice.
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
@@ -127,7 +127,7 @@ extension UVRunLoop {
     @inline(never)
     func reclaim(_ local: LocalState) {
         local.withDriver { driver in
-            driver.reclaim { report in withEngine { $0.recordLoss(report) } }
+            driver.reclaim { report in contents.withEngine { $0.recordLoss(report) } }
         }
     }
 
@@ -152,7 +152,7 @@ extension UVRunLoop {
         var (count, isForRun) = (0, false)
         while var report = run.local.withDriver({ $0.takeReport() }) {
             count += 1
-            let outcome = withEngine { engine -> Engine.ReportOutcome in
+            let outcome = contents.withEngine { engine -> Engine.ReportOutcome in
                 engine.beginPoll(poll)
                 guard mayTake else { return engine.record(report, in: mode) }
                 run.delivery = engine.takeSoleReadyPort(report, in: mode, now: now)
@@ -170,7 +170,7 @@ extension UVRunLoop {
     /// Makes the hosted sources ready that a poll has found, as of that poll.
     @inline(never)
     private func announceHosted(of poll: Int64, _ run: borrowing Run) {
-        withEngine { $0.beginPoll(poll) }
+        contents.withEngine { $0.beginPoll(poll) }
         run.local.withDriver { $0.announceHosted() }
     }
 
@@ -185,10 +185,12 @@ extension UVRunLoop {
         _ run: inout Run
     ) -> Bool {
         let isCarriedOut = run.local.withDriver { $0.rearm(order) }
-        if !isCarriedOut { withEngine { $0.markUnwatched(order.descriptor) } }
+        if !isCarriedOut { contents.withEngine { $0.markUnwatched(order.descriptor) } }
         guard run.local.withDriver({ $0.findHangUp(&report) }) else { return false }
         let mode = run.modeIndex
-        guard case .isForRun = withEngine({ $0.record(report, in: mode) }) else { return false }
+        guard case .isForRun = contents.withEngine({ $0.record(report, in: mode) }) else {
+            return false
+        }
         return true
     }
 }

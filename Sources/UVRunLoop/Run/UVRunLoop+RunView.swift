@@ -11,11 +11,21 @@ extension UVRunLoop {
     private func updateView(_ run: inout Run) {
         let mode = run.modeIndex
         let outdated = run.view.observers
-        withEngine { $0.show(mode, in: &run.view) }
+        contents.withEngine { $0.show(mode, in: &run.view) }
         // The view may have kept the last reference to an observer that was removed. Releasing it
         // may run user code, for which the lock must be free.
         withExtendedLifetime(outdated) {}
-        if !outdated.observed.isEmpty { run.discardClockReading() }
+        if !outdated.observed.isEmpty { userCodeDidReturn(&run) }
+    }
+
+    /// Called after each call of user code: the clock reading is old, and this may be a forked
+    /// child, which must not go on with a run of its parent's loop.
+    ///
+    /// That is why the steps of a run need not check the process each time they use the engine.
+    @inline(__always)
+    func userCodeDidReturn(_ run: inout Run) {
+        checkProcess()
+        run.discardClockReading()
     }
 
     /// Whether the run has queued blocks or jobs to perform.

@@ -9,10 +9,10 @@ extension UVRunLoop {
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
         if isFinal { Self.takeOut(delivery.port.link) }
         let result = LoopTracing.isOn ? callTraced(delivery, &run) : call(delivery, &run)
-        run.discardClockReading()
+        userCodeDidReturn(&run)
         if isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
-        let isStillInLoop = withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
+        let isStillInLoop = contents.withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isStillInLoop { delivery.port.link.endCallElsewhere(hasMore: hasMore) }
         return result.wasHandled
     }

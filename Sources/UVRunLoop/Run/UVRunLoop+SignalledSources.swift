@@ -15,7 +15,7 @@ extension UVRunLoop {
         let mode = run.modeIndex
         let returnsAfterSource = run.terms.returnsAfterSource
         var first: Engine.FirstSignalled?
-        let count = withEngine { engine -> Int in
+        let count = contents.withEngine { engine -> Int in
             let count = engine.modes[mode].signalled.count
             // A single source needs no batch.
             if count == 1 || returnsAfterSource { first = engine.takeFirstSignalled(in: mode) }
@@ -23,40 +23,43 @@ extension UVRunLoop {
         }
         // All signalled sources may be in other modes.
         guard count > 0 else { return false }
-        defer { run.discardClockReading() }
-        guard let first = first.take() else {
-            return performAllSignalledSources(in: mode, run.local)
-        }
-        return perform(first, orNextIn: mode)
+        guard let first = first.take() else { return performAllSignalledSources(&run) }
+        return performOne(first, &run)
     }
 
     /// Performs a source that was taken; if another loop has performed it first, the next signalled
     /// one.
-    private func perform(_ first: consuming Engine.FirstSignalled, orNextIn mode: Int) -> Bool {
+    private func performOne(_ first: consuming Engine.FirstSignalled, _ run: inout Run) -> Bool {
+        let mode = run.modeIndex
         var next: Engine.FirstSignalled? = consume first
         while let taken = next.take() {
-            if taken.source.takeSignal(clearedIn: self, taken.ticket), callOut(taken.source) {
+            if taken.source.takeSignal(clearedIn: self, taken.ticket),
+                callOut(taken.source, &run)
+            {
                 return true
             }
-            next = withEngine { $0.takeFirstSignalled(in: mode) }
+            next = contents.withEngine { $0.takeFirstSignalled(in: mode) }
         }
         return false
     }
 
     @inline(__always)
-    private func callOut(_ source: Source) -> Bool {
-        LoopTracing.isOn ? callTraced(source) : source.callOut()
+    private func callOut(_ source: Source, _ run: inout Run) -> Bool {
+        let wasHandled = LoopTracing.isOn ? callTraced(source) : source.callOut()
+        userCodeDidReturn(&run)
+        return wasHandled
     }
 
     /// Performs the sources that are signalled now; sources signalled meanwhile wait for the next
     /// pass.
-    private func performAllSignalledSources(in mode: Int, _ local: LocalState) -> Bool {
+    private func performAllSignalledSources(_ run: inout Run) -> Bool {
+        let (mode, local) = (run.modeIndex, run.local)
         var batch = exchange(&local.spareSources, with: [])
-        withEngine { $0.collectSignalled(in: mode, into: &batch) }
+        contents.withEngine { $0.collectSignalled(in: mode, into: &batch) }
         batch.sort { $0.turn < $1.turn }
         var handledSource = false
         for signalled in batch where signalled.source.takeSignal() {
-            if callOut(signalled.source) { handledSource = true }
+            if callOut(signalled.source, &run) { handledSource = true }
         }
         batch.removeAll(keepingCapacity: true)
         local.spareSources = batch

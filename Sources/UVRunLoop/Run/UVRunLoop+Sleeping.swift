@@ -13,7 +13,7 @@ extension UVRunLoop {
         var polledPortCount = UInt64.max
         while true {
             wakeState.clearChanged()
-            if home.performReleases() { run.discardClockReading() }
+            if home.performReleases() { userCodeDidReturn(&run) }
             registerMainQueue()
             switch sleepDecision(&run) {
             case .changed: continue
@@ -88,6 +88,6 @@ extension UVRunLoop {
             return Engine.SleepView(version: run.view.version)
         }
         let (mode, poll) = (run.modeIndex, run.pollNumber)
-        return withEngine { $0.sleepView(of: mode, since: poll) }
+        return contents.withEngine { $0.sleepView(of: mode, since: poll) }
     }
 }

@@ -44,6 +44,10 @@ import Testing
     @Test func everyUseOfTheParentsLoopInTheChildTraps() async {
         await #expect(processExitsWith: .success) { useTheParentsLoopInChildren() }
     }
+
+    @Test func aRunOfTheParentsLoopDoesNotGoOnInTheChild() async {
+        await #expect(processExitsWith: .success) { returnFromHandlersInChildren() }
+    }
 }
 
 /// Forks; returns the status of the child, which is 0 when the body returns.
@@ -273,6 +277,91 @@ private func useTheParentsLoopInChildren() {
         ]
         for (name, use) in uses {
             precondition(trapsInChild(use), "\(name) did not trap.")
+        }
+        parent.expectService()
+    }
+}
+
+/// Forks in handlers of each kind, which return in both processes.
+private func returnFromHandlersInChildren() {
+    onAnotherThread {
+        let parent = Parent()
+        let loop = parent.loop
+        let child = SharedBox<pid_t>(0)
+        @Sendable func forkHere() { child.value = forkAndReturn() }
+        func addSignalled(_ perform: @escaping () -> Void) {
+            let source = UVRunLoop.Source { source in
+                source.invalidate()
+                perform()
+            }
+            loop.add(source, forMode: .default)
+            source.signal()
+        }
+        let kinds: [(String, () throws -> Void)] = [
+            ("block", { loop.performLocally(forkHere) }),
+            ("source", { addSignalled(forkHere) }),
+            (
+                "one of two sources",
+                {
+                    addSignalled(forkHere)
+                    addSignalled {}
+                }
+            ),
+            (
+                "observer",
+                {
+                    loop.add(
+                        UVRunLoop.Observer(activities: .beforeSources, repeats: false) { _, _ in
+                            forkHere()
+                        },
+                        forMode: .default
+                    )
+                }
+            ),
+            (
+                "timer",
+                {
+                    loop.add(UVRunLoop.Timer(after: .zero) { _ in forkHere() }, forMode: .default)
+                }
+            ),
+            ("request", { loop.requestPerform { forkHere() } }),
+            (
+                "port",
+                {
+                    let port = UVRunLoop.Port { port, _ in
+                        port.invalidate()
+                        forkHere()
+                    }
+                    loop.add(port, forMode: .default)
+                    _ = port.send(UVRunLoop.PortMessage())
+                }
+            ),
+            (
+                "descriptor",
+                {
+                    let pipe = Pipe()
+                    pipe.write("x")
+                    let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
+                        source,
+                        _ in
+                        source.invalidate()
+                        forkHere()
+                        withExtendedLifetime(pipe) {}
+                    }
+                    loop.add(source, forMode: .default)
+                }
+            ),
+        ]
+        for (name, begin) in kinds {
+            do {
+                try begin()
+            } catch {
+                preconditionFailure("\(error)")
+            }
+            child.value = -1
+            while child.value == -1 { loop.run(mode: .default, for: .milliseconds(10)) }
+            if child.value == 0 { _exit(55) }
+            precondition(isTrap(awaitEnd(of: child.value)), "\(name) did not trap.")
         }
         parent.expectService()
     }
