@@ -196,6 +196,9 @@ struct Connection: Sendable {
         if let idleLimit { idleDeadline = monotonicNow().addingSaturating(idleLimit) }
     }
 
+    /// Stops the time until ``restartIdleTimer()``: a reply is pending.
+    mutating func stopIdleTimer() { idleDeadline = nil }
+
     /// Whether the connection has timed out.
     ///
     /// Bytes that have arrived by now count as received in time, although this side has not read

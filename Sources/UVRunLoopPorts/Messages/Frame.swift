@@ -31,6 +31,9 @@ struct Frame: Hashable, Sendable {
         Frame(kind: .refusal, id: reason.rawValue, number: number)
     }
 
+    /// The most bytes of data whose number the header can hold.
+    static let largestPayload = Int(UInt32.max)
+
     var header: FrameHeader {
         FrameHeader(
             kind: kind,

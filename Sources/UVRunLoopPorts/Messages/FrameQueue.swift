@@ -89,6 +89,11 @@ struct FrameQueue: Sendable {
 
     func contains(_ id: ID) -> Bool { entries.contains { $0.id == id } }
 
+    /// Whether a part of a frame was sent, but not all of it.
+    func isPartlySent(_ id: ID) -> Bool {
+        entries.first.map { $0.id == id && $0.sent > 0 } ?? false
+    }
+
     /// Removes a frame.
     ///
     /// Returns `false` if a part of it was sent.

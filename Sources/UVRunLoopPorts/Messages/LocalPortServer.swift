@@ -205,12 +205,14 @@ struct LocalPortServer: ~Copyable, Sendable {
     /// Sends the reply to a request, as much of it as the socket accepts.
     mutating func reply(_ data: [UInt8]?, to number: UInt64, on tag: UInt64) {
         if awaitingReply.remove(tag) != nil { unpark(tag) }
-        let isTooLarge = data.map { $0.count > limits.maximumMessageSize } ?? false
+        let largest = min(limits.maximumMessageSize, Frame.largestPayload)
+        let isTooLarge = data.map { $0.count > largest } ?? false
         let frame: Frame =
             isTooLarge ? .refusal(.messageTooLarge, of: number) : .reply(number, data)
         let change = connections.modify(tag) { connection in
             let (before, hadUnparsed) = (connection.interest, connection.hasUnparsed)
             connection.send(frame)
+            connection.restartIdleTimer()
             return (hadUnparsed, connection.update(since: before))
         }
         // Its input is already scheduled; only the changes by the reply are applied.
@@ -220,6 +222,7 @@ struct LocalPortServer: ~Copyable, Sendable {
             nextRound.removeAll { $0 == tag }
             didServe(tag, update)
         } else {
+            if let date = update.deadline { arm(date) }
             _ = endHeaviestConnections(for: tag)
         }
     }
@@ -347,7 +350,7 @@ struct LocalPortServer: ~Copyable, Sendable {
         self.timerDate = nil
         timer.set(to: nil)
         let tags = connections.tags
-        for tag in awaitingReply { _ = connections.modify(tag) { $0.restartIdleTimer() } }
+        for tag in awaitingReply { _ = connections.modify(tag) { $0.stopIdleTimer() } }
         for tag in tags {
             let mayRead = mayRead(tag)
             let isOverdue = connections.modify(tag) { $0.isOverdue(at: now, mayRead: mayRead) }

@@ -97,27 +97,33 @@ final class RemoteConnection: Sendable {
         switch result {
         case .done: return nil
         case .queued(let id): return id
-        case .failed:
-            // The other side may have sent a reason before it closed.
-            receiveAll()
-            throw end(.becameInvalid) ?? .becameInvalid
+        case .failed: throw otherSideHasClosed()
         }
+    }
+
+    /// Ends the connection, whose other side no longer receives; returns the reason, which that
+    /// side may have sent before it closed.
+    private func otherSideHasClosed() -> MessagePortError {
+        receiveAll()
+        return end(.becameInvalid) ?? .becameInvalid
     }
 
     /// Sends queued frames, as much as the socket accepts.
     ///
+    /// A late one, whose limit has passed, is not begun: that could only end the connection.
+    ///
     /// - Returns: Whether a frame was sent completely.
-    func trySending(_ id: FrameQueue.ID) throws(MessagePortError) -> Bool {
+    func trySending(_ id: FrameQueue.ID, isLate: Bool = false) throws(MessagePortError) -> Bool {
         // Only one read: a peer may send faster than this side reads.
         receive()
         let (isGone, isSound, sent) = try state.withLock {
             state throws(MessagePortError) -> (Bool, Bool, [UVRunLoop.PortLink]) in
             if let reason = state.end { throw reason }
-            let isSound = state.flush()
+            let isSound = isLate && !state.sendQueue.isPartlySent(id) || state.flush()
             return (!state.sendQueue.contains(id), isSound, state.takeSourcesOfSent())
         }
         for link in sent { link.announce() }
-        if !isSound { throw end(.becameInvalid) ?? .becameInvalid }
+        if !isSound { throw otherSideHasClosed() }
         return isGone
     }
 
@@ -303,8 +309,9 @@ final class RemoteConnection: Sendable {
         return outcome.mayHaveMore
     }
 
-    private func receiveAll() {
-        while receive() {}
+    /// Reads what has arrived, but not for as long as a peer goes on to send.
+    func receiveAll() {
+        for _ in 0..<64 where !receive() { return }
     }
 
     /// - Returns: Why the connection has ended, if it has.

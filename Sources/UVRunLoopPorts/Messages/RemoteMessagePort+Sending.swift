@@ -47,7 +47,7 @@ extension UVRunLoop.MessagePort.Remote {
         receiveLimit: Duration = defaultLimit,
         replyMode: UVRunLoop.Mode? = nil
     ) throws(UVRunLoop.MessagePortError) -> [UInt8]? {
-        guard data.count <= Int(UInt32.max) else { throw .messageTooLarge }
+        guard data.count <= Frame.largestPayload else { throw .messageTooLarge }
         let name = replyPort.map { Array($0.name.utf8) } ?? []
         let frame = Frame.message(id, data, replyName: name)
         guard let replyMode else {
@@ -77,8 +77,9 @@ extension UVRunLoop.MessagePort.Remote {
         _ queued: FrameQueue.ID,
         until date: Int64
     ) throws(UVRunLoop.MessagePortError) {
+        var isLate = false
         do throws(UVRunLoop.MessagePortError) {
-            while try !connection.trySending(queued) {
+            while try !connection.trySending(queued, isLate: isLate) {
                 if Task.isCancelled { throw .cancelled }
                 if monotonicNow() >= date { return try connection.expire(queued) }
                 _ = try translating { () throws(UVError) in
@@ -86,6 +87,7 @@ extension UVRunLoop.MessagePort.Remote {
                     let check = min(date, Duration.milliseconds(10).fromNow)
                     return try connection.socket?.descriptor.wait(forWriting: true, until: check)
                 }
+                isLate = monotonicNow() >= date
             }
         } catch {
             connection.giveUp(queued, until: date, error)
@@ -134,6 +136,9 @@ struct ReplyWait {
         while true {
             let check = CurrentTask.nextCheck(before: date)
             runOnce(until: check, or: condition, &stops, forWriting: false)
+            let isLate = monotonicNow() >= date
+            // A reply that has arrived counts, though no pass has come to it.
+            if isLate { connection.receiveAll() }
             let (data, isThere) = try connection.takeOutcome(of: number)
             if isThere {
                 isOver = true
@@ -141,7 +146,7 @@ struct ReplyWait {
             }
             if loop.isEndedAtOnce { throw .threadStopped }
             if Task.isCancelled { throw .cancelled }
-            if monotonicNow() >= date { throw .receiveTimedOut }
+            if isLate { throw .receiveTimedOut }
         }
     }
 
@@ -171,13 +176,15 @@ struct ReplyWait {
         }
         // A run that a handler nests in the wait may be served the announcement.
         let condition = WaitCondition { [connection] in !connection.isQueued(queued) }
+        var isLate = false
         do throws(MessagePortError) {
-            while try !connection.trySending(queued) {
+            while try !connection.trySending(queued, isLate: isLate) {
                 if loop.isEndedAtOnce { throw .threadStopped }
                 if Task.isCancelled { throw .cancelled }
                 if monotonicNow() >= date { return try connection.expire(queued) }
                 let check = CurrentTask.nextCheck(before: date)
                 runOnce(until: check, or: condition, &stops, forWriting: true)
+                isLate = monotonicNow() >= date
             }
         } catch {
             let isUnsent = connection.giveUp(queued, until: date, error)

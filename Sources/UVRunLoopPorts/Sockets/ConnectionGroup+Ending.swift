@@ -1,3 +1,4 @@
+import Synchronization
 import UVRunLoop
 
 extension UVRunLoop.ConnectionGroup {
@@ -141,8 +142,25 @@ extension UVRunLoop.ConnectionGroup {
 
     /// Tells who waits, once the handler that is being called has returned.
     private func tellLater() {
-        guard !loop.hasEnded else { return tell(isCalling: false) }
-        loop.perform(inModes: [mode]) { self.tell(isCalling: true) }
+        let report = Report(self)
+        loop.perform(inModes: [mode]) { report.tell() }
+    }
+
+    /// What the loop has to tell; if it drops that because it ends, it is only released.
+    private final class Report: Sendable {
+        private let group: UVRunLoop.ConnectionGroup
+        private let isTold = Atomic(false)
+
+        init(_ group: UVRunLoop.ConnectionGroup) { self.group = group }
+
+        func tell() {
+            isTold.store(true, ordering: .relaxed)
+            group.tell(isCalling: true)
+        }
+
+        deinit {
+            if !isTold.load(ordering: .relaxed) { group.tell(isCalling: false) }
+        }
     }
 
     /// Calls the completions, or only releases them: they may capture the group.

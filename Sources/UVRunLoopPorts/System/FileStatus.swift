@@ -2,14 +2,14 @@ internal import UVLibc
 import UVRunLoop
 
 /// The result of `stat`.
-struct FileStatus: Equatable, Sendable {
+package struct FileStatus: Equatable, Sendable {
     enum Kind: Sendable { case directory, regular, socket, other }
 
     let kind: Kind
     let owner: uid_t
     /// The permission bits, including the sticky bit.
     let permissions: mode_t
-    let identity: FileIdentity
+    package let identity: FileIdentity
 
     /// The status of a path, without following a symbolic link; `nil` if it does not exist.
     init?(ofPath path: String) throws(UVError) {
@@ -17,7 +17,7 @@ struct FileStatus: Equatable, Sendable {
     }
 
     /// The status of a path, following symbolic links; `nil` if it does not exist.
-    init?(followingPath path: String) throws(UVError) {
+    package init?(followingPath path: String) throws(UVError) {
         try self.init { unsafe stat(path, &$0) }
     }
 
@@ -46,7 +46,7 @@ struct FileStatus: Equatable, Sendable {
 }
 
 /// Identifies a file of the system, whatever its name.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let number: UInt64
 }

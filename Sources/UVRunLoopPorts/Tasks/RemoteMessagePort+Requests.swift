@@ -27,7 +27,7 @@ extension UVRunLoop.MessagePort.Remote {
         limit: Duration = defaultLimit,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> [UInt8]? {
-        guard data.count <= Int(UInt32.max) else {
+        guard data.count <= Frame.largestPayload else {
             throw UVRunLoop.MessagePortError.messageTooLarge
         }
         try Task.checkCancellation()
@@ -61,7 +61,7 @@ extension UVRunLoop.MessagePort.Remote {
         limit: Duration = defaultLimit,
         isolation: isolated (any Actor)? = #isolation
     ) async throws {
-        guard data.count <= Int(UInt32.max) else {
+        guard data.count <= Frame.largestPayload else {
             throw UVRunLoop.MessagePortError.messageTooLarge
         }
         try Task.checkCancellation()

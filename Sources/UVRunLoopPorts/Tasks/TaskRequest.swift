@@ -142,14 +142,24 @@ final class TaskRequest: UVRunLoop.PortSource {
         TaskRequest(queued, on: receiver.connection).sendRest(until: date)
     }
 
+    /// Ends the request, unless what has arrived or finds room by now completes it, though no pass
+    /// has come to it.
     private func limitDidPass() {
-        guard let queued = receiver.queued else { return expire(.receiveTimedOut) }
-        switch receiver.connection.withdraw(queued, of: number) {
+        let connection = receiver.connection
+        guard let queued = receiver.queued else { return replyLimitDidPass() }
+        // An error ends the connection.
+        _ = try? connection.trySending(queued, isLate: true)
+        switch connection.withdraw(queued, of: number) {
         case .wasSent where number == nil: expire(with: .success(nil))
-        case .wasSent: expire(.receiveTimedOut)
+        case .wasSent: replyLimitDidPass()
         case .withdrawn, .wasPartlySent: expire(.sendTimedOut)
         case .connectionEnded(let reason): expire(reason)
         }
+    }
+
+    private func replyLimitDidPass() {
+        receiver.connection.receiveAll()
+        expire(.receiveTimedOut)
     }
 
     private func expire(_ error: MessagePortError) { expire(with: .failure(error)) }

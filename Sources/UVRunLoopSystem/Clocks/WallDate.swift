@@ -30,9 +30,11 @@ extension UVRunLoop {
             left.nanoseconds < right.nanoseconds
         }
 
-        /// Returns the date after a time.
+        /// Returns the date after a time; the first or the last of all dates if there is none.
         public static func + (date: WallDate, duration: Duration) -> WallDate {
-            WallDate(sinceEpoch: date.sinceEpoch + duration)
+            WallDate(
+                nanoseconds: date.nanoseconds.addingSaturating(duration.nanosecondsRoundedUp)
+            )
         }
     }
 }

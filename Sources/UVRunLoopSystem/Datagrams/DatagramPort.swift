@@ -111,7 +111,7 @@ extension UVRunLoop {
             let socket = try DatagramSocket(address, peer, options, inbox)
             self.socket = socket
             localAddress = socket.localAddress
-            receiver = EventReceiver(inbox, [socket], handler, isLast: { _ in socket.hasToldAll })
+            receiver = EventReceiver(inbox, [socket], handler, isLast: { _ in inbox.isAtEnd })
             link = receiver.makeLink(order: order, warnsAs: "a datagram port")
         }
 
@@ -194,10 +194,11 @@ extension UVRunLoop {
 
         // MARK: The source
 
-        /// Whether the port's socket is open.
+        /// Whether the port may still send and be served.
         public var isValid: Bool { link.isValid }
 
-        /// Removes the port from its loop permanently, and closes its socket.
+        /// Removes the port from its loop permanently, and closes its socket: on the loop's thread
+        /// before this returns, from another one soon after.
         ///
         /// Datagrams that wait to be sent or delivered are dropped. Called on the loop's thread, no
         /// call of the handler begins after this has returned.

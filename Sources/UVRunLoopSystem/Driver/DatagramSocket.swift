@@ -1,6 +1,5 @@
 import CUV
 internal import UVLibc
-import Synchronization
 import UVRunLoop
 import UVRunLoopPorts
 
@@ -19,7 +18,6 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     private let inbox: EventInbox<Event>
     private let isConnected: Bool
     private var isReceiving = false
-    private let hasFailed = Atomic<Bool>(false)
     /// The bytes that wait to be sent, or are on their way to the loop's thread.
     private let queued = Guarded(Queued())
     /// Datagrams that wait to be sent; the first may have been passed to libuv.
@@ -208,14 +206,10 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     ///
     /// The port becomes invalid when this last event was taken.
     func fail(_ attempt: SystemError.Attempt, _ error: UVError) {
-        inbox.append(.failed(SystemError(attempt, error)))
-        hasFailed.store(true, ordering: .releasing)
+        inbox.change(isLast: true) { $0.append(.failed(SystemError(attempt, error))) }
         close()
         announce()
     }
-
-    /// Whether an event that was just taken was the last.
-    var hasToldAll: Bool { hasFailed.load(ordering: .acquiring) && inbox.count == 0 }
 
     // MARK: Sending
 

@@ -1,14 +1,19 @@
 import CUV
 internal import UVLibc
 import UVRunLoop
+import UVRunLoopPorts
 
 /// A `uv_fs_event_t`: libuv's watch on a file or directory, by inotify.
 @safe
 final class FileEvents: LoopHandle, @unchecked Sendable {
+    typealias Change = UVRunLoop.FileWatch.Change
+
     private let raw: UnsafeMutablePointer<uv_fs_event_t>
     /// The path by which the watch is started again.
     private let path: String
-    private let didChange: @Sendable (UVRunLoop.FileWatch.Change) -> Void
+    /// What the path referred to at first.
+    private var identity: FileIdentity?
+    private let inbox: EventInbox<Change>
     /// How many changes the present poll has found, and the thread's processor time at the first.
     private var changeCount = 0
     private var firstChange: Int64 = 0
@@ -19,11 +24,11 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of a file or directory.
-    ///   - didChange: Called inside libuv with each change.
+    ///   - inbox: Gets the changes.
     /// - Throws: ``UVRunLoop/SystemError`` if the path cannot be watched or the loop has ended.
     init(
         _ path: String,
-        didChange: @escaping @Sendable (UVRunLoop.FileWatch.Change) -> Void
+        _ inbox: EventInbox<Change>
     ) throws(UVRunLoop.SystemError) {
         guard !path.utf8.contains(0) else {
             throw UVRunLoop.SystemError(.watch, .invalidArgument)
@@ -31,14 +36,15 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         let site = try LoopSite(.watch)
         unsafe raw = .allocate(capacity: 1)
         self.path = Self.absolute(path)
-        self.didChange = didChange
+        self.inbox = inbox
         super.init(site)
         // It always succeeds.
         unsafe uv_fs_event_init(host.uvLoop, raw)
         unsafe raw.pointee.data = unsafe data
         host.insert(self)
         do {
-            try start(path)
+            try start()
+            identity = currentIdentity
         } catch {
             close()
             throw UVRunLoop.SystemError(.watch, error)
@@ -54,7 +60,11 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         return unsafe "\(String(cString: folder))/\(path)"
     }
 
-    private func start(_ path: String) throws(UVError) {
+    private var currentIdentity: FileIdentity? {
+        (try? FileStatus(followingPath: path))?.identity
+    }
+
+    private func start() throws(UVError) {
         // An empty path does no more than open the loop's inotify descriptor, with the first watch.
         // The true one may take its time.
         try host.start {
@@ -77,7 +87,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
         var kinds: UVRunLoop.FileWatch.Kinds = []
         if events & UV_RENAME.rawValue != 0 { kinds.insert(.renamed) }
         if events & UV_CHANGE.rawValue != 0 { kinds.insert(.changed) }
-        didChange(UVRunLoop.FileWatch.Change(name: name, kinds: kinds))
+        inbox.change { $0.merge(Change(name: name, kinds: kinds)) }
         note()
         changeCount += 1
         if changeCount % Self.changesAtOnce == 1 { restIfOverdue() }
@@ -114,9 +124,15 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
     override func eventsWereNoted() {
         changeCount = 0
         guard exchange(&isResting, with: false), !isClosed else { return }
-        // A path that cannot be watched any more has no more changes.
-        try? start(path)
-        didChange(UVRunLoop.FileWatch.Change(name: nil, kinds: .overflowed))
+        let goesOn = startsAgain()
+        if !goesOn { close() }
+        inbox.change(isLast: !goesOn) { $0.merge(Change(name: nil, kinds: .overflowed)) }
+    }
+
+    /// Starts the watch again, if the path still refers to the same file.
+    private func startsAgain() -> Bool {
+        guard case .some = try? start() else { return false }
+        return currentIdentity == identity
     }
 
     override func end() { unsafe close(raw) }

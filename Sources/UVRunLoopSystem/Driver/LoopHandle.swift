@@ -71,9 +71,13 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     /// Tells libuv to close the handle or to cancel the request; called once.
     func end() {}
 
+    /// Called on any thread before ``close()`` is asked for.
+    func willClose() {}
+
     /// Closes the handle from any thread; a forked child leaves its parent's handles alone.
     final func closeFromAnyThread() {
         guard loop.isOfThisProcess else { return }
+        willClose()
         // What waits is of no use any more, and finds that.
         if loop.isOnOwnThread { close() }
         onThread { $0.close() }

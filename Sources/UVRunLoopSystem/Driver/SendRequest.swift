@@ -13,7 +13,9 @@ struct OutgoingDatagram: Sendable {
     ///
     /// - Returns: libuv's status: `UV_EAGAIN` if there is no room.
     func trySending(by socket: UnsafeMutablePointer<uv_udp_t>) -> CInt {
-        unsafe bytes.withUnsafeBytes { bytes -> CInt in
+        // libuv's buffers are shorter, and so are datagrams.
+        guard bytes.count <= Int(CUnsignedInt.max) else { return UV_EMSGSIZE.rawValue }
+        return unsafe bytes.withUnsafeBytes { bytes -> CInt in
             let start = unsafe UnsafeMutableRawBufferPointer(mutating: bytes)
                 .bindMemory(to: CChar.self)
             var buffer = unsafe uv_buf_init(start.baseAddress, CUnsignedInt(bytes.count))

@@ -27,7 +27,8 @@ enum ThreadPool {
 
     private static var size: Int {
         guard let text = unsafe getenv("UV_THREADPOOL_SIZE") else { return defaultSize }
-        return unsafe min(max(Int(atoi(text)), 1), maximumSize)
+        // As libuv reads it: a negative number is a very large one.
+        return unsafe min(max(Int(CUnsignedInt(bitPattern: atoi(text))), 1), maximumSize)
     }
 
     /// Has threads exist at the same time: each waits for a lock until all have been started.

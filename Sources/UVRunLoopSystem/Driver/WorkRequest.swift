@@ -1,5 +1,6 @@
 import CUV
 import CUVSupport
+import Synchronization
 import UVRunLoop
 
 /// A request for libuv's thread pool: work that one of its threads does, and the notice of its end.
@@ -9,6 +10,8 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
     /// Called by a thread of the pool; changed only while none can call it.
     private var work: (@Sendable () -> Void)?
     private let didEnd: @Sendable () -> Void
+    /// Set on any thread; libuv cancels requests on the loop's thread only.
+    private let isWithdrawn = Atomic<Bool>(false)
 
     /// Queues work.
     ///
@@ -37,8 +40,12 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
     private static let doWork: uv_work_cb = { raw in
         guard let data = unsafe raw?.pointee.data else { return }
         cuv_set_in_pool_work(1)
-        unsafe Unmanaged<WorkRequest>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.work?() }
+        unsafe Unmanaged<WorkRequest>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.doWork() }
         cuv_set_in_pool_work(0)
+    }
+
+    private func doWork() {
+        if !isWithdrawn.load(ordering: .acquiring) { work?() }
     }
 
     private static let workDidEnd: uv_after_work_cb = { raw, status in
@@ -56,6 +63,8 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
         unsafe raw.deallocate()
         didRelease()
     }
+
+    override func willClose() { isWithdrawn.store(true, ordering: .releasing) }
 
     /// Cancels the request; one that has begun goes on, and its end is ignored.
     override func end() {

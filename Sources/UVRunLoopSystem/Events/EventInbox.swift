@@ -12,6 +12,8 @@ final class EventInbox<Event: Sendable>: Sendable {
         var isTakenByTask = false
         /// The task that waits; the intake itself keeps no event.
         var intake = Intake()
+        /// Whether the source ends when all events are taken.
+        var hasLast = false
     }
 
     private let state = Guarded(State())
@@ -50,11 +52,20 @@ final class EventInbox<Event: Sendable>: Sendable {
     func append(_ event: Event) { change { $0.append(event) } }
 
     /// Changes the waiting events, unless the source is invalid; the body calls no user code.
-    func change(_ body: (inout [Event]) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - isLast: Whether the source ends when all are taken.
+    ///   - body: The change.
+    func change(isLast: Bool = false, _ body: (inout [Event]) -> Void) {
         state.withLock { state in
-            if !state.intake.isFinished { body(&state.events) }
+            guard !state.intake.isFinished else { return }
+            body(&state.events)
+            if isLast { state.hasLast = true }
         }
     }
+
+    /// Whether all events of a source that ends were taken.
+    var isAtEnd: Bool { state.withLock { $0.hasLast && $0.events.isEmpty } }
 
     // MARK: The loop
 

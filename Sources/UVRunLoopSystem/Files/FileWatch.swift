@@ -14,7 +14,8 @@ extension UVRunLoop {
     /// ``Kinds/overflowed``: the program should then read the directory anew. So it is when a path
     /// changes so fast that the loop has read twice as many of its changes in a row, and nothing else
     /// for 20 ms of processor time: the watch rests until the loop has served what waits, and begins
-    /// anew. The kernel drops changes, too, without notice, when the loop does not poll while more
+    /// anew, unless the path refers to another file or to none by then: that change is the last, and
+    /// the source becomes invalid. The kernel drops changes, too, without notice, when the loop does not poll while more
     /// than `/proc/sys/fs/inotify/max_queued_events` happen.
     ///
     /// The source becomes invalid when the thread of its loop ends.
@@ -92,9 +93,9 @@ extension UVRunLoop {
             _ handler: ((FileWatch, Change) -> Void)?
         ) throws(SystemError) {
             let inbox = EventInbox<Change>()
-            let events = try FileEvents(path) { change in inbox.change { $0.merge(change) } }
+            let events = try FileEvents(path, inbox)
             self.path = path
-            receiver = EventReceiver(inbox, [events], handler)
+            receiver = EventReceiver(inbox, [events], handler, isLast: { _ in inbox.isAtEnd })
             link = receiver.makeLink(order: order, warnsAs: "a file watch")
         }
 
@@ -142,7 +143,7 @@ extension [UVRunLoop.FileWatch.Change] {
     private static var mergeableCount: Int { 16 }
 
     /// Adds a change, or merges it with one of the latest.
-    fileprivate mutating func merge(_ change: Element) {
+    mutating func merge(_ change: Element) {
         let latest = Swift.max(startIndex, endIndex - Self.mergeableCount)..<endIndex
         if let index = latest.last(where: { self[$0].name == change.name }) {
             self[index].kinds.formUnion(change.kinds)

@@ -184,7 +184,8 @@ extension UVRunLoop {
             if child.takeStatus() != nil { invalidate() }
         }
 
-        /// Removes the source from its loop permanently, and closes the pipes.
+        /// Removes the source from its loop permanently, and closes the pipes: on the loop's thread
+        /// before this returns, from another one soon after.
         ///
         /// The child goes on, and may be killed by `SIGPIPE` when it writes. Its status is not
         /// collected, unless the exit was delivered: to avoid a zombie, wait for it with a

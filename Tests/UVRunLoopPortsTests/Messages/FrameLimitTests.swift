@@ -97,6 +97,21 @@ import Testing
         server.stop()
     }
 
+    @Test(.enabled(if: hasMemory(for: 1 << 32), "The machine refuses 4 GiB that nobody touches."))
+    func aReplyThatNoFrameCanHoldIsTooLarge() throws {
+        let place = Place()
+        var limits = MessagePort.Limits()
+        limits.maximumMessageSize = .max
+        let server = try PortServer(place, limits: limits) { _, _ in
+            [UInt8](unsafeUninitializedCapacity: 1 << 32) { $1 = 1 << 32 }
+        }
+        try onAnotherThread {
+            let remote = try place.remote()
+            #expect(throws: MessagePortError.messageTooLarge) { try remote.request() }
+        }
+        server.stop()
+    }
+
     @Test func aMessageThatArrivedWhileTheLoopWasBusyPastTheLimitIsDelivered() throws {
         let place = Place()
         var limits = MessagePort.Limits()

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -82,6 +83,50 @@ import Testing
         for id in 0..<count { #expect(peer.readFrame()?.id == Int32(id)) }
         try remote.sendOneWay([1], 77)
         #expect(peer.readFrame()?.id == 77)
+    }
+
+    @Test func aReplyThatArrivedWhileAHandlerKeptTheLoopBusyPastTheLimitCounts() throws {
+        let (_, peer, remote) = try Place().connected()
+        let loop = UVRunLoop.current
+        let limit = Duration.milliseconds(20)
+        let timer = UVRunLoop.Timer(after: .zero) { _ in
+            #expect(peer.readFrame()?.kind == .request)
+            peer.write(Frame.reply(1, [7]).head())
+            letTimePass(limit)
+        }
+        loop.add(timer, forMode: .reply)
+        #expect(try remote.request([1], receiveLimit: limit) == [7])
+        remote.invalidate()
+    }
+
+    /// The reply is behind more than one read takes.
+    @Test func aReplyBehindOthersThatHaveArrivedCountsToo() throws {
+        let (_, peer, remote) = try Place().connected()
+        let loop = UVRunLoop.current
+        let limit = Duration.milliseconds(20)
+        let timer = UVRunLoop.Timer(after: .zero) { _ in
+            #expect(peer.readFrame()?.kind == .request)
+            peer.write(Frame.reply(9, sampleBytes(100_000)).head())
+            peer.write(Frame.reply(1, [7]).head())
+            letTimePass(limit)
+        }
+        loop.add(timer, forMode: .reply)
+        #expect(try remote.request([1], receiveLimit: limit) == [7])
+        remote.invalidate()
+    }
+
+    /// The reason is behind more than one read takes, and the rest cannot be sent.
+    @Test func aReasonThatHasArrivedCountsWhenTheOtherSideNoLongerReceives() throws {
+        let (connection, peer, remote) = try Place().connected()
+        let frame = Frame.message(1, sampleBytes(1 << 20))
+        let queued = try #require(try connection.beginSending(frame))
+        peer.write(Frame.reply(9, sampleBytes(100_000)).head())
+        peer.write(Frame.refusal(.messageTooLarge).head())
+        shutdown(peer.socket.descriptor.number, CInt(SHUT_RD))
+        #expect(throws: MessagePortError.messageTooLarge) {
+            _ = try connection.trySending(queued)
+        }
+        remote.invalidate()
     }
 
     @Test func aLimitOfZeroIsOneCheck() throws {

@@ -308,6 +308,24 @@ import Testing
         connection.peer.close()
     }
 
+    /// The mode does not run again, so the loop drops what it had to tell.
+    @Test(arguments: DriverKind.allCases)
+    func whatCapturesTheGroupIsReleasedIfTheLoopEndsBeforeItTells(kind: DriverKind) {
+        let released = EventLog()
+        withLoop(kind) { loop, _ in
+            let first = Farewell { released.note("goodbye") }
+            let second = Farewell { released.note("completion") }
+            let box = Box<UVRunLoop.ConnectionGroup?>(nil)
+            let mode = UVRunLoop.Mode("a mode that does not run")
+            let group = UVRunLoop.ConnectionGroup(on: loop, mode: mode) { _ in
+                withExtendedLifetime((box.value, first)) {}
+            }
+            box.value = group
+            group.end(limit: nil) { _ in withExtendedLifetime((group, second)) {} }
+        }
+        #expect(Set(released.entries) == ["goodbye", "completion"])
+    }
+
     @Test func anEndOnAnotherThreadTraps() async {
         await #expect(processExitsWith: .failure) {
             let thread = try startThread()

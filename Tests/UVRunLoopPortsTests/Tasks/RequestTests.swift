@@ -51,6 +51,28 @@ private let longLimit = Duration.seconds(900)
         }
     }
 
+    @Test func aReplyThatIsThereWhenTheLimitPassesCounts() async throws {
+        try await whileALoopIsBusy { connection in
+            connection.socket?.descriptor.holdsInput ?? false
+        } send: { remote, limit in
+            let reply = try await remote.request(data: [1], limit: limit)
+            #expect(reply == [7])
+        } serve: { peer in
+            if peer.readFrame() != nil { peer.write(Frame.reply(1, [7]).head()) }
+        }
+    }
+
+    @Test func aMessageForWhoseRestThereIsRoomWhenTheLimitPassesIsSent() async throws {
+        try await whileALoopIsBusy { connection in
+            connection.hasRoom
+        } send: { remote, limit in
+            try await remote.send(data: sampleBytes(300_000), limit: limit)
+            #expect(remote.isValid)
+        } serve: { peer in
+            #expect(peer.readFrame()?.data?.count == 300_000)
+        }
+    }
+
     @Test func aClientThatWaitsForItsReplyDelaysNoOther() async throws {
         try await withPort { _, port, place in
             let remotes = try [place.remote(), place.remote()]
@@ -300,5 +322,32 @@ extension Place {
             acceptPeer: nil,
             handler: nil
         )
+    }
+}
+
+/// Sends in a task on a loop, which a port keeps busy until something has happened and the limit
+/// has passed: the timer of the limit comes before the socket then.
+private func whileALoopIsBusy(
+    until condition: @escaping @Sendable (RemoteConnection) -> Bool,
+    send: @escaping @Sendable (Remote, Duration) async throws -> Void,
+    serve: @escaping @Sendable (RawPeer) -> Void
+) async throws {
+    try await UVRunLoop.withThread { loop in
+        let (connection, peer, remote) = try Place().connected()
+        let limit = Duration.milliseconds(50)
+        let busy = UVRunLoop.Port(sendableHandler: { _, _ in
+            while !condition(connection) { letTimePass(.milliseconds(1)) }
+            letTimePass(limit)
+        })
+        loop.add(busy, forMode: .common)
+        let client = Task(executorPreference: loop.taskExecutor) {
+            _ = busy.send(UVRunLoop.PortMessage(id: 1))
+            try await send(remote, limit)
+        }
+        let server = startUncheckedThread { serve(peer) }
+        try await client.value
+        server.join()
+        remote.invalidate()
+        busy.invalidate()
     }
 }

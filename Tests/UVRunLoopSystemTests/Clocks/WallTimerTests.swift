@@ -9,6 +9,14 @@ private typealias WallDate = UVRunLoop.WallDate
 
 /// Dates of the calendar's clock.
 @Suite(.timeLimit(.minutes(15))) struct WallTimerTests {
+    @Test func datesEndWithTheirNumbers() {
+        let last = WallDate(sinceEpoch: Duration(attoseconds: .max))
+        #expect(last + Duration(attoseconds: .max) == last)
+        let first = WallDate(sinceEpoch: Duration(attoseconds: .min))
+        #expect(first + Duration(attoseconds: .min) == first)
+        #expect(WallDate(sinceEpoch: .seconds(1)) + .milliseconds(-1_500) < last)
+    }
+
     @Test func anInvalidTimerKeepsItsDate() throws {
         try withLoop { _ in
             let timer = try UVRunLoop.WallTimer(at: .now) { _, _ in }

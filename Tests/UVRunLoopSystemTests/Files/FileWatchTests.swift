@@ -141,6 +141,38 @@ private typealias FileWatch = UVRunLoop.FileWatch
         }
     }
 
+    /// After a rest, the path is all that is known of what was watched.
+    @Test(arguments: [true, false])
+    func aWatchThatRestsEndsIfThePathDoesNotReferToItAnyMore(toAnother: Bool) throws {
+        try withLoop { loop in
+            let parent = TemporaryFolder()
+            let (path, moved) = ("\(parent.path)/watched", "\(parent.path)/moved")
+            mkdir(path, 0o700)
+            let watches = try (0..<40).map { _ in try FileWatch(path) { _, _ in } }
+            for watch in watches { loop.add(watch, forMode: .default) }
+            rename(path, moved)
+            if toAnother { mkdir(path, 0o700) }
+            let isOver = SharedBox(false)
+            let writers = (0..<2).map { number in
+                startThread {
+                    while !isOver.value {
+                        parent.write("", to: "moved/\(number)")
+                        unlink("\(moved)/\(number)")
+                    }
+                }
+            }
+            let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { _ in
+                if watches.contains(where: { !$0.isValid }) { loop.stop() }
+            }
+            loop.add(timer, forMode: .default)
+            // Under the thread sanitizer the writers take a minute until a watch rests.
+            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            isOver.value = true
+            writers.forEach { $0.join() }
+            watches.forEach { $0.invalidate() }
+        }
+    }
+
     @Test func aBurstIsBoundedAndSaysSo() throws {
         try withLoop { loop in
             let folder = TemporaryFolder()
