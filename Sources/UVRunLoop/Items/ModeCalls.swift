@@ -7,8 +7,13 @@
 struct ModeCalls {
     enum Kind { case schedule, cancel }
 
+    struct Handlers {
+        let schedule: UVRunLoop.Source.ModeHandler?
+        let cancel: UVRunLoop.Source.ModeHandler?
+    }
+
     struct Call {
-        let kind: Kind
+        let handler: UVRunLoop.Source.ModeHandler?
         let loop: UVRunLoop
         let mode: UVRunLoop.Mode
     }
@@ -26,6 +31,12 @@ struct ModeCalls {
     }
 
     private var lines: [Line] = []
+    /// `nil` once they were released.
+    private var handlers: Handlers?
+    /// Whether the source joins no mode any more.
+    private var isEnding = false
+
+    init(_ handlers: Handlers) { self.handlers = handlers }
 
     /// Makes a call due for a mode that the source has joined or left, unless it is already, or was
     /// the latest.
@@ -48,16 +59,35 @@ struct ModeCalls {
         guard let next else { return nil }
         lines[next].isBeingCalled = true
         let kind = lines[next].due.removeFirst()
-        return Call(kind: kind, loop: lines[next].loop, mode: lines[next].mode)
+        return Call(
+            handler: kind == .schedule ? handlers?.schedule : handlers?.cancel,
+            loop: lines[next].loop,
+            mode: lines[next].mode
+        )
     }
 
     /// Ends a call that was taken.
-    mutating func didMake(_ call: Call) {
-        guard let index = index(of: call.mode, of: call.loop) else { return }
+    ///
+    /// - Returns: The handlers after the last call, for the caller to release without the lock.
+    mutating func didMake(_ call: Call) -> Handlers? {
+        guard let index = index(of: call.mode, of: call.loop) else { return nil }
         lines[index].isBeingCalled = false
-        guard lines[index].due.isEmpty else { return }
+        guard lines[index].due.isEmpty else { return nil }
         lines[index].caller = nil
         if !lines[index].isScheduled { lines.remove(at: index) }
+        return takeHandlersAtEnd()
+    }
+
+    /// Notes that the source has become invalid and has left its modes.
+    ///
+    /// - Returns: The handlers, if no call is due or being made.
+    mutating func end() -> Handlers? {
+        isEnding = true
+        return takeHandlersAtEnd()
+    }
+
+    private mutating func takeHandlersAtEnd() -> Handlers? {
+        isEnding && lines.isEmpty ? handlers.take() : nil
     }
 
     private func index(of mode: UVRunLoop.Mode, of loop: UVRunLoop) -> Int? {
@@ -66,8 +96,6 @@ struct ModeCalls {
 }
 
 extension UVRunLoop.Source {
-    private var hasModeHandlers: Bool { schedule != nil || cancel != nil }
-
     /// Makes calls of `schedule` due for modes that the source has joined.
     func didJoin(_ modes: [UVRunLoop.Mode], of loop: UVRunLoop, _ state: inout State) {
         guard hasModeHandlers else { return }
@@ -84,9 +112,9 @@ extension UVRunLoop.Source {
     func makeModeCalls() {
         guard hasModeHandlers else { return }
         while let call = state.withLock({ $0.modeCalls.takeNext() }) {
-            let handler = call.kind == .schedule ? schedule : cancel
-            handler?(call.loop, call.mode)
-            state.withLock { $0.modeCalls.didMake(call) }
+            call.handler?(call.loop, call.mode)
+            let released = state.withLock { $0.modeCalls.didMake(call) }
+            withExtendedLifetime(released) {}
         }
     }
 }

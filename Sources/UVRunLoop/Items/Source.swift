@@ -26,13 +26,13 @@ extension UVRunLoop {
         struct State {
             var isValid = true
             var links: [Link] = []
-            var modeCalls = ModeCalls()
+            var modeCalls: ModeCalls
         }
 
         let handler: HomeBound<(Source) -> Void>
-        let schedule: ModeHandler?
-        let cancel: ModeHandler?
-        let state = Guarded(State())
+        let state: Guarded<State>
+        /// Whether it has a handler for joining or leaving modes.
+        let hasModeHandlers: Bool
         let labelSlot = LabelSlot()
         let useMark = UseMark("a source")
         /// The number of the first signal since the source was last performed; zero if there is
@@ -102,8 +102,9 @@ extension UVRunLoop {
             _ handler: HomeBound<(Source) -> Void>
         ) {
             self.order = order
-            self.schedule = schedule
-            self.cancel = cancel
+            hasModeHandlers = schedule != nil || cancel != nil
+            let handlers = ModeCalls.Handlers(schedule: schedule, cancel: cancel)
+            state = Guarded(State(modeCalls: ModeCalls(handlers)))
             self.handler = handler
         }
 

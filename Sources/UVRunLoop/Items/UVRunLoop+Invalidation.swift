@@ -38,8 +38,9 @@ extension UVRunLoop {
 
     static func invalidate(_ source: Source) {
         source.useMark.dismiss()
-        let links = source.state.withLock { state -> [Source.Link] in
-            guard state.isValid else { return [] }
+        let (links, released) = source.state.withLock {
+            state -> ([Source.Link], ModeCalls.Handlers?) in
+            guard state.isValid else { return ([], nil) }
             state.isValid = false
             source.forgetSignal()
             let links = exchange(&state.links, with: [])
@@ -47,8 +48,9 @@ extension UVRunLoop {
                 let left = link.loop.withEngine { $0.removeSource(link.ticket) }
                 source.didLeave(left, of: link.loop, &state)
             }
-            return links
+            return (links, state.modeCalls.end())
         }
+        withExtendedLifetime(released) {}
         source.makeModeCalls()
         for link in links { link.loop.contentsDidChange() }
         source.handler.release()

@@ -22,7 +22,7 @@ final class LocalReceiver: TypedPortReceiver {
 
     /// `nil` for a port whose requests are taken by a task from the beginning.
     private let handler: HomeBound<Body>?
-    private let policy: MessagePort.PeerPolicy?
+    private let policy: HomeBound<MessagePort.PeerPolicy>?
     private let directory: PortDirectory
     let claim: NameClaim
     private let state: Guarded<State>
@@ -40,7 +40,7 @@ final class LocalReceiver: TypedPortReceiver {
         state = Guarded(State(server: consume server, intake: handler == nil ? TaskIntake() : nil))
         self.claim = claim
         self.directory = directory
-        self.policy = policy
+        self.policy = policy.map { HomeBound(sendable: $0) }
         self.handler = handler
     }
 
@@ -61,7 +61,7 @@ final class LocalReceiver: TypedPortReceiver {
             case .deliver(let frame, let peer, let connection):
                 return deliver(frame, peer, connection, port)
             case .admit(let socket, let peer):
-                let isPermitted = MessagePort.isPermitted(peer, by: policy)
+                let isPermitted = MessagePort.isPermitted(peer, by: policy?.current)
                 state.withLock { $0.server?.admit(socket, peer, isPermitted: isPermitted) }
             case .nothing:
                 return ServeResult(wasHandled: false, hasMore: hasMore)
@@ -195,6 +195,7 @@ final class LocalReceiver: TypedPortReceiver {
         if owner.isCurrent { last.shutDown() }
         _ = consume last
         handler?.release()
+        policy?.release()
         endIntake()
     }
 

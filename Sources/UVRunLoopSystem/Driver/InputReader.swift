@@ -29,6 +29,11 @@ final class InputReader: Sendable {
 
     init(_ descriptor: CInt) throws(UVRunLoop.SystemError) {
         self.descriptor = descriptor
+        let flags = fcntl(descriptor, F_GETFL)
+        // It would never be ready.
+        guard flags < 0 || flags & O_ACCMODE != O_WRONLY else {
+            throw UVRunLoop.SystemError(.open, .invalidArgument)
+        }
         do {
             standIn = try DescriptorProbe.check(descriptor, isReadOnly: true)
         } catch {

@@ -5,6 +5,18 @@ import Testing
 
 /// Messages and replies between two threads, without errors.
 @Suite(.timeLimit(.minutes(15))) struct MessagePortTests {
+    @Test func anInvalidPortReleasesItsHandlerAndItsPolicy() throws {
+        let log = EventLog()
+        let port = try Place().local(acceptPeer: { [end = Farewell { log.note("policy") }] _ in
+            withExtendedLifetime(end) { true }
+        }) { [end = Farewell { log.note("handler") }] _, _ in
+            withExtendedLifetime(end) { nil }
+        }
+        port.invalidate()
+        #expect(!port.isValid)
+        #expect(Set(log.entries) == ["policy", "handler"])
+    }
+
     @Test func aRequestReachesTheHandlerOnceAndGetsItsReply() throws {
         let (place, log) = (Place(), EventLog())
         let server = try PortServer(place) { _, message in

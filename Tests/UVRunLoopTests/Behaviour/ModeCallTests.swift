@@ -36,6 +36,35 @@ import UVRunLoop
         }
     }
 
+    /// So an object may own the source that calls it.
+    @Test(arguments: 0...3)
+    func anInvalidSourceReleasesBothHandlersAfterTheLastCall(step: Int) {
+        withLoop { loop in
+            let log = EventLog()
+            let made = SharedBox<Source?>(nil)
+            let source = Source(
+                schedule: { [end = Farewell { log.note("end 1") }] _, _ in
+                    if step == 2 { made.value?.invalidate() }
+                    withExtendedLifetime(end) {}
+                },
+                cancel: { [end = Farewell { log.note("end 2") }] _, _ in
+                    if step == 3 { made.value?.invalidate() }
+                    log.note("cancel")
+                    withExtendedLifetime(end) {}
+                },
+                sendablePerform: { _ in }
+            )
+            made.value = source
+            if step > 0 { loop.add(source, forMode: other) }
+            if step == 3 { loop.remove(source, forMode: other) }
+            source.invalidate()
+            #expect(!source.isValid)
+            #expect(log.entries.first == (step > 0 ? "cancel" : "end 1"))
+            #expect(Set(log.entries).subtracting(["cancel"]) == ["end 1", "end 2"])
+            #expect(log.entries.count == (step > 0 ? 3 : 2))
+        }
+    }
+
     /// Those modes included whose call has not come yet.
     @Test func inEachCommonModeCancelComesAfterSchedule() {
         withLoop { loop in
