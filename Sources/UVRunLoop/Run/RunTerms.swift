@@ -14,17 +14,14 @@ extension Run {
         ///
         /// It makes one pass in any case.
         var performsQueuedWork = false
-        /// What ends the run, apart from the rest.
+        /// What ends the run at the end of its current pass, apart from the rest; checked before
+        /// each sleep and at the end of each pass.
         ///
-        /// One reference, and moved from the caller to the run: with an enum of references, which
-        /// was copied, a run took 180 instructions more.
-        var endCondition: (any EndCondition)?
+        /// One value, and moved from the caller to the run: with an enum of references, which was
+        /// copied, a run took 180 instructions more.
+        var endCondition: EndCondition?
     }
 }
 
-/// Ends a run; checked on the loop's thread, before each sleep and at the end of each pass.
-package protocol EndCondition: AnyObject, Sendable {
-    /// Whether a run with this condition ends at the end of its current pass, as it also does when
-    /// it is stopped.
-    func isMet(in loop: UVRunLoop) -> Bool
-}
+/// Returns whether a run ends; called on the loop's thread.
+package typealias EndCondition = () -> Bool

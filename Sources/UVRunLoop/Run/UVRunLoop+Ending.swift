@@ -34,7 +34,7 @@ extension UVRunLoop {
         let ports = withEngine { $0.ports(in: .default) }.map(\.link).filter { isFinishing($0) }
         for port in ports {
             while isFinishing(port), !isEndedAtOnce {
-                let terms = Run.Terms(performsQueuedWork: true, endCondition: port)
+                let terms = Run.Terms(performsQueuedWork: true) { !self.isFinishing(port) }
                 _ = run(.default, terms, local)
             }
         }
@@ -50,23 +50,18 @@ extension UVRunLoop {
     /// Not inlined: few runs have a condition, and a pass would take 60 instructions more.
     @inline(never)
     private func endsAfterThisPass(
-        for condition: any EndCondition,
+        for condition: EndCondition,
         performsQueuedWork: Bool
     ) -> Bool {
         // A run that performs what is left after the end of the loop goes on.
         let isStopped =
             performsQueuedWork
             ? runState.isStoppedAlone || isEndedAtOnce : runState.isStopped
-        return isStopped || condition.isMet(in: self)
+        return isStopped || condition()
     }
 
     /// Whether a port is in the default mode and finishing its work.
-    fileprivate func isFinishing(_ port: PortLink) -> Bool {
+    private func isFinishing(_ port: PortLink) -> Bool {
         contains(port, forMode: .default) && port.receiver.isFinishing
     }
-}
-
-/// A port that finishes its work, for which a run continues although the loop was ended.
-extension UVRunLoop.PortLink: EndCondition {
-    package func isMet(in loop: UVRunLoop) -> Bool { !loop.isFinishing(self) }
 }

@@ -114,7 +114,7 @@ extension UVRunLoop {
     package func runUntilSourceHandled(
         in mode: Mode,
         until limit: Int64,
-        or condition: any EndCondition
+        or condition: @escaping EndCondition
     ) -> RunResult {
         let local = localState()
         let terms = Run.Terms(

@@ -70,21 +70,19 @@ extension UVRunLoop {
                 end.settle(.failure(error))
             }
         }
-        let terms = Run.Terms(staysWhenEmpty: true, endCondition: end)
         while true {
             if let result = end.result { return try result.get() }
+            let terms = Run.Terms(staysWhenEmpty: true) { end.result != nil }
             _ = loop.run(.default, terms, loop.localState())
         }
     }
 }
 
 /// The end of the function that ``UVRunLoop/runMain(_:)`` waits for.
-private final class MainFunctionEnd<Value: Sendable>: EndCondition {
+private final class MainFunctionEnd<Value: Sendable>: Sendable {
     private let state = Guarded<Result<Value, any Error>?>(nil)
 
     var result: Result<Value, any Error>? { state.withLock { $0 } }
 
     func settle(_ result: Result<Value, any Error>) { state.withLock { $0 = result } }
-
-    func isMet(in loop: UVRunLoop) -> Bool { result != nil }
 }

@@ -132,7 +132,7 @@ struct ReplyWait {
         }
         let date = receiveLimit.fromNow
         // A run that a handler nests in the wait may receive the reply.
-        let condition = WaitCondition { [connection] in connection.hasOutcome(of: number) }
+        let condition = { [connection] in connection.hasOutcome(of: number) }
         while true {
             let check = CurrentTask.nextCheck(before: date)
             runOnce(until: check, or: condition, &stops, forWriting: false)
@@ -175,7 +175,7 @@ struct ReplyWait {
             UVRunLoop.invalidate(room)
         }
         // A run that a handler nests in the wait may be served the announcement.
-        let condition = WaitCondition { [connection] in !connection.isQueued(queued) }
+        let condition = { [connection] in !connection.isQueued(queued) }
         var isLate = false
         do throws(MessagePortError) {
             while try !connection.trySending(queued, isLate: isLate) {
@@ -198,7 +198,7 @@ struct ReplyWait {
     /// cannot run.
     private func runOnce(
         until date: Int64,
-        or condition: WaitCondition,
+        or condition: @escaping EndCondition,
         _ stops: inout Int,
         forWriting: Bool
     ) {
@@ -223,13 +223,4 @@ struct ReplyWait {
         _ = try? connection.socket?.descriptor.wait(forWriting: forWriting, until: nextCheck)
         connection.receive()
     }
-}
-
-/// What a run waits for.
-private final class WaitCondition: EndCondition {
-    private let check: @Sendable () -> Bool
-
-    init(_ check: @escaping @Sendable () -> Bool) { self.check = check }
-
-    func isMet(in loop: UVRunLoop) -> Bool { check() }
 }
