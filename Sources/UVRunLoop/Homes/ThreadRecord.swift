@@ -47,6 +47,7 @@ final class ThreadRecord {
             return unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
         }
         ForkCount.watch()
+        watchForks
         let record = ThreadRecord()
         let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
         unsafe thread.pointee = unsafe cuv_thread(
@@ -60,6 +61,15 @@ final class ThreadRecord {
         unsafe registerExitFunction(pointer)
         if let loop = MainLoop.loop { adopt(loop) }
         return record
+    }
+
+    /// Has the runs of a forked child's parent end in the child: a handler that forks may return
+    /// there. Whatever asks whether a run is stopped finds that, and checks the process.
+    private static let watchForks: Void = cuv_at_fork {
+        guard let loop = unsafe slot.pointee.loop else { return }
+        unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { loop in
+            loop.endInForkedChild()
+        }
     }
 
     /// Gives the main thread its loop, which any thread may have created; does nothing on another

@@ -19,7 +19,6 @@ extension UVRunLoop {
     /// Returns the conditions for direct delivery if the coming passes would only serve the port
     /// that was just served: no observer of the mode, and nothing else to serve.
     func directDelivery(of ticket: Ticket, _ run: inout Run) -> DirectDelivery? {
-        checkProcess()
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
             run.terms.endCondition == nil,

@@ -6,14 +6,20 @@ extension UVRunLoop {
         waker.contentsDidChange()
     }
 
-    /// Whether the loop was ended and no queued work begins any more.
+    /// Ends the runs of the parent's loop in a forked child; called during the fork.
+    func endInForkedChild() { runState.end(.atOnce) }
+
+    /// Whether the loop was ended and no queued work begins any more; traps in a forked child.
     package var isEndedAtOnce: Bool {
         @inline(__always)
         get { runState.isStoppedForGood && isQueuedWorkDiscarded }
     }
 
     @inline(never)
-    private var isQueuedWorkDiscarded: Bool { runState.isQueuedWorkDiscarded { time } }
+    private var isQueuedWorkDiscarded: Bool {
+        checkProcess()
+        return runState.isQueuedWorkDiscarded { time }
+    }
 
     /// Performs the work queued for the default mode after the loop was ended.
     ///

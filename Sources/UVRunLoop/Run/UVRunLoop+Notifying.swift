@@ -7,13 +7,16 @@ extension UVRunLoop {
         refresh(&run)
         guard run.view.observers.observed.contains(activity) else { return }
         callObservers(activity, run.view)
-        userCodeDidReturn(&run)
+        run.discardClockReading()
     }
 
     /// Not inlined: an activity without observers, as most are, is passed over in place.
     @inline(never)
     private func callObservers(_ activity: Activities, _ view: borrowing Engine.View) {
         if LoopTracing.isOn { return callTracedObservers(activity, view) }
-        view.observers.forEach(observing: activity) { $0.callOut(activity) }
+        view.observers.forEach(observing: activity) { observer in
+            observer.callOut(activity)
+            checkProcess()
+        }
     }
 }

@@ -6,7 +6,7 @@ extension UVRunLoop {
         _ terms: consuming Run.Terms,
         _ local: consuming LocalState
     ) -> RunResult {
-        home.performReleases()
+        if home.performReleases() { checkProcess() }
         registerMainQueue()
         guard !local.isDriverClosed else { return .finished }
         // The rule applies even if there is nothing to run for.
@@ -28,7 +28,10 @@ extension UVRunLoop {
 
         var result = LoopTracing.isOn ? tracedPasses(&run, in: mode) : makePasses(&run)
         let wasStopped = runState.end(restoring: outerRun)
-        if wasStopped || runState.isStoppedForGood { result = .stopped }
+        if wasStopped || runState.isStoppedForGood {
+            checkProcess()
+            result = .stopped
+        }
         run.local.nestingLevel = run.local.nestingLevel - 1
         run.local.modeIndex = outerMode
         run.local.pass = outerPass
@@ -47,6 +50,7 @@ extension UVRunLoop {
         while run.terms.performsQueuedWork || !runState.isStopped {
             if let reason = runOnePass(&run) { return reason }
         }
+        checkProcess()
         return .stopped
     }
 
@@ -170,7 +174,10 @@ extension UVRunLoop {
     /// Returns why the run ends, the first reason that applies, or `nil` if it continues.
     private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
         // An end condition that is met counts as a handled source.
-        if endsAfterThisPass(run) { return runState.isStopped ? .stopped : .handledSource }
+        if endsAfterThisPass(run) {
+            checkProcess()
+            return runState.isStopped ? .stopped : .handledSource
+        }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
         if let limit = run.terms.limit, run.now(by: waker) >= limit { return .timedOut }

@@ -46,9 +46,10 @@ extension UVRunLoop {
     // instructions.
     @inline(__always)
     func pollKernel(_ run: inout Run) {
+        checkProcess()
         armDescriptors(&run)
         run.local.withDriver { $0.poll() }
-        run.discardClockReading()
+        userCodeDidReturn(&run)
         recordReadyPorts(&run)
     }
 
@@ -75,6 +76,7 @@ extension UVRunLoop {
     }
 
     private func carryOutOrders(_ run: inout Run) {
+        checkProcess()
         let mode = run.modeIndex
         let orders = contents.withEngine { $0.takeWatchOrders(for: mode) }
         if !orders.isEmpty { watch(orders, &run) }

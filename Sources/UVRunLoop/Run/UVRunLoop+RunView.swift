@@ -18,10 +18,13 @@ extension UVRunLoop {
         if !outdated.observed.isEmpty { userCodeDidReturn(&run) }
     }
 
-    /// Called after each call of user code: the clock reading is old, and this may be a forked
-    /// child, which must not go on with a run of its parent's loop.
+    /// Called when user code has returned, or the kernel, where libuv may have called user code: the
+    /// clock reading is old, and this may be a forked child, which must not go on with a run of its
+    /// parent's loop.
     ///
-    /// That is why the steps of a run need not check the process each time they use the engine.
+    /// A run uses the engine without checking the process. Where no check follows user code at once
+    /// (between blocks and messages, and after the release of captures), the end of the parent's
+    /// runs in the child leads to one; see ``endInForkedChild()``.
     @inline(__always)
     func userCodeDidReturn(_ run: inout Run) {
         checkProcess()

@@ -24,7 +24,7 @@ extension UVRunLoop {
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { tracedSleepEnded(since: began) }
-                run.discardClockReading()
+                userCodeDidReturn(&run)
                 if recordReadyPorts(&run) { return }
                 if wakeState.isWoken {
                     if run.watchedPortCount != waker.addedPortCount { pollKernel(&run) }

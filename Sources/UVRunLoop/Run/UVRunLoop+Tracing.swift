@@ -48,6 +48,7 @@ extension UVRunLoop {
     func callTracedObservers(_ activity: Activities, _ view: borrowing Engine.View) {
         view.observers.forEach(observing: activity) { observer in
             tracedCall(.observer, observer, activity.rawValue) { observer.callOut(activity) }
+            checkProcess()
         }
     }
 

@@ -101,8 +101,7 @@ final class RemoteConnection: Sendable {
         }
     }
 
-    /// Ends the connection, whose other side no longer receives; returns the reason, which that
-    /// side may have sent before it closed.
+    /// Ends the connection; returns the reason, which the other side may have sent before it closed.
     private func otherSideHasClosed() -> MessagePortError {
         receiveAll()
         return end(.becameInvalid) ?? .becameInvalid

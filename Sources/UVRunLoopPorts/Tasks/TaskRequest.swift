@@ -142,8 +142,8 @@ final class TaskRequest: UVRunLoop.PortSource {
         TaskRequest(queued, on: receiver.connection).sendRest(until: date)
     }
 
-    /// Ends the request, unless what has arrived or finds room by now completes it, though no pass
-    /// has come to it.
+    /// Ends the request, unless its reply has arrived or there is room for the rest of a part that
+    /// was sent: that counts, though no pass has come to it.
     private func limitDidPass() {
         let connection = receiver.connection
         guard let queued = receiver.queued else { return replyLimitDidPass() }

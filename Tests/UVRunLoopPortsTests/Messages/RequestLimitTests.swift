@@ -115,6 +115,28 @@ import Testing
         remote.invalidate()
     }
 
+    /// To begin a frame after its limit could only end the connection.
+    @Test func aFrameIsNotBegunAfterItsLimit() throws {
+        let (connection, peer, remote) = try Place().connected()
+        let first = try #require(try connection.beginSending(.message(1, sampleBytes(300_000))))
+        let second = try #require(try connection.beginSending(.message(2, sampleBytes(300_000))))
+        let reader = startUncheckedThread {
+            #expect(peer.readFrame()?.id == 1)
+            #expect(peer.readFrame()?.id == 3)
+        }
+        // There is room for the rest of the first and a part of the second then.
+        while peer.socket.descriptor.unreadByteCount > 0 { usleep(100) }
+        #expect(try !connection.trySending(second, isLate: true))
+        guard case .withdrawn = connection.withdraw(second) else {
+            Issue.record("A part of the frame was sent.")
+            return
+        }
+        try finishSending(first, on: connection)
+        try remote.sendOneWay([1], 3)
+        reader.join()
+        remote.invalidate()
+    }
+
     /// The reason is behind more than one read takes, and the rest cannot be sent.
     @Test func aReasonThatHasArrivedCountsWhenTheOtherSideNoLongerReceives() throws {
         let (connection, peer, remote) = try Place().connected()

@@ -313,15 +313,13 @@ import Testing
     func whatCapturesTheGroupIsReleasedIfTheLoopEndsBeforeItTells(kind: DriverKind) {
         let released = EventLog()
         withLoop(kind) { loop, _ in
-            let first = Farewell { released.note("goodbye") }
-            let second = Farewell { released.note("completion") }
+            let ends = ["goodbye", "completion"].map { end in Farewell { released.note(end) } }
             let box = Box<UVRunLoop.ConnectionGroup?>(nil)
-            let mode = UVRunLoop.Mode("a mode that does not run")
-            let group = UVRunLoop.ConnectionGroup(on: loop, mode: mode) { _ in
-                withExtendedLifetime((box.value, first)) {}
+            let group = UVRunLoop.ConnectionGroup(on: loop, mode: UVRunLoop.Mode("not run")) { _ in
+                withExtendedLifetime((box.value, ends[0])) {}
             }
             box.value = group
-            group.end(limit: nil) { _ in withExtendedLifetime((group, second)) {} }
+            group.end(limit: nil) { _ in withExtendedLifetime((group, ends[1])) {} }
         }
         #expect(Set(released.entries) == ["goodbye", "completion"])
     }

@@ -182,11 +182,18 @@ private let longLimit = Duration.seconds(900)
         limits.idleTimeLimit = .seconds(2)
         try await withPort(limits) { _, port, place in
             // Sent right after connecting: before that, the connection is idle.
-            let reply = Task { try await place.remote().request(data: [1], limit: longLimit) }
+            let client = Task {
+                let remote = try place.remote()
+                return (remote, try await remote.request(data: [1], limit: longLimit))
+            }
             let request = try #require(await next(of: port))
             letTimePass(.milliseconds(2_500))
             request.reply([2])
-            #expect(try await reply.value == [2])
+            let (remote, reply) = try await client.value
+            #expect(reply == [2])
+            // It is idle from then on.
+            try await yield(until: { port.connectionCount == 0 })
+            withExtendedLifetime(remote) {}
         }
     }
 

@@ -92,22 +92,6 @@ private typealias Address = UVRunLoop.SocketAddress
         }
     }
 
-    @Test(.enabled(if: hasMemory(for: 1 << 32), "The machine refuses 4 GiB that nobody touches."))
-    func aDatagramThatIsLongerThanLibuvsBuffersIsNotSent() throws {
-        try withLoop { loop in
-            let port = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
-                guard case .sendFailed(let error, _) = event else { return }
-                #expect(error.code == .messageTooLong)
-                loop.stop()
-            }
-            loop.add(port, forMode: .default)
-            // Memory that nobody touches.
-            let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 32) { $1 = 1 << 32 }
-            try port.send(bytes, to: .ipv4Loopback(port: 9))
-            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
-        }
-    }
-
     @Test func everyFailureToSendIsTold() throws {
         try withLoop { loop in
             let count = Box(0)

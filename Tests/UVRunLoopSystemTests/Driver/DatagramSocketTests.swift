@@ -10,6 +10,22 @@ import UVRunLoopPorts
 @Suite(.timeLimit(.minutes(15))) struct DatagramSocketTests {
     private typealias DatagramPort = UVRunLoop.DatagramPort
 
+    @Test(.enabled(if: hasMemory(for: 1 << 32), "The machine refuses 4 GiB that nobody touches."))
+    func aDatagramThatIsLongerThanLibuvsBuffersIsNotSent() throws {
+        try withLoop { loop in
+            let port = try DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+                guard case .sendFailed(let error, _) = event else { return }
+                #expect(error.code == .messageTooLong)
+                loop.stop()
+            }
+            loop.add(port, forMode: .default)
+            // Memory that nobody touches.
+            let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 32) { $1 = 1 << 32 }
+            try port.send(bytes, to: .ipv4Loopback(port: 9))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+        }
+    }
+
     @Test func aRefusedSocketEndsItsPortAfterTheEventsThatWait() throws {
         try withLoop { loop in
             let told = Box<[DatagramPort.Event]>([])

@@ -8,6 +8,34 @@ private typealias Offload = UVRunLoop.Offload
 
 /// Work that cannot be queued, and rules that are broken.
 @Suite(.timeLimit(.minutes(15))) struct OffloadFailureTests {
+    @Test func workThatAnotherThreadWithdrawsBeforeItHasBegunIsNotDone() throws {
+        try withLoop { loop in
+            let (gate, log) = (Signal(), EventLog())
+            // The threads of the pool are busy, and the loop's thread does not run its loop.
+            let others = try (0..<8).map { _ in
+                try Offload {
+                    gate.wait()
+                } handler: { _, _ in
+                }
+            }
+            let withdrawn = try Offload {
+                log.note("withdrawn")
+            } handler: { _, _ in
+            }
+            let last = try Offload {
+                log.note("last")
+            } handler: { _, _ in
+                loop.stop()
+            }
+            startUncheckedThread { withdrawn.invalidate() }.join()
+            gate.send()
+            for offload in others + [last] { loop.add(offload, forMode: .default) }
+            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
+            #expect(log.entries == ["last"])
+            others.forEach { $0.invalidate() }
+        }
+    }
+
     @Test func runsOfAnEmptyModeFreeWhatWasInvalidated() throws {
         try withLoop { loop in
             let (isHeld, goOn) = (Signal(), Signal())

@@ -68,34 +68,6 @@ private struct Refusal: Error {}
         #expect(output?.contains("handled") == true)
     }
 
-    @Test func workThatAnotherThreadWithdrawsBeforeItHasBegunIsNotDone() throws {
-        try withLoop { loop in
-            let (gate, log) = (Signal(), EventLog())
-            // The threads of the pool are busy, and the loop's thread does not run its loop.
-            let others = try (0..<8).map { _ in
-                try Offload {
-                    gate.wait()
-                } handler: { _, _ in
-                }
-            }
-            let withdrawn = try Offload {
-                log.note("withdrawn")
-            } handler: { _, _ in
-            }
-            let last = try Offload {
-                log.note("last")
-            } handler: { _, _ in
-                loop.stop()
-            }
-            startUncheckedThread { withdrawn.invalidate() }.join()
-            gate.send()
-            for offload in others + [last] { loop.add(offload, forMode: .default) }
-            #expect(loop.run(mode: .default, for: .seconds(600)) == .stopped)
-            #expect(log.entries == ["last"])
-            others.forEach { $0.invalidate() }
-        }
-    }
-
     @Test func theErrorOfTheWorkArrives() throws {
         try withLoop { loop in
             let failed = Box(false)

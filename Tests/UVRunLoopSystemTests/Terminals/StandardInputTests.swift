@@ -143,6 +143,16 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    @Test func aDescriptorThatIsOpenForWritingOnlyThrows() {
+        let pipe = Pipe()
+        do throws(UVRunLoop.SystemError) {
+            _ = try StandardInput(descriptor: pipe.writeEnd) { _, _ in }
+            Issue.record("It is never ready.")
+        } catch {
+            #expect(error.code == .invalidArgument && error.attempt == .open)
+        }
+    }
+
     @Test func aTaskTakesTheBytesOneReadAtATime() async throws {
         try await UVRunLoop.withThread { loop in
             let pipe = Pipe()
