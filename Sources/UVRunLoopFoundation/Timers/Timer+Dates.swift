@@ -39,7 +39,7 @@ extension UVRunLoop.Timer {
     ///
     /// > Threading: Any thread for a value that was passed as `Sendable`, else the one that made
     /// > the timer; traps elsewhere.
-    public var userInfo: Any? { typedCompanion?.userInfo?.current }
+    public var userInfo: Any? { isValid ? typedCompanion?.userInfo?.current : nil }
 
     private var typedCompanion: TimerCompanion? { companion as? TimerCompanion }
 }

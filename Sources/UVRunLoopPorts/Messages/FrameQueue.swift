@@ -104,5 +104,7 @@ struct FrameQueue: Sendable {
         return true
     }
 
-    mutating func removeAll() { entries = [] }
+    /// Removes all frames; returns which.
+    @discardableResult
+    mutating func removeAll() -> [ID] { exchange(&entries, with: []).map(\.id) }
 }

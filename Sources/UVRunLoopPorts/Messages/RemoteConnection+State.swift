@@ -69,6 +69,8 @@ extension RemoteConnection {
         private var phase: Phase
         var parser: FrameParser
         var sendQueue = FrameQueue()
+        /// The frames that the end of the connection has kept from being sent.
+        private var lostFrames: [FrameQueue.ID] = []
         /// Sorted by number.
         ///
         /// There are as many as senders that wait at the same time.
@@ -114,6 +116,13 @@ extension RemoteConnection {
             return sent.map(\.link)
         }
 
+        /// Whether all of a frame was sent, or it was withdrawn.
+        ///
+        /// Another sender may have sent it before the connection ended.
+        func isDone(_ id: FrameQueue.ID) -> Bool {
+            !sendQueue.contains(id) && !lostFrames.contains(id)
+        }
+
         /// Sends queued frames, as much as the socket accepts.
         ///
         /// - Returns: Whether the other side still receives.
@@ -134,7 +143,7 @@ extension RemoteConnection {
             phase = .ended(reason)
             let tasks = takeTasks()
             for index in requests.indices { requests[index].fail(reason) }
-            sendQueue.removeAll()
+            lostFrames = sendQueue.removeAll()
             sendSources = []
             lateReplies = 0
             let sources = exchange(&replySources, with: [])

@@ -115,15 +115,15 @@ final class RemoteConnection: Sendable {
     func trySending(_ id: FrameQueue.ID, isLate: Bool = false) throws(MessagePortError) -> Bool {
         // Only one read: a peer may send faster than this side reads.
         receive()
-        let (isGone, isSound, sent) = try state.withLock {
+        let (isDone, isSound, sent) = try state.withLock {
             state throws(MessagePortError) -> (Bool, Bool, [UVRunLoop.PortLink]) in
-            if let reason = state.end { throw reason }
+            if let reason = state.end, !state.isDone(id) { throw reason }
             let isSound = isLate && !state.sendQueue.isPartlySent(id) || state.flush()
-            return (!state.sendQueue.contains(id), isSound, state.takeSourcesOfSent())
+            return (state.isDone(id), isSound, state.takeSourcesOfSent())
         }
         for link in sent { link.announce() }
-        if !isSound { throw otherSideHasClosed() }
-        return isGone
+        if !isSound, case let reason = otherSideHasClosed(), !isDone { throw reason }
+        return isDone
     }
 
     /// Has a source announced when a frame is sent completely.
@@ -152,8 +152,8 @@ final class RemoteConnection: Sendable {
         of own: UInt64? = nil
     ) -> Withdrawal {
         let (result, remains) = state.withLock { state -> (Withdrawal, Remains?) in
+            if state.isDone(id) { return (.wasSent, nil) }
             if let reason = state.end { return (.connectionEnded(reason), nil) }
-            guard state.sendQueue.contains(id) else { return (.wasSent, nil) }
             if state.sendQueue.withdraw(id) { return (.withdrawn, nil) }
             if keepsRest { return (.wasPartlySent, nil) }
             state.requests.removeAll { $0.number == own }

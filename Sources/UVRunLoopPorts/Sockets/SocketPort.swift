@@ -80,6 +80,8 @@ extension UVRunLoop {
 
         /// Whether the port is valid: it was not invalidated, has not failed, and at most one
         /// direction has ended.
+        ///
+        /// It is still valid while the handler is called with the end of the second direction.
         public var isValid: Bool { link.isValid }
 
         /// Removes the port from its loop and closes its socket.

@@ -20,6 +20,18 @@ import UVRunLoopFoundation
         deinit { log.note("gone") }
     }
 
+    private final class Ender {
+        let log: EventLog
+
+        init(_ log: EventLog) { self.log = log }
+
+        func end(_ timer: Timer) {
+            log.note(timer.userInfo as? String ?? "nothing")
+            timer.invalidate()
+            log.note(timer.userInfo as? String ?? "nothing")
+        }
+    }
+
     @Test func theTargetIsCalledWithTheTimerAndWhatItCarries() {
         withLoop { loop in
             let log = EventLog()
@@ -73,6 +85,22 @@ import UVRunLoopFoundation
         timer.invalidate()
         #expect(log.entries == ["gone", "gone"])
         #expect(timer.userInfo == nil)
+    }
+
+    @Test func aTimerThatItsTargetInvalidatesCarriesNothingFromThenOn() {
+        withLoop { loop in
+            let log = EventLog()
+            let timer = Timer(
+                timeInterval: 0.001,
+                target: Ender(log),
+                selector: Ender.end,
+                userInfo: "info",
+                repeats: true
+            )
+            loop.add(timer, forMode: .default)
+            loop.run()
+            #expect(log.entries == ["info", "nothing"])
+        }
     }
 
     @Test func aTimerWithABlockCarriesNothing() {

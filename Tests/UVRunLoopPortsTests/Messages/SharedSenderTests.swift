@@ -20,8 +20,16 @@ import Testing
         reader.join()
         try connection.expire(second)
         #expect(remote.isValid)
+        // Nor when the connection ends before its sender has its turn; the others fail.
+        let third = try #require(try connection.beginSending(.message(3, sampleBytes(4 << 20))))
+        let fourth = try #require(try connection.beginSending(.message(4, [1])))
         remote.invalidate()
-        #expect(throws: MessagePortError.becameInvalid) { try connection.expire(second) }
+        #expect(try connection.trySending(second))
+        try connection.expire(second)
+        for lost in [third, fourth] {
+            #expect(throws: MessagePortError.becameInvalid) { try connection.trySending(lost) }
+            #expect(throws: MessagePortError.becameInvalid) { try connection.expire(lost) }
+        }
     }
 
     /// While its loop is busy, another sender sends the task's message and fills the socket again.
