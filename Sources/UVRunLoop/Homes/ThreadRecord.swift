@@ -63,8 +63,10 @@ final class ThreadRecord {
         return record
     }
 
-    /// Has the runs of a forked child's parent end in the child: a handler that forks may return
-    /// there. Whatever asks whether a run is stopped finds that, and checks the process.
+    /// Has the runs of the parent's loop end in a forked child.
+    ///
+    /// A handler that forks may return there. Whatever asks then whether a run is stopped finds
+    /// that it is, and checks the process.
     private static let watchForks: Void = cuv_at_fork {
         guard let loop = unsafe slot.pointee.loop else { return }
         unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { loop in

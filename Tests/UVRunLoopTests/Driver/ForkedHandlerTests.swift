@@ -1,0 +1,151 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// Handlers that fork and return in the child, too.
+@Suite(.timeLimit(.minutes(15))) struct ForkedHandlerTests {
+    @Test func aRunOfTheParentsLoopDoesNotGoOnInTheChild() async {
+        await #expect(processExitsWith: .success) { returnFromHandlersInChildren() }
+    }
+}
+
+/// Forks in handlers of each kind, which return in both processes: the run of the parent's loop
+/// must trap in the child, before it calls anything else.
+private func returnFromHandlersInChildren() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        // Observers do not keep a mode from being empty.
+        loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+        let handlers = ForkInAHandler(loop: loop)
+        for (name, begin) in handlers.kinds {
+            do {
+                try begin()
+            } catch {
+                preconditionFailure("\(error)")
+            }
+            precondition(handlers.trapsInChild(), "\(name) did not trap.")
+        }
+        // The parent notices nothing.
+        let timer = UVRunLoop.Timer(after: .microseconds(300)) { _ in loop.stop() }
+        loop.add(timer, forMode: .default)
+        precondition(loop.run(mode: .default, for: nil) == .stopped)
+    }
+}
+
+/// All handlers are sendable: those that are bound to a thread trap by themselves in the child.
+private struct ForkInAHandler {
+    let loop: UVRunLoop
+    /// The child's number, 0 in the child; -1 before the fork.
+    let child = SharedBox<pid_t>(-1)
+
+    var kinds: [(String, () throws -> Void)] {
+        [
+            ("the first of two blocks", forkInABlock),
+            ("a source", { addSource { forkHere() } }),
+            ("the first of two sources", forkInTheFirstOfTwoSources),
+            ("the first of two observers", forkInAnObserver),
+            ("the first of two timers", forkInATimer),
+            ("the first of two requests", forkInARequest),
+            ("the first of two jobs", forkInAJob),
+            ("the second of four messages", forkInAPort),
+            ("a descriptor", forkInADescriptorSource),
+            ("the end of captures", forkAtTheEndOfCaptures),
+        ]
+    }
+
+    /// Runs the loop until a handler has forked; returns whether the child has trapped.
+    func trapsInChild() -> Bool {
+        while child.value == -1 { loop.run(mode: .default, for: .milliseconds(10)) }
+        if child.value == 0 { _exit(55) }
+        defer { child.value = -1 }
+        return isTrap(awaitEnd(of: child.value))
+    }
+
+    private func act(_ isFirst: Bool) {
+        if isFirst { forkHere() } else { expectParent() }
+    }
+
+    private func forkHere() { child.value = forkAndReturn() }
+
+    private func expectParent() {
+        if child.value == 0 { _exit(56) }
+    }
+
+    private func forkInATimer() {
+        for isFirst in [true, false] {
+            let timer = UVRunLoop.Timer(after: .zero, sendableHandler: { _ in act(isFirst) })
+            loop.add(timer, forMode: .default)
+        }
+        letTimePass(.milliseconds(1))
+    }
+
+    private func forkInARequest() {
+        for isFirst in [true, false] { loop.requestPerform { act(isFirst) } }
+    }
+
+    private func addSource(_ perform: @escaping @Sendable () -> Void) {
+        let source = UVRunLoop.Source(sendablePerform: { source in
+            source.invalidate()
+            perform()
+        })
+        loop.add(source, forMode: .default)
+        source.signal()
+    }
+
+    private func forkInABlock() {
+        for isFirst in [true, false] { loop.perform { act(isFirst) } }
+    }
+
+    private func forkInTheFirstOfTwoSources() {
+        for isFirst in [true, false] { addSource { act(isFirst) } }
+    }
+
+    private func forkInAnObserver() {
+        for isFirst in [true, false] {
+            let observer = UVRunLoop.Observer(
+                activities: .beforeSources,
+                repeats: false,
+                sendableHandler: { _, _ in act(isFirst) }
+            )
+            loop.add(observer, forMode: .default)
+        }
+    }
+
+    private func forkInAJob() {
+        for isFirst in [true, false] {
+            Task(executorPreference: loop.taskExecutor) { act(isFirst) }
+        }
+    }
+
+    private func forkInAPort() {
+        let count = SharedBox(0)
+        let port = UVRunLoop.Port(sendableHandler: { port, _ in
+            count.value += 1
+            expectParent()
+            if count.value == 2 { forkHere() }
+            if count.value == 4 { port.invalidate() }
+        })
+        loop.add(port, forMode: .default)
+        for _ in 1...4 { _ = port.send(UVRunLoop.PortMessage()) }
+    }
+
+    private func forkInADescriptorSource() throws {
+        let pipe = Pipe()
+        pipe.write("x")
+        let source = try UVRunLoop.DescriptorSource(
+            pipe.readEnd,
+            events: .readable,
+            sendableHandler: { source, _ in
+                source.invalidate()
+                forkHere()
+                withExtendedLifetime(pipe) {}
+            }
+        )
+        loop.add(source, forMode: .default)
+    }
+
+    private func forkAtTheEndOfCaptures() {
+        addSource { [end = Farewell { forkHere() }] in withExtendedLifetime(end) {} }
+    }
+}
