@@ -4,8 +4,9 @@ public import UVRunLoop
 extension UVRunLoop.Timer {
     /// The date of the next fire, or, while the block runs, of this one.
     ///
-    /// A date that was set is returned exactly; any other is the wall-clock time of the fire, as
-    /// far as the clock is not set in between. The date of an invalid timer is the reference date,
+    /// A date that was set is returned exactly, unless the timer was made by an initialiser without
+    /// a `Date` or a `TimeInterval`, which has no room for it; any other is the wall-clock time of
+    /// the fire, as far as the clock is not set in between. The date of an invalid timer is the reference date,
     /// the beginning of 2001.
     ///
     /// Setting it restarts the series of dates. The date is converted once to the clock of the loop
