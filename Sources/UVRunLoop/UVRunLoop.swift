@@ -35,6 +35,7 @@ public final class UVRunLoop: Sendable {
         waker = LoopWaker(wakeState, driver.remote)
         local = LoopBound(LocalState(driver: driver), owner: home.identity)
         EnvironmentRecorder.begin()
+        Self.endRunsInForkedChildren()
         identity.anchor.attach(self)
         // The main thread's loop may be created by another thread.
         home.setLoop(self)

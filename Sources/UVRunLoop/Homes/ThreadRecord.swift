@@ -47,7 +47,6 @@ final class ThreadRecord {
             return unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
         }
         ForkCount.watch()
-        watchForks
         let record = ThreadRecord()
         let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
         unsafe thread.pointee = unsafe cuv_thread(
@@ -63,15 +62,10 @@ final class ThreadRecord {
         return record
     }
 
-    /// Has the runs of the parent's loop end in a forked child.
-    ///
-    /// A handler that forks may return there. Whatever asks then whether a run is stopped finds
-    /// that it is, and checks the process.
-    private static let watchForks: Void = cuv_at_fork {
+    /// Lends the loop that the calling thread had at the fork, in a child during the fork.
+    static func withParentsLoop(_ body: (UVRunLoop) -> Void) {
         guard let loop = unsafe slot.pointee.loop else { return }
-        unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { loop in
-            loop.endInForkedChild()
-        }
+        unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
     }
 
     /// Gives the main thread its loop, which any thread may have created; does nothing on another

@@ -6,8 +6,15 @@ extension UVRunLoop {
         waker.contentsDidChange()
     }
 
-    /// Ends the runs of the parent's loop in a forked child; called during the fork.
-    func endInForkedChild() { runState.end(.atOnce) }
+    /// Has the runs of the parent's loop end in a forked child.
+    ///
+    /// A handler that forks may return there. Whatever asks then whether a run is stopped finds
+    /// that it is, and checks the process.
+    static func endRunsInForkedChildren() { _ = endsRunsInForkedChildren }
+
+    private static let endsRunsInForkedChildren: Void = ForkCount.whenForked {
+        ThreadRecord.withParentsLoop { $0.runState.end(.atOnce) }
+    }
 
     /// Whether the loop was ended and no queued work begins any more; traps in a forked child.
     package var isEndedAtOnce: Bool {

@@ -10,6 +10,9 @@ package enum ForkCount {
 
     private static let isWatching: Void = cuv_watch_forks()
 
+    /// Has an action performed in each forked child, before `fork` returns there.
+    static func whenForked(_ action: @convention(c) () -> Void) { cuv_at_fork(action) }
+
     /// The message of a trap.
     static var changeWasInterrupted: String {
         """
