@@ -5,6 +5,16 @@ import Glibc
 /// The body makes system calls and uses this library's values, and nothing that needs a thread of
 /// the parent's.
 package func startChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -> pid_t {
+    let child = forkProcess()
+    if child == 0 {
+        endProcess(after: seconds)
+        _exit(body())
+    }
+    return child
+}
+
+/// Forks, and returns in both processes.
+private func forkProcess() -> pid_t {
     // Before the fork, because the runtime of Swift 6.3.1 finds generic types under a lock that names
     // the forked thread by the ID that it had in the parent: once another thread of the child has
     // waited for it, both spin for ever. What the child does the first time while it has no other
@@ -12,10 +22,6 @@ package func startChild(endingAfter seconds: UInt32 = 300, _ body: () -> CInt) -
     _ = openDescriptors()
     let child = fork()
     precondition(child >= 0, "No process could be made.")
-    if child == 0 {
-        endProcess(after: seconds)
-        _exit(body())
-    }
     return child
 }
 
@@ -47,9 +53,7 @@ package func trapsInChild(_ body: () -> Void) -> Bool {
 
 /// Forks, and returns in both processes: with 0 in the child, which is expected to trap soon.
 package func forkAndReturn() -> pid_t {
-    _ = openDescriptors()
-    let child = fork()
-    precondition(child >= 0, "No process could be made.")
+    let child = forkProcess()
     if child == 0 {
         endProcess(after: 60)
         expectTrap()

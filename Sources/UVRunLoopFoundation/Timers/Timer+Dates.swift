@@ -6,8 +6,8 @@ extension UVRunLoop.Timer {
     ///
     /// A date that was set is returned exactly, unless the timer was made by an initialiser without
     /// a `Date` or a `TimeInterval`, which has no room for it; any other is the wall-clock time of
-    /// the fire, as far as the clock is not set in between. The date of an invalid timer is the reference date,
-    /// the beginning of 2001.
+    /// the fire, as far as the clock is not set in between. The date of an invalid timer is the
+    /// reference date, the beginning of 2001.
     ///
     /// Setting it restarts the series of dates. The date is converted once to the clock of the loop
     /// that the timer is in, or else of the calling thread's loop. `Date.distantFuture` means

@@ -55,14 +55,7 @@ private typealias FileWatch = UVRunLoop.FileWatch
             }
             for watch in watches { loop.add(watch, forMode: .default) }
             let isOver = SharedBox(false)
-            let writers = (0..<2).map { number in
-                startThread {
-                    while !isOver.value {
-                        folder.write("", to: "\(number)")
-                        unlink("\(folder.path)/\(number)")
-                    }
-                }
-            }
+            let writers = startWriters(in: folder, until: isOver)
             let ticks = Box(0)
             let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { timer in
                 ticks.value += 1
@@ -153,14 +146,7 @@ private typealias FileWatch = UVRunLoop.FileWatch
             rename(path, moved)
             if toAnother { mkdir(path, 0o700) }
             let isOver = SharedBox(false)
-            let writers = (0..<2).map { number in
-                startThread {
-                    while !isOver.value {
-                        parent.write("", to: "moved/\(number)")
-                        unlink("\(moved)/\(number)")
-                    }
-                }
-            }
+            let writers = startWriters(in: parent, "moved/", until: isOver)
             let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { _ in
                 if watches.contains(where: { !$0.isValid }) { loop.stop() }
             }
@@ -333,4 +319,20 @@ private func watch(announcingItsRelease released: Signal) throws -> FileWatch {
         released.send()
     }
     return try FileWatch("/tmp") { _, _ in withExtendedLifetime(farewell) {} }
+}
+
+/// Starts threads that make and remove files, faster than a loop reads of it.
+private func startWriters(
+    in folder: TemporaryFolder,
+    _ prefix: String = "",
+    until isOver: SharedBox<Bool>
+) -> [RunningThread] {
+    (0..<2).map { number in
+        startThread {
+            while !isOver.value {
+                folder.write("", to: "\(prefix)\(number)")
+                unlink("\(folder.path)/\(prefix)\(number)")
+            }
+        }
+    }
 }
