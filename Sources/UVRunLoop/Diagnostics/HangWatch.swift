@@ -16,20 +16,20 @@ final class HangWatch: LoopTracer {
     private struct State {
         /// Loops are added by their threads, and removed by the monitor's.
         var loops: [Watched] = []
-        var isOver = false
+        /// `nil` once the monitor has ended.
+        var handler: Handler?
     }
 
     /// Milliseconds.
     private let threshold: Int64
     private let capturesStacks: Bool
-    private let handler: Handler
-    private let state = Guarded(State())
+    private let state: Guarded<State>
     private let thread = HelperThread()
 
     private init(_ threshold: Duration, _ capturesStacks: Bool, _ handler: @escaping Handler) {
         self.threshold = max(1, threshold.nanosecondsRoundedUp / 1_000_000)
         self.capturesStacks = capturesStacks
-        self.handler = handler
+        state = Guarded(State(handler: handler))
     }
 
     static func begin(
@@ -49,11 +49,8 @@ final class HangWatch: LoopTracer {
         guard thread.isOfThisProcess else { return }
         LoopTracing.remove(self)
         thread.end()
-        let loops = state.withLock { state in
-            state.isOver = true
-            return exchange(&state.loops, with: [])
-        }
-        withExtendedLifetime(loops) {}
+        let former = state.withLock { exchange(&$0, with: State()) }
+        withExtendedLifetime(former) {}
     }
 
     // MARK: The loops' threads
@@ -61,7 +58,7 @@ final class HangWatch: LoopTracer {
     func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
         guard let activity = loop.identity.activity.object else { return nil }
         let watched = Watched(loop: loop, activity: activity, former: activity.word)
-        state.withLock { if !$0.isOver { $0.loops.append(watched) } }
+        state.withLock { if $0.handler != nil { $0.loops.append(watched) } }
         return nil
     }
 
@@ -100,12 +97,17 @@ final class HangWatch: LoopTracer {
             change(watched.loop) { $0.hang = nil }
             let end = word == hangingWord ? LoopActivity.coarseTime : word.began
             let time = max(0, (watched.end ?? end) - hangingWord.began)
-            handler(.ended(hang.lasting(.milliseconds(time))))
+            tell(.ended(hang.lasting(.milliseconds(time))))
         } else if watched.end == nil, let hang = hang(of: watched, word) {
             guard begin(hang, word, of: watched.loop) else { return }
-            handler(.began(hang))
+            tell(.began(hang))
         }
         if watched.end != nil { forget(watched.loop) }
+    }
+
+    private func tell(_ event: UVRunLoop.Monitor.Event) {
+        let handler = state.withLock { $0.handler }
+        handler?(event)
     }
 
     /// Records a hang, unless the loop has ended meanwhile: nobody would report the hang's end.

@@ -232,6 +232,17 @@ import Testing
         #expect(words.value == [])
     }
 
+    @Test func aMonitorThatWasStoppedReleasesItsHandler() throws {
+        let isReleased = SharedBox(false)
+        let monitor = try UVRunLoop.Monitor {
+            [farewell = Farewell { isReleased.value = true }] _ in
+            withExtendedLifetime(farewell) {}
+        }
+        monitor.stop()
+        #expect(isReleased.value)
+        withExtendedLifetime(monitor) {}
+    }
+
     @Test func aMonitorCanBeStoppedByItsOwnHandler() throws {
         let monitor = SharedBox<UVRunLoop.Monitor?>(nil)
         let isDone = Signal()
