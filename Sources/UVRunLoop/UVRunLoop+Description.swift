@@ -76,7 +76,9 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
 
     private static func lines(of listing: Engine.Listing, now: Int64) -> [String] {
         let title = "  \(listing.mode.debugDescription)\(listing.isCommon ? " (common)" : "")"
-        let timers = listing.timers.map { $0.timer.line($0.facts, now: now).text(with: $0.timer) }
+        let timers = listing.timers.map { timer, isBeingCalled in
+            timer.line(isBeingCalled: isBeingCalled, now: now).text(with: timer)
+        }
         let sources = listing.sources.map(\.debugDescription)
         let ports = listing.ports.map { port, isReady in
             var line = port.link.line(of: port.object)

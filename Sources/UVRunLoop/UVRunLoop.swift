@@ -115,7 +115,7 @@ public final class UVRunLoop: Sendable {
 
     /// Returns the later of a date and the current time.
     @inline(__always)
-    func time(notBefore date: Int64) -> Int64 { waker.time(notBefore: date) }
+    func time(notBefore date: Instant) -> Int64 { waker.time(notBefore: date.nanoseconds) }
 
     /// Lends the driver; returns `nil` if the loop has ended.
     ///

@@ -174,7 +174,7 @@ import Testing
             #expect(loop.run(mode: .default, for: nil) == .finished)
             Task(executorPreference: loop.taskExecutor) {
                 log.note("begins")
-                try await loop.outcome(of: resumed, isolation: nil) {}
+                try await UVRunLoop.outcome(of: resumed, on: loop, isolation: nil) {}
                 log.note("goes on")
             }
             #expect(!loop.isEmpty(.default))

@@ -44,39 +44,46 @@ extension UVRunLoop {
         /// The error of libuv or the system; `nil` if none of their calls was involved.
         public let underlying: UVError?
 
-        init(_ error: UVError) {
+        private init(_ error: UVError, _ code: Code) {
+            self.code = code
             underlying = error
+        }
+
+        /// Creates the error for a loop or a descriptor.
+        init(_ error: UVError) {
             switch error {
-            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: code = .noDescriptorsLeft
-            case .badDescriptor: code = .descriptorClosed
-            case .notPermitted: code = .descriptorNotWatchable
-            default: code = .refusedBySystem
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self.init(error, .noDescriptorsLeft)
+            case .badDescriptor: self.init(error, .descriptorClosed)
+            case .notPermitted: self.init(error, .descriptorNotWatchable)
+            default: self.init(error, .refusedBySystem)
             }
         }
 
         /// Creates the error for a signal that cannot be watched.
         init(ofSignal error: UVError) {
-            self = error == .invalidArgument ? Self(.signalNotWatchable, error) : Self(error)
+            self = error == .invalidArgument ? Self(error, .signalNotWatchable) : Self(error)
         }
 
         /// Creates the error for a child process that cannot be watched.
         init(ofChild error: UVError) {
             switch error {
-            case .noSuchProcess, .noChild: self = Self(.noSuchChild, error)
-            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self = Self(error)
-            default: self = Self(.refusedBySystem, error)
+            case .noSuchProcess, .noChild: self.init(error, .noSuchChild)
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self.init(error)
+            default: self.init(error, .refusedBySystem)
             }
-        }
-
-        private init(_ code: Code, _ error: UVError) {
-            self.code = code
-            underlying = error
         }
 
         /// Creates the error for a thread that could not be started.
         init(ofThread error: UVError) {
-            underlying = error
-            code = error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft
+            self.init(error, error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft)
+        }
+
+        /// Makes a call, and throws what it throws as an error of this type.
+        static func translating<Result: ~Copyable>(
+            _ call: @autoclosure () throws(UVError) -> Result,
+            as make: (UVError) -> RunLoopError = RunLoopError.init(_:)
+        ) throws(RunLoopError) -> Result {
+            do { return try call() } catch { throw make(error) }
         }
 
         /// The code and the underlying error in one line.

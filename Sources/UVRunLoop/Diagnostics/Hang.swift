@@ -24,12 +24,6 @@ extension UVRunLoop {
 
         /// The addresses of the stack as they are written, in hexadecimal digits.
         package var addresses: [String] { stack.map(\.address) }
-
-        func lasting(_ duration: Duration) -> Hang {
-            var hang = self
-            hang.duration = duration
-            return hang
-        }
     }
 }
 

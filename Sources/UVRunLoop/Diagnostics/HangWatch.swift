@@ -92,12 +92,13 @@ final class HangWatch: LoopTracer {
 
     private func check(_ watched: Watched) {
         let word = watched.activity.word
-        if let (hang, hangingWord) = watched.hang {
+        if let (reported, hangingWord) = watched.hang {
             guard word != hangingWord || watched.loop.isAsleep || watched.end != nil else { return }
             change(watched.loop) { $0.hang = nil }
             let end = word == hangingWord ? LoopActivity.coarseTime : word.began
-            let time = max(0, (watched.end ?? end) - hangingWord.began)
-            tell(.ended(hang.lasting(.milliseconds(time))))
+            var hang = reported
+            hang.duration = .milliseconds(max(0, (watched.end ?? end) - hangingWord.began))
+            tell(.ended(hang))
         } else if watched.end == nil, let hang = hang(of: watched, word) {
             guard begin(hang, word, of: watched.loop) else { return }
             tell(.began(hang))
@@ -168,16 +169,11 @@ final class HangWatch: LoopTracer {
     }
 
     private static func line(of item: AnyObject) -> String {
-        switch item {
         // The handler of a one-shot timer may have ended meanwhile.
-        case let timer as UVRunLoop.Timer where !timer.isValid:
-            ObjectLine(kind: "Timer", label: timer.label).text
-        case let timer as UVRunLoop.Timer: timer.description
-        case let source as UVRunLoop.Source: source.description
-        case let observer as UVRunLoop.Observer: observer.description
-        case let port as any UVRunLoop.PortSource: port.description
-        default: "\(type(of: item))"
+        if let timer = item as? UVRunLoop.Timer, !timer.isValid {
+            return ObjectLine(kind: "Timer", label: timer.label).text
         }
+        return "\(item)"
     }
 }
 

@@ -19,20 +19,16 @@ extension UVRunLoop.Timer: CustomStringConvertible, CustomDebugStringConvertible
             return ObjectLine(kind: "Timer", label: label, facts: [fact])
         }
         let now = loop?.time ?? UVRunLoop.currentInstant.nanoseconds
-        return line(owner.withLock { TimerFacts(self) }, now: now)
+        return line(isBeingCalled: owner.withLock { core.isBeingCalled }, now: now)
     }
 
-    func line(_ facts: TimerFacts, now: Int64) -> ObjectLine {
+    func line(isBeingCalled: Bool, now: Int64) -> ObjectLine {
         guard isValid else { return ObjectLine(kind: "Timer", label: label, facts: ["invalid"]) }
         var line = ObjectLine(kind: "Timer", label: label)
-        if facts.isBeingCalled { line.facts.append("firing") }
-        line.facts.append(Self.words(for: facts.date, now: now))
-        if let interval = facts.period {
-            line.facts.append("every \(Duration.nanoseconds(interval).words)")
-        }
-        if facts.slack > 0 {
-            line.facts.append("tolerance \(Duration.nanoseconds(facts.slack).words)")
-        }
+        if isBeingCalled { line.facts.append("firing") }
+        line.facts.append(Self.words(for: date, now: now))
+        if let period { line.facts.append("every \(Duration.nanoseconds(period).words)") }
+        if slack > 0 { line.facts.append("tolerance \(Duration.nanoseconds(slack).words)") }
         if missedFires > 0 { line.facts.append("missed \(missedFires)") }
         return line
     }
@@ -94,6 +90,7 @@ extension UVRunLoop.PortLink {
             line.facts += ["descriptor \(descriptor)", "\(events)"]
         }
         if order != 0 { line.facts.append("order \(order)") }
+        if let fact = receiver.fact { line.facts.append(fact) }
         return line
     }
 
@@ -108,8 +105,8 @@ extension UVRunLoop.PortLink {
 }
 
 extension UVRunLoop.PortSource {
-    /// The source in one line: its kind, its label and, if it has one, its descriptor with the
-    /// events to watch for.
+    /// The source in one line: its kind, its label, its descriptor, if it has one, with the events
+    /// to watch for, and what a source of its kind is made for, such as the number of a signal.
     ///
     /// > Threading: Any thread.
     public var description: String { link.line(of: self).text }
@@ -118,58 +115,4 @@ extension UVRunLoop.PortSource {
     ///
     /// > Threading: Any thread.
     public var debugDescription: String { link.line(of: self).text(with: self) }
-}
-
-extension UVRunLoop.Port {
-    /// The port in one line: its label, and how many messages are queued.
-    ///
-    /// > Threading: Any thread.
-    public var description: String { line.text }
-
-    /// The ``description`` with the port's address.
-    ///
-    /// > Threading: Any thread.
-    public var debugDescription: String { line.text(with: self) }
-
-    private var line: ObjectLine {
-        var line = link.line(of: self)
-        line.facts.append("\(count) of \(capacity) messages")
-        return line
-    }
-}
-
-extension UVRunLoop.SignalSource {
-    /// The source in one line: its label and signal.
-    ///
-    /// > Threading: Any thread.
-    public var description: String { line.text }
-
-    /// The ``description`` with the source's address.
-    ///
-    /// > Threading: Any thread.
-    public var debugDescription: String { line.text(with: self) }
-
-    private var line: ObjectLine {
-        var line = link.line(of: self)
-        line.facts.append("signal \(signal)")
-        return line
-    }
-}
-
-extension UVRunLoop.ChildSource {
-    /// The source in one line: its label and process.
-    ///
-    /// > Threading: Any thread.
-    public var description: String { line.text }
-
-    /// The ``description`` with the source's address.
-    ///
-    /// > Threading: Any thread.
-    public var debugDescription: String { line.text(with: self) }
-
-    private var line: ObjectLine {
-        var line = link.line(of: self)
-        line.facts.append("process \(process)")
-        return line
-    }
 }

@@ -28,11 +28,7 @@ extension UVRunLoop {
         /// - Throws: ``RunLoopError`` if the file cannot be opened, or another process is recording
         ///   to it, or the path contains a zero byte, or no thread can be started.
         public init(path: String) throws(RunLoopError) {
-            do {
-                recording = try Recording.begin(path: path)
-            } catch {
-                throw RunLoopError(error)
-            }
+            recording = try RunLoopError.translating(try Recording.begin(path: path))
         }
 
         /// Ends the recording, and returns when the file is complete.

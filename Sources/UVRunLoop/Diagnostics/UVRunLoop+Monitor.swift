@@ -49,11 +49,10 @@ extension UVRunLoop {
             capturesStacks: Bool = true,
             handler: @escaping @Sendable (Event) -> Void
         ) throws(RunLoopError) {
-            do {
-                watch = try HangWatch.begin(threshold, capturesStacks, handler)
-            } catch {
-                throw RunLoopError(ofThread: error)
-            }
+            watch = try RunLoopError.translating(
+                try HangWatch.begin(threshold, capturesStacks, handler),
+                as: RunLoopError.init(ofThread:)
+            )
         }
 
         /// Begins to monitor all loops of the process, with reports on the standard error.

@@ -3,7 +3,7 @@ extension GenericEngine {
     struct Listing {
         let mode: UVRunLoop.Mode
         let isCommon: Bool
-        var timers: [(timer: Items.Timer, facts: TimerFacts)] = []
+        var timers: [(timer: Items.Timer, isBeingCalled: Bool)] = []
         var sources: [Items.Source] = []
         var ports: [(port: Items.Port, isReady: Bool)] = []
         var observers: [Items.Observer] = []
@@ -16,27 +16,12 @@ extension GenericEngine {
 
     private func listing(of mode: Int) -> Listing {
         var listing = Listing(mode: modes[mode].mode, isCommon: modes[mode].isCommon)
-        listing.timers = modes[mode].timers.members.all.map { ($0, TimerFacts($0)) }
-            .sorted { $0.1.date < $1.1.date }
+        listing.timers = modes[mode].timers.members.all.sorted { $0.date < $1.date }
+            .map { ($0, $0.core.isBeingCalled) }
         listing.sources = sources.records(in: mode).map(\.source)
         listing.ports = ports.records(in: mode).map { ($0.port, $0.isReady(in: mode, of: modes)) }
         listing.observers = observers.records(in: mode).map(\.observer)
         return listing
-    }
-}
-
-/// What a description tells of a timer, copied under the lock.
-struct TimerFacts: Sendable {
-    let date: Int64
-    let period: Int64?
-    let slack: Int64
-    let isBeingCalled: Bool
-
-    init(_ timer: some TimerReference) {
-        date = timer.date
-        period = timer.period
-        slack = timer.slack
-        isBeingCalled = timer.core.isBeingCalled
     }
 }
 

@@ -22,9 +22,9 @@ extension UVRunLoop {
     }
 
     /// Returns the later of a date and the current time.
-    static func currentTime(notBefore date: Int64) -> Int64 {
+    static func currentTime(notBefore date: Instant) -> Int64 {
         ThreadRecord.withCurrentLoop {
-            $0?.time(notBefore: date) ?? monotonicTime(notBefore: date)
+            $0?.time(notBefore: date) ?? monotonicTime(notBefore: date.nanoseconds)
         }
     }
 

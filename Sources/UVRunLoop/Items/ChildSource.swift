@@ -95,19 +95,17 @@ extension UVRunLoop {
             _ order: Int,
             _ taker: HomeBound<ChildReceiver.Taker>
         ) throws(RunLoopError) {
-            let child: ChildHandle
-            do {
-                child = try ChildHandle(process)
-            } catch {
-                throw RunLoopError(ofChild: error)
-            }
+            let child = try RunLoopError.translating(
+                try ChildHandle(process),
+                as: RunLoopError.init(ofChild:)
+            )
             self.process = process
             link = PortLink(
                 descriptor: child.descriptor,
                 events: .readable,
                 order: order,
                 warnsAs: "a child source",
-                receiver: ChildReceiver(child, taker)
+                receiver: ChildReceiver(process, child, taker)
             )
         }
 
@@ -140,13 +138,17 @@ private final class ChildReceiver: TypedPortReceiver {
     /// Takes the status, unless it is left to other code; returns whether the source is done.
     typealias Taker = (UVRunLoop.ChildSource, ChildFinding) -> Bool
 
+    private let process: CInt
     private let child: ChildHandle
     private let taker: HomeBound<Taker>
 
-    init(_ child: ChildHandle, _ taker: HomeBound<Taker>) {
+    init(_ process: CInt, _ child: ChildHandle, _ taker: HomeBound<Taker>) {
+        self.process = process
         self.child = child
         self.taker = taker
     }
+
+    var fact: String? { "process \(process)" }
 
     /// Takes the status and calls a handler with it.
     static func taker(
@@ -169,7 +171,7 @@ private final class ChildReceiver: TypedPortReceiver {
 
     func receive(
         port source: UVRunLoop.ChildSource,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         serve(source, .isReady(child))
     }

@@ -112,15 +112,10 @@ extension UVRunLoop {
             _ handler: HomeBound<DescriptorCall>,
             endsWithLoop: Bool = false
         ) throws(RunLoopError) {
-            let standIn: FileStandIn?
-            do {
-                standIn = try DescriptorProbe.check(
-                    descriptor,
-                    isReadOnly: events.contains(.readable) && !events.contains(.writable)
-                )
-            } catch {
-                throw RunLoopError(error)
-            }
+            let isReadOnly = events.contains(.readable) && !events.contains(.writable)
+            let standIn = try RunLoopError.translating(
+                try DescriptorProbe.check(descriptor, isReadOnly: isReadOnly)
+            )
             self.descriptor = descriptor
             link = PortLink(
                 descriptor: standIn?.descriptor ?? descriptor,
@@ -156,7 +151,7 @@ extension UVRunLoop {
 
 /// Calls a descriptor source's handler.
 private final class DescriptorReceiver: TypedPortReceiver {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+    typealias Events = UVRunLoop.DescriptorEvents
 
     private let handler: HomeBound<DescriptorCall>
     /// Watched instead of a file.

@@ -39,7 +39,7 @@ private final class MainQueueServer: TypedPortReceiver {
     /// Counts as a handled source, as with CFRunLoop.
     func receive(
         port: MainQueueSource,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         // The queue is serial: inside of one of its blocks nothing can come from it, and a nested
         // run that has nothing else to wait for would wait for ever.

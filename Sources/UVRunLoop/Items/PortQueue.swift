@@ -64,6 +64,8 @@ final class PortQueue: TypedPortReceiver {
         handler?.checkHome(is: thread, caller)
     }
 
+    var fact: String? { "\(inbox.count) of \(inbox.capacity) messages" }
+
     var isReady: Bool { inbox.count > 0 }
 
     /// Whether only the calling thread can take messages: the handler is bound to it.
@@ -74,7 +76,7 @@ final class PortQueue: TypedPortReceiver {
 
     func receive(
         port: UVRunLoop.Port,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         var isFirst = true
         return receiveMore(port: port) { exchange(&isFirst, with: false) }

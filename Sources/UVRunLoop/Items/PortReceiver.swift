@@ -8,6 +8,9 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///   - caller: Returns what the message of the trap names.
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller)
 
+    /// What a description tells of the port, beside what all ports have.
+    var fact: String? { get }
+
     /// Whether an event is pending that the kernel does not report.
     ///
     /// Asked without a lock when the port was added to a loop. So a sender stores its event under
@@ -30,7 +33,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// - Returns: The result for the pass.
     func receive(
         _ port: any AnyObject & Sendable,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult
 
     /// Whether the port stays in its loop when the kernel refuses to watch its descriptor, because
@@ -68,6 +71,8 @@ package protocol PortReceiver: AnyObject, Sendable {
 }
 
 extension PortReceiver {
+    package var fact: String? { nil }
+
     package var isReady: Bool { false }
 
     package var isFinishing: Bool { false }

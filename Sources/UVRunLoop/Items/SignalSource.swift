@@ -83,12 +83,10 @@ extension UVRunLoop {
             _ handler: HomeBound<(SignalSource, Int) -> Void>,
             keepsModes: Bool = true
         ) throws(RunLoopError) {
-            let listener: SignalListener
-            do {
-                listener = try SignalListener(signal)
-            } catch {
-                throw RunLoopError(ofSignal: error)
-            }
+            let listener = try RunLoopError.translating(
+                try SignalListener(signal),
+                as: RunLoopError.init(ofSignal:)
+            )
             self.signal = signal
             link = PortLink(
                 descriptor: listener.descriptor,
@@ -96,7 +94,7 @@ extension UVRunLoop {
                 order: order,
                 keepsModes: keepsModes,
                 warnsAs: "a signal source",
-                receiver: SignalReceiver(listener, handler)
+                receiver: SignalReceiver(signal, listener, handler)
             )
         }
 
@@ -126,17 +124,19 @@ extension UVRunLoop {
 
 /// Calls a signal source's handler.
 private final class SignalReceiver: TypedPortReceiver {
-    private let listener: SignalListener
-    private let handler: HomeBound<(UVRunLoop.SignalSource, Int) -> Void>
+    typealias Handler = HomeBound<(UVRunLoop.SignalSource, Int) -> Void>
 
-    init(
-        _ listener: SignalListener,
-        _ body: HomeBound<(UVRunLoop.SignalSource, Int) -> Void>
-    ) {
+    private let signal: CInt
+    private let listener: SignalListener
+    private let handler: Handler
+
+    init(_ signal: CInt, _ listener: SignalListener, _ handler: Handler) {
+        self.signal = signal
         self.listener = listener
-        handler = body
+        self.handler = handler
     }
 
+    var fact: String? { "signal \(signal)" }
     var untoldCount: Int { listener.untoldCount }
     var latestArrival: UInt64 { listener.latestArrival }
 
@@ -146,7 +146,7 @@ private final class SignalReceiver: TypedPortReceiver {
 
     func receive(
         port source: UVRunLoop.SignalSource,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         guard let body = handler.current else { return ServeResult(wasHandled: false) }
         let count = listener.take()

@@ -42,13 +42,7 @@ extension UVRunLoop {
             tolerance: Duration = .zero,
             handler: @escaping (Timer) -> Void
         ) {
-            self.init(
-                date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
-                interval,
-                tolerance,
-                home: .current,
-                handler
-            )
+            self.init(currentTime(notBefore: date), interval, tolerance, .current, handler)
         }
 
         /// Creates a timer that fires after a while, counted from now by the calling thread's loop.
@@ -68,13 +62,7 @@ extension UVRunLoop {
             tolerance: Duration = .zero,
             handler: @escaping (Timer) -> Void
         ) {
-            self.init(
-                date: UVRunLoop.currentTime(after: delay),
-                interval,
-                tolerance,
-                home: .current,
-                handler
-            )
+            self.init(currentTime(after: delay), interval, tolerance, .current, handler)
         }
 
         /// Creates a timer for a date, whose handler may be called on any thread.
@@ -94,13 +82,7 @@ extension UVRunLoop {
             tolerance: Duration = .zero,
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
-            self.init(
-                date: UVRunLoop.currentTime(notBefore: date.nanoseconds),
-                interval,
-                tolerance,
-                home: .anywhere,
-                sendableHandler
-            )
+            self.init(currentTime(notBefore: date), interval, tolerance, .anywhere, sendableHandler)
         }
 
         /// Creates a timer that fires after a while, whose handler may be called on any thread.
@@ -120,13 +102,7 @@ extension UVRunLoop {
             tolerance: Duration = .zero,
             sendableHandler: @escaping @Sendable (Timer) -> Void
         ) {
-            self.init(
-                date: UVRunLoop.currentTime(after: delay),
-                interval,
-                tolerance,
-                home: .anywhere,
-                sendableHandler
-            )
+            self.init(currentTime(after: delay), interval, tolerance, .anywhere, sendableHandler)
         }
 
         /// Creates a timer of the library's own.
@@ -136,24 +112,16 @@ extension UVRunLoop {
         ///     comes before the dates since.
         ///   - interval: The time between fires, as of the public initialisers.
         ///   - tolerance: How late a fire may be.
-        ///   - isCalledAtLoopEnd: Whether the handler is called, too, when a loop ends while the
-        ///     timer is in it.
+        ///   - traits: What else it is, apart from whether it repeats.
         ///   - handler: Called on the loop's thread.
         convenience init(
             date: Int64,
             _ interval: Duration? = nil,
             _ tolerance: Duration = .zero,
-            isCalledAtLoopEnd: Bool = false,
+            traits: TimerTraits = [],
             sendableHandler handler: @escaping @Sendable (Timer) -> Void
         ) {
-            self.init(
-                date: date,
-                interval,
-                tolerance,
-                home: .anywhere,
-                traits: isCalledAtLoopEnd ? .isCalledAtLoopEnd : [],
-                handler
-            )
+            self.init(date, interval, tolerance, .anywhere, traits: traits, handler)
         }
 
         /// Creates a timer for a date, with something that another layer keeps with it.
@@ -168,22 +136,15 @@ extension UVRunLoop {
             home: Home,
             _ handler: @escaping (Timer) -> Void
         ) {
-            self.init(
-                date: loop?.time(notBefore: date.nanoseconds)
-                    ?? UVRunLoop.currentTime(notBefore: date.nanoseconds),
-                interval,
-                .zero,
-                home: home,
-                handler,
-                companion: companion
-            )
+            let date = loop?.time(notBefore: date) ?? UVRunLoop.currentTime(notBefore: date)
+            self.init(date, interval, .zero, home, handler, companion: companion)
         }
 
         init(
-            date: Int64,
+            _ date: Int64,
             _ interval: Duration?,
             _ tolerance: Duration,
-            home: Home,
+            _ home: Home,
             traits: TimerTraits = [],
             _ handler: @escaping (Timer) -> Void,
             companion: (any AnyObject & Sendable)? = nil
@@ -321,16 +282,15 @@ extension UVRunLoop {
         package func setNextFireDate(_ date: Instant) -> Instant? {
             // Read before the timer is busy, so that other threads wait for less.
             let dateHere =
-                owner.location == .nowhere
-                ? UVRunLoop.currentTime(notBefore: date.nanoseconds) : nil
+                owner.location == .nowhere ? UVRunLoop.currentTime(notBefore: date) : nil
             let set = owner.withLock { loop, engine -> Int64? in
                 guard isValid else { return nil }
-                let date = loop.time(notBefore: date.nanoseconds)
+                let date = loop.time(notBefore: date)
                 engine.setDate(date, of: self)
                 return date
             } nowhere: {
                 guard isValid else { return nil }
-                let date = dateHere ?? UVRunLoop.currentTime(notBefore: date.nanoseconds)
+                let date = dateHere ?? UVRunLoop.currentTime(notBefore: date)
                 restart(at: date)
                 return date
             } afterwards: { loop in

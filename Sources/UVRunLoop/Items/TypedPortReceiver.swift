@@ -10,7 +10,7 @@ package protocol TypedPortReceiver: PortReceiver {
     associatedtype Port: AnyObject & Sendable
 
     /// Handles one event, on the loop's thread, as ``PortReceiver/receive(_:_:)`` does.
-    func receive(port: Port, _ events: UVRunLoop.DescriptorSource.Events) -> ServeResult
+    func receive(port: Port, _ events: UVRunLoop.DescriptorEvents) -> ServeResult
 
     /// Handles a refusal, as ``PortReceiver/receive(_:refusal:)`` does; by default as a hang-up.
     func receive(port: Port, refusal error: UVError) -> ServeResult
@@ -26,7 +26,7 @@ extension TypedPortReceiver {
     @inlinable
     package func receive(
         _ port: any AnyObject & Sendable,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         withCast(port, to: Port.self) { receive(port: $0, events) }
             ?? ServeResult(wasHandled: false)

@@ -14,7 +14,7 @@ struct PerformQueue: ~Copyable {
 
         init(
             _ modes: [UVRunLoop.Mode],
-            target: Target?,
+            _ target: Target?,
             waiter: (any PerformWaiter)? = nil,
             _ body: @escaping Block
         ) {
@@ -44,13 +44,19 @@ struct PerformQueue: ~Copyable {
         /// Computed while no lock is held, because hashing a key calls user code.
         let keyHash: Int
 
-        init(
-            _ object: AnyObject,
-            retaining retained: any Sendable,
-            key: (any Hashable & Sendable)?
+        /// Creates the target of a request; `nil` if it has none.
+        init?(
+            _ object: AnyObject?,
+            retaining retained: (any Sendable)?,
+            _ key: (any Hashable & Sendable)?
         ) {
+            guard let object, let retained else { return nil }
             (identity, self.retained, self.key) = (ObjectIdentifier(object), retained, key)
             keyHash = Self.hash(of: key)
+        }
+
+        init?(_ object: (any AnyObject & Sendable)?, _ key: (any Hashable & Sendable)?) {
+            self.init(object, retaining: object, key)
         }
 
         static func hash(of key: (any Hashable & Sendable)?) -> Int {
@@ -114,9 +120,8 @@ struct PerformQueue: ~Copyable {
 
     /// A request that was removed, and the modes for which no other is queued.
     struct Removed: Sendable {
-        let content: Content
-        let timer: UVRunLoop.Timer?
-        var left: [UVRunLoop.Mode] = []
+        let request: Request
+        let left: [UVRunLoop.Mode]
     }
 
     /// Takes the oldest request that may run in the mode.
@@ -134,7 +139,7 @@ struct PerformQueue: ~Copyable {
         guard let next = requests.oldest(for: mode.number, isCommon: isCommon),
             next.serial <= limit, let taken = remove(next.ticket)
         else { return nil }
-        if let waiter = taken.content.waiter { performing.append(waiter) }
+        if let waiter = taken.request.content.waiter { performing.append(waiter) }
         return taken
     }
 
@@ -148,11 +153,8 @@ struct PerformQueue: ~Copyable {
         guard let request = requests.remove(ticket) else { return nil }
         if let target = request.content.target { forget(ticket, of: target) }
         let isDelayed = request.timer != nil
-        return Removed(
-            content: request.content,
-            timer: request.timer,
-            left: isDelayed ? [] : request.content.modes.filter { !holdsRequest(for: $0) }
-        )
+        let left = isDelayed ? [] : request.content.modes.filter { !holdsRequest(for: $0) }
+        return Removed(request: request, left: left)
     }
 
     private mutating func forget(_ ticket: Ticket, of target: Target) {
@@ -166,11 +168,10 @@ struct PerformQueue: ~Copyable {
     /// Closes the queue; returns its requests, and the threads that wait for requests being
     /// performed.
     mutating func close() -> (
-        requests: [Removed], performing: [any PerformWaiter], source: UVRunLoop.Source?
+        requests: [Request], performing: [any PerformWaiter], source: UVRunLoop.Source?
     ) {
         isClosed = true
-        let taken = requests.removeAll().map { Removed(content: $0.content, timer: $0.timer) }
-        let result = (taken, performing, source)
+        let result = (requests.removeAll(), performing, source)
         (byTarget, performing, source) = ([:], [], nil)
         return result
     }

@@ -13,32 +13,15 @@ extension UVRunLoop {
 
     @inline(never)
     private func beginAnew(_ run: inout Run, in mode: Mode) -> Bool {
+        let staysWhenEmpty = run.terms.staysWhenEmpty
         let isRunnable = contents.withEngine { engine in
-            guard let index = engine.modes.index(of: mode), engine.modes[index].holdsItems else {
-                return beginWithoutItems(&run, in: mode, &engine)
-            }
-            run.begin(in: index, &engine)
+            let index = engine.modes.index(of: mode)
+            guard mayRun(in: mode, at: index, &engine, run.local, evenIfEmpty: staysWhenEmpty)
+            else { return false }
+            run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine)
             return true
         }
         if isRunnable { run.rememberBeginning() }
-        return isRunnable
-    }
-
-    @inline(never)
-    private func beginWithoutItems(
-        _ run: inout Run,
-        in mode: Mode,
-        _ engine: inout Engine
-    ) -> Bool {
-        let index = engine.modes.index(of: mode)
-        let isRunnable = mayRun(
-            in: mode,
-            at: index,
-            &engine,
-            run.local,
-            evenIfEmpty: run.terms.staysWhenEmpty
-        )
-        if isRunnable { run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine) }
         return isRunnable
     }
 

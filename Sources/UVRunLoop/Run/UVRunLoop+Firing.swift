@@ -9,7 +9,7 @@ extension UVRunLoop {
         var next = Optional(first)
         var hasFired = false
         while let firing = next.take() {
-            if LoopTracing.isOn { callTraced(firing) } else { firing.timer.callOut() }
+            calling(.timer, firing.timer) { firing.timer.callOut() }
             userCodeDidReturn(&run)
             if !run.local.hasPostponedRequest { hasFired = true }
             run.local.hasPostponedRequest = false

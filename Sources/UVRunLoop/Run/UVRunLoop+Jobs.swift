@@ -23,11 +23,11 @@ extension UVRunLoop {
         while count < Self.maxJobsAtOnce, !isEndedAtOnce {
             guard let entry = jobs.takeNext(&local.jobs) else { break }
             local.runningJob = entry
-            if LoopTracing.isOn { callTraced(entry) } else { perform(entry) }
+            calling(.job) { perform(entry) }
             count += 1
         }
         local.runningJob = nil
-        if LoopTracing.isOn { tracedJobsWerePerformed(count) }
+        if LoopTracing.isOn { trace(.performedJobs(count)) }
         userCodeDidReturn(&run)
     }
 

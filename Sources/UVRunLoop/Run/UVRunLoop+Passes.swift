@@ -46,14 +46,11 @@ extension UVRunLoop {
     /// - Returns: Why they ended.
     func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
-        defer {
-            // A fork ends the runs in the child, which must not call observers.
-            checkProcess()
-            notify(.exit, &run)
-        }
+        defer { notify(.exit, &run) }
         while run.terms.performsQueuedWork || !runState.isStopped {
             if let reason = runOnePass(&run) { return reason }
         }
+        checkProcess()
         return .stopped
     }
 
@@ -177,7 +174,10 @@ extension UVRunLoop {
     /// Returns why the run ends, the first reason that applies, or `nil` if it continues.
     private func decide(_ run: inout Run, handledSource: Bool) -> RunResult? {
         // An end condition that is met counts as a handled source.
-        if endsAfterThisPass(run) { return runState.isStopped ? .stopped : .handledSource }
+        if endsAfterThisPass(run) {
+            checkProcess()
+            return runState.isStopped ? .stopped : .handledSource
+        }
         if run.terms.returnsAfterSource, handledSource { return .handledSource }
         if run.terms.limitWasPast { return .timedOut }
         if let limit = run.terms.limit, run.now(by: waker) >= limit { return .timedOut }

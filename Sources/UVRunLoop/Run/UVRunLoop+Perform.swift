@@ -125,7 +125,12 @@ extension UVRunLoop {
         let local = run.local
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
-        batch = LoopTracing.isOn ? callTraced(batch) : call(batch)
+        if LoopTracing.isOn {
+            trace(.tookBlocks(batch.count))
+            batch = callUntilDiscarded(batch)
+        } else {
+            batch = call(batch)
+        }
         userCodeDidReturn(&run)
         batch.removeAll()
         swap(&local.blocks.spareBatch, &batch)
@@ -147,19 +152,12 @@ extension UVRunLoop {
         return batch.count == 0 ? batch : callUntilDiscarded(batch)
     }
 
-    /// Runs the blocks of a batch after the loop was ended; see ``isEndedAtOnce``.
+    /// Runs the blocks of a batch after the loop was ended, or while something traces; see
+    /// ``isEndedAtOnce``.
     @inline(never)
     private func callUntilDiscarded(_ batch: consuming BlockBatch) -> BlockBatch {
-        while !isEndedAtOnce, let next = batch.takeNext() { callOutToBlock(next.takeBlock()) }
-        return batch
-    }
-
-    /// The same as ``call(_:)``, and notifies the tracers.
-    @inline(never)
-    private func callTraced(_ batch: consuming BlockBatch) -> BlockBatch {
-        tracedBlocksWereTaken(batch.count)
         while !isEndedAtOnce, let next = batch.takeNext() {
-            callingBlock { callOutToBlock(next.takeBlock()) }
+            calling(.block) { callOutToBlock(next.takeBlock()) }
         }
         return batch
     }

@@ -63,7 +63,7 @@ extension UVRunLoop.PortLink {
     @inline(never)
     fileprivate func callOut(
         _ port: any AnyObject & Sendable,
-        _ events: UVRunLoop.DescriptorSource.Events,
+        _ events: UVRunLoop.DescriptorEvents,
         _ refusal: UVError?
     ) -> ServeResult {
         if let refusal { return receiver.receive(port, refusal: refusal) }

@@ -23,7 +23,7 @@ extension UVRunLoop {
             case .sleep(let sleep):
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
-                if let began { tracedSleepEnded(since: began) }
+                if let began { trace(.slept(from: began, until: monotonicNow())) }
                 userCodeDidReturn(&run)
                 if recordReadyPorts(&run) { return }
                 if wakeState.isWoken {

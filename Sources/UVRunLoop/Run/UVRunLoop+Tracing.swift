@@ -3,10 +3,14 @@
 // traces.
 
 extension UVRunLoop {
-    /// Calls the block of a perform request.
+    /// Calls a handler of an item, or what has none.
     @inline(__always)
-    func callingBlock(_ body: () -> Void) {
-        if LoopTracing.isOn { tracedCall(.block, nil, 0, body) } else { body() }
+    func calling<Result>(
+        _ kind: HandlerKind,
+        _ item: AnyObject? = nil,
+        _ body: () -> Result
+    ) -> Result {
+        LoopTracing.isOn ? tracedCall(kind, item, 0, body) : body()
     }
 
     /// Calls a handler from another one, or outside of a run; that one goes on afterwards.
@@ -42,8 +46,6 @@ extension UVRunLoop {
         return result
     }
 
-    // MARK: The handlers
-
     @inline(never)
     func callTracedObservers(_ activity: Activities, _ view: borrowing Engine.View) {
         view.observers.forEach(observing: activity) { observer in
@@ -57,19 +59,10 @@ extension UVRunLoop {
         tracedCall(.source, source, 0) { source.callOut() }
     }
 
-    @inline(never)
-    func callTraced(_ firing: borrowing Engine.Firing) {
-        tracedCall(.timer, firing.timer, 0) { firing.timer.callOut() }
-    }
-
+    /// Serves a port; not inlined, because its closure took 60 instructions of every event.
     @inline(never)
     func callTraced(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
         tracedCall(.port, delivery.port.object, 0) { call(delivery, &run) }
-    }
-
-    @inline(never)
-    func callTraced(_ entry: JobQueue.Entry) {
-        tracedCall(.job, nil, 0) { perform(entry) }
     }
 
     // MARK: Runs, passes and sleeps
@@ -94,20 +87,9 @@ extension UVRunLoop {
     }
 
     @inline(never)
-    func tracedBlocksWereTaken(_ count: Int) { trace(.tookBlocks(count)) }
-
-    @inline(never)
-    func tracedJobsWerePerformed(_ count: Int) { trace(.performedJobs(count)) }
-
-    @inline(never)
     func tracedSleepBegins() -> Int64 {
         traced.activity.begin(TracedLoop.sleeping, nil)
         return monotonicNow()
-    }
-
-    @inline(never)
-    func tracedSleepEnded(since began: Int64) {
-        trace(.slept(from: began, until: monotonicNow()))
     }
 
     /// Reports a run in a mode that nothing was ever added to.
@@ -149,7 +131,8 @@ extension UVRunLoop {
         return traced
     }
 
-    /// Tells the tracers of an event.
+    /// Tells the tracers of an event; to be called only while something traces.
+    @inline(never)
     func trace(_ event: @autoclosure () -> LoopEvent) {
         let tracks = traced.tracks
         guard !tracks.isEmpty else { return }

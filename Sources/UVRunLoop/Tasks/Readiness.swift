@@ -29,11 +29,7 @@ extension UVRunLoop {
             on loop: UVRunLoop
         ) throws(RunLoopError) {
             let slot = EventSlot<Element> { $0.union($1) }
-            do {
-                use = try NonBlockingUse(of: descriptor)
-            } catch {
-                throw RunLoopError(error)
-            }
+            use = try RunLoopError.translating(try NonBlockingUse(of: descriptor))
             let finisher = SlotFinisher(slot, use)
             self.loop = loop
             self.slot = slot

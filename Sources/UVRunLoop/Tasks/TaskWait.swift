@@ -123,14 +123,4 @@ extension UVRunLoop {
             throw CancellationError()
         }
     }
-
-    /// Waits for an outcome, in a task that may be cancelled; on the loop's thread it resumes
-    /// there.
-    func outcome<Value: Sendable>(
-        of wait: TaskWait<Value>,
-        isolation: isolated (any Actor)?,
-        onCancel cancel: @Sendable () -> Void
-    ) async throws -> Value {
-        try await Self.outcome(of: wait, on: self, isolation: isolation, onCancel: cancel)
-    }
 }

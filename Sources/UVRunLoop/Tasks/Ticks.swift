@@ -23,12 +23,9 @@ extension UVRunLoop {
             self.loop = loop
             self.slot = slot
             // Unowned, because the loop itself calls the handler, and keeps the timer.
-            timer = Timer(
-                date: loop.time(after: interval),
-                interval,
-                tolerance,
-                isCalledAtLoopEnd: true
-            ) { [unowned loop] timer in
+            let date = loop.time(after: interval)
+            timer = Timer(date: date, interval, tolerance, traits: .isCalledAtLoopEnd) {
+                [unowned loop] timer in
                 if loop.hasEnded { return slot.finish() }
                 slot.deliver(timer.missedFires + 1) {
                     loop.remove(timer, forMode: .common)

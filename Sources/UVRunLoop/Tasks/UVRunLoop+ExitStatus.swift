@@ -22,7 +22,9 @@ extension UVRunLoop {
         let wait = TaskWait<ChildSource.ExitStatus>()
         let source = try Self.childSource(process, settling: wait)
         addUntilEnd(source)
-        return try await outcome(of: wait, isolation: isolation) { source.invalidate() }
+        return try await Self.outcome(of: wait, on: self, isolation: isolation) {
+            source.invalidate()
+        }
     }
 
     private static func childSource(

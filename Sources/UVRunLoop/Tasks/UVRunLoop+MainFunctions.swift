@@ -31,8 +31,7 @@ extension UVRunLoop {
     }
 
     private static func runMainForever() {
-        let terms = Run.Terms(staysWhenEmpty: true)
-        while true { _ = main.run(.default, terms, main.localState()) }
+        while true { _ = main.runUntilStopped(in: .default) }
     }
 
     /// Runs the main loop until an asynchronous function on the main actor has returned.

@@ -50,10 +50,11 @@ extension UVRunLoop {
         try Task.checkCancellation()
         let wait = TaskWait<Void>()
         // Unowned, because the loop itself calls the handler, and keeps the timer.
-        let timer = Timer(date: date, nil, tolerance, isCalledAtLoopEnd: true) { [unowned self] _ in
+        let timer = Timer(date: date, nil, tolerance, traits: .isCalledAtLoopEnd) {
+            [unowned self] _ in
             wait.settle(hasEnded ? .failure(PerformError.threadEnded) : .success(()))
         }
         if !addUntilEnd(timer) { wait.settle(.failure(PerformError.threadEnded)) }
-        try await outcome(of: wait, isolation: isolation) { timer.invalidate() }
+        try await Self.outcome(of: wait, on: self, isolation: isolation) { timer.invalidate() }
     }
 }

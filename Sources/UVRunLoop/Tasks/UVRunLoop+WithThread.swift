@@ -22,7 +22,7 @@ extension UVRunLoop {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (UVRunLoop) async throws -> R
     ) async throws -> R {
-        let thread = try startThread(name, stackSize)
+        let thread = try Thread(name, stackSize, nil, on: makeUVDriver)
         do {
             let result = try await body(thread.runLoop)
             await thread.end(isolation: isolation)
@@ -31,13 +31,6 @@ extension UVRunLoop {
             await thread.end(isolation: isolation)
             throw error
         }
-    }
-
-    private static func startThread(
-        _ name: String?,
-        _ stackSize: Int?
-    ) throws(RunLoopError) -> Thread {
-        try Thread(name: name, stackSize: stackSize)
     }
 }
 

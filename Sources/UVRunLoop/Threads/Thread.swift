@@ -53,11 +53,10 @@ extension UVRunLoop {
             on makeDriver: @escaping DriverMaker
         ) throws(RunLoopError) {
             let start = Start(name: name, setUp: setUp, makeDriver: makeDriver)
-            do {
-                system = try PosixThread(stackSize: stackSize) { start.main() }
-            } catch {
-                throw RunLoopError(ofThread: error)
-            }
+            system = try RunLoopError.translating(
+                try PosixThread(stackSize: stackSize) { start.main() },
+                as: RunLoopError.init(ofThread:)
+            )
             self.name = name
             do {
                 runLoop = try start.awaitLoop()

@@ -94,12 +94,8 @@ extension UVRunLoop {
         on makeDriver: DriverMaker = makeUVDriver
     ) throws(RunLoopError) -> UVRunLoop {
         let wakeState = WakeState()
-        do {
-            let driver = try makeDriver(wakeState)
-            return UVRunLoop(home: home, wakeState: wakeState, driver: driver, isMain: isMain)
-        } catch {
-            throw RunLoopError(error)
-        }
+        let driver = try RunLoopError.translating(try makeDriver(wakeState))
+        return UVRunLoop(home: home, wakeState: wakeState, driver: driver, isMain: isMain)
     }
 
     /// Creates a driver on libuv, as `current` does.

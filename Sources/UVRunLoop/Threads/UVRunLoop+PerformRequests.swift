@@ -32,11 +32,8 @@ extension UVRunLoop {
         key: (any Hashable & Sendable)? = nil,
         _ block: @escaping @Sendable () -> Void
     ) -> PerformRequest {
-        let content = PerformQueue.Content(
-            Self.checked(modes),
-            target: target.map { PerformQueue.Target($0, retaining: $0, key: key) },
-            block
-        )
+        let target = PerformQueue.Target(target, key)
+        let content = PerformQueue.Content(Self.checked(modes), target, block)
         return PerformRequest(enqueue(content), in: self)
     }
 
@@ -82,11 +79,8 @@ extension UVRunLoop {
         let modes = Self.checked(modes)
         if isOnOwnThread { return try block() }
         let reply = PerformReply(block)
-        let content = PerformQueue.Content(
-            modes,
-            target: target.map { PerformQueue.Target($0, retaining: $0, key: key) },
-            waiter: reply
-        ) { reply.perform() }
+        let target = PerformQueue.Target(target, key)
+        let content = PerformQueue.Content(modes, target, waiter: reply) { reply.perform() }
         // Taken first, so that the limit includes the time in which the request is queued.
         let date = limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) }
         guard let ticket = enqueue(content) else { throw PerformError.threadEnded }
@@ -122,11 +116,8 @@ extension UVRunLoop {
         key: (any Hashable & Sendable)? = nil,
         _ block: @escaping @Sendable () -> Void
     ) -> PerformRequest {
-        let content = PerformQueue.Content(
-            Self.checked(modes),
-            target: target.map { PerformQueue.Target($0, retaining: $0, key: key) },
-            block
-        )
+        let target = PerformQueue.Target(target, key)
+        let content = PerformQueue.Content(Self.checked(modes), target, block)
         return PerformRequest(enqueue(content, after: delay), in: self)
     }
 
@@ -156,10 +147,8 @@ extension UVRunLoop {
     ) -> PerformRequest {
         checkThread()
         let bound = HomeBound(block)
-        let content = PerformQueue.Content(
-            Self.checked(modes),
-            target: target.map { PerformQueue.Target($0, retaining: HomeBound($0), key: key) }
-        ) { bound.current?() }
+        let target = PerformQueue.Target(target, retaining: target.map { HomeBound($0) }, key)
+        let content = PerformQueue.Content(Self.checked(modes), target) { bound.current?() }
         return PerformRequest(enqueue(content, after: delay), in: self)
     }
 

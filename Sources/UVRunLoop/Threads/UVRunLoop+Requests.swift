@@ -64,7 +64,7 @@ extension UVRunLoop {
         while !isEndedAtOnce,
             let content = takeRequest(for: mode, isCommon: isCommon, upTo: limit)
         {
-            callingBlock { callOutToRequest(content.body) }
+            calling(.block) { callOutToRequest(content.body) }
             if let waiter = content.waiter { performs.withLock { $0.didPerform(waiter) } }
         }
         performs.withLock { if $0.count > 0 { $0.source?.signal() } }
@@ -80,7 +80,7 @@ extension UVRunLoop {
             guard let taken else { return nil }
             leave(taken.left, &queue)
             if queue.count > 0 { queue.source?.signal() }
-            return taken.content
+            return taken.request.content
         }
     }
 
@@ -94,7 +94,7 @@ extension UVRunLoop {
     /// Cancels requests that are still waiting; returns how many there were.
     func cancelRequests(_ tickets: [Ticket]) -> Int {
         let cancelled = takeRequests(tickets)
-        for taken in cancelled { drop(taken, .cancelled) }
+        for taken in cancelled { drop(taken.request, .cancelled) }
         return cancelled.count
     }
 
@@ -115,9 +115,9 @@ extension UVRunLoop {
         return requests
     }
 
-    private func drop(_ taken: PerformQueue.Removed, _ reason: PerformError) {
-        taken.timer?.invalidate()
-        taken.content.waiter?.giveUp(reason)
+    private func drop(_ request: PerformQueue.Request, _ reason: PerformError) {
+        request.timer?.invalidate()
+        request.content.waiter?.giveUp(reason)
     }
 
     /// Ends all requests at the end of the loop.
@@ -156,11 +156,11 @@ extension UVRunLoop {
         let (content, isForLaterPass) = performs.withLock {
             queue -> (PerformQueue.Content?, Bool) in
             guard let request = queue[ticket], let since = request.since, pass <= since else {
-                return (queue.remove(ticket)?.content, false)
+                return (queue.remove(ticket)?.request.content, false)
             }
             return (nil, true)
         }
-        if let content { return callingBlock { callOutToRequest(content.body) } }
+        if let content { return calling(.block) { callOutToRequest(content.body) } }
         guard isForLaterPass else { return }
         timer.postpone()
         local.here.hasPostponedRequest = true

@@ -12,7 +12,7 @@ final class ConnectionSource: UVRunLoop.PortSource {
     ///   - serve: Called when the source is served.
     init(
         _ connection: RemoteConnection,
-        _ events: UVRunLoop.DescriptorSource.Events,
+        _ events: UVRunLoop.DescriptorEvents,
         _ serve: @escaping @Sendable (ConnectionSource) -> Void = { _ in }
     ) {
         let receiver = Receiver(connection, serve)
@@ -41,7 +41,7 @@ final class ConnectionSource: UVRunLoop.PortSource {
 
         func receive(
             port source: ConnectionSource,
-            _ events: UVRunLoop.DescriptorSource.Events
+            _ events: UVRunLoop.DescriptorEvents
         ) -> ServeResult {
             serve(source)
             return ServeResult(wasHandled: true)

@@ -54,7 +54,7 @@ final class LocalReceiver: TypedPortReceiver {
 
     func receive(
         port: MessagePort.Local,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         for _ in 0..<Self.maximumAdmissions {
             switch state.withLock({ $0.server?.step() ?? .nothing }) {

@@ -109,7 +109,7 @@ final class RemoteReceiver: TypedPortReceiver {
 
     func receive(
         port: MessagePort.Remote,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         port.connection.receive()
         return ServeResult(wasHandled: !port.connection.isOpen)

@@ -99,7 +99,7 @@ extension ReplySource {
 
         func receive(
             port source: ReplySource,
-            _ events: UVRunLoop.DescriptorSource.Events
+            _ events: UVRunLoop.DescriptorEvents
         ) -> ServeResult {
             let isForSomebody = connection.receive(for: source)
             if !isForSomebody { source.stopLingering() }

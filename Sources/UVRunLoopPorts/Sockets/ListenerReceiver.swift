@@ -2,7 +2,7 @@ import UVRunLoop
 
 /// Serves a listening socket.
 final class ListenerReceiver: SocketReceiver {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+    typealias Events = UVRunLoop.DescriptorEvents
     typealias SocketError = UVRunLoop.SocketError
 
     struct State: ~Copyable, Sendable {

@@ -3,7 +3,7 @@ import UVRunLoop
 /// The common part of the receivers of listeners and connections.
 protocol SocketReceiver: TypedPortReceiver where Port == UVRunLoop.SocketPort {
     /// The events to watch the socket for.
-    var interest: UVRunLoop.DescriptorSource.Events { get }
+    var interest: UVRunLoop.DescriptorEvents { get }
 
     /// Lends the port's resources, under the lock of the receiver's state.
     func withResources<Result: Sendable>(_ body: (inout SocketResources) -> Result) -> Result

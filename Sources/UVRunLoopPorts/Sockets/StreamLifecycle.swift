@@ -4,7 +4,7 @@ import UVRunLoop
 ///
 /// It makes no system call.
 struct StreamLifecycle: Sendable {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+    typealias Events = UVRunLoop.DescriptorEvents
 
     enum Phase: Sendable {
         /// The listener's backlog is full; connecting is retried.

@@ -3,7 +3,7 @@ import UVRunLoop
 
 /// Serves a connection.
 final class StreamReceiver: SocketReceiver {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+    typealias Events = UVRunLoop.DescriptorEvents
 
     let state: Guarded<StreamState>
     /// Whether an event was taken from the state, and its handler not yet.

@@ -7,7 +7,7 @@ import UVRunLoop
 /// It is level-triggered. Its descriptor is readable while one of the set is ready. Remove a
 /// descriptor before closing it.
 struct EventSet: ~Copyable, Sendable {
-    typealias Events = UVRunLoop.DescriptorSource.Events
+    typealias Events = UVRunLoop.DescriptorEvents
 
     /// A ready descriptor.
     struct Ready: Equatable, Sendable {

@@ -228,7 +228,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         /// The events to watch the socket for at first.
         ///
         /// A frame that was queued may be sent by another sender, which announces the port then.
-        var interest: UVRunLoop.DescriptorSource.Events {
+        var interest: UVRunLoop.DescriptorEvents {
             queued == nil ? .readable : [.readable, .writable]
         }
 
@@ -236,7 +236,7 @@ final class TaskRequest: UVRunLoop.PortSource {
 
         func receive(
             port: TaskRequest,
-            _ events: UVRunLoop.DescriptorSource.Events
+            _ events: UVRunLoop.DescriptorEvents
         ) -> ServeResult {
             if let queued, isQueued || !isRequest {
                 // An error has ended the connection.

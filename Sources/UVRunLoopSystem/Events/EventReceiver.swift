@@ -88,7 +88,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedP
 
     func receive(
         port source: Source,
-        _ events: UVRunLoop.DescriptorSource.Events
+        _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         if !events.isEmpty { descriptorIsReady(source, events) }
         return serveEvent(of: source)

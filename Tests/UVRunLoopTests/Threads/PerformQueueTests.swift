@@ -92,7 +92,7 @@ import Testing
         let contents = (0..<3).map { _ in content(a) }
         let tickets = contents.map { queue.insert($0).ticket }
         #expect(queue.holds(tickets[1]))
-        #expect(queue.remove(tickets[1])?.content === contents[1])
+        #expect(queue.remove(tickets[1])?.request.content === contents[1])
         #expect(!queue.holds(tickets[1]))
         #expect(queue[tickets[1]] == nil)
         #expect(queue.remove(tickets[1]) == nil)
@@ -140,7 +140,7 @@ import Testing
             case 5..<8:
                 guard let index = waiting.indices.randomElement(using: &random) else { continue }
                 let (ticket, content) = waiting.remove(at: index)
-                try #require(queue.remove(ticket)?.content === content)
+                try #require(queue.remove(ticket)?.request.content === content)
             default:
                 let mode = Bool.random(using: &random) ? a : b
                 let next = waiting.firstIndex {
@@ -167,8 +167,8 @@ import Testing
         #expect(queue.takeNext(a) == nil)
         #expect(!queue.holds(a))
         let taken = queue.remove(ticket)
-        #expect(taken?.content === delayed)
-        #expect(taken?.timer === timer)
+        #expect(taken?.request.content === delayed)
+        #expect(taken?.request.timer === timer)
         #expect(taken?.left == [])
         #expect(queue.count == 0)
     }
@@ -179,7 +179,7 @@ import Testing
         let queue = Queue()
         let (begun, done) = (Waiter(), Waiter())
         for waiter in [done, begun] {
-            _ = queue.insert(PerformQueue.Content([a], target: nil, waiter: waiter) {})
+            _ = queue.insert(PerformQueue.Content([a], nil, waiter: waiter) {})
             #expect(queue.takeNext(a) != nil)
         }
         queue.didPerform(done)
@@ -223,10 +223,7 @@ private func content(
     target: Target? = nil,
     key: String? = nil
 ) -> PerformQueue.Content {
-    let target = target.map {
-        PerformQueue.Target($0, retaining: $0, key: key)
-    }
-    return PerformQueue.Content(modes, target: target) {}
+    PerformQueue.Content(modes, PerformQueue.Target(target, key)) {}
 }
 
 /// A queue behind a reference: an expectation copies the values that it reads.
@@ -260,7 +257,7 @@ private final class Queue {
         isCommon: Bool = false,
         upTo limit: UInt64 = .max
     ) -> PerformQueue.Content? {
-        queue.takeNext(for: mode, isCommon: isCommon, upTo: limit)?.content
+        queue.takeNext(for: mode, isCommon: isCommon, upTo: limit)?.request.content
     }
 
     func remove(_ ticket: Ticket) -> PerformQueue.Removed? { queue.remove(ticket) }
@@ -279,6 +276,6 @@ private final class Queue {
     func didPerform(_ waiter: Waiter) { queue.didPerform(waiter) }
 
     func close() -> (
-        requests: [PerformQueue.Removed], performing: [any PerformWaiter], source: UVRunLoop.Source?
+        requests: [PerformQueue.Request], performing: [any PerformWaiter], source: UVRunLoop.Source?
     ) { queue.close() }
 }
