@@ -49,13 +49,20 @@ extension UVRunLoop {
             underlying = error
         }
 
-        /// Creates the error for a loop or a descriptor.
+        /// Creates the error for what the library opens itself.
         init(_ error: UVError) {
             switch error {
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self.init(error, .noDescriptorsLeft)
+            default: self.init(error, .refusedBySystem)
+            }
+        }
+
+        /// Creates the error for a descriptor of the user that cannot be watched.
+        init(ofDescriptor error: UVError) {
+            switch error {
             case .badDescriptor: self.init(error, .descriptorClosed)
             case .notPermitted: self.init(error, .descriptorNotWatchable)
-            default: self.init(error, .refusedBySystem)
+            default: self.init(error)
             }
         }
 
@@ -68,8 +75,7 @@ extension UVRunLoop {
         init(ofChild error: UVError) {
             switch error {
             case .noSuchProcess, .noChild: self.init(error, .noSuchChild)
-            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self.init(error)
-            default: self.init(error, .refusedBySystem)
+            default: self.init(error)
             }
         }
 

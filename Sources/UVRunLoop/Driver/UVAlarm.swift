@@ -13,8 +13,8 @@ struct UVAlarm: ~Copyable {
     private var coarseDate: Int64?
     private var fine: FineTimer?
     private var fineDate: Int64?
-    /// When to try again to open a timerfd, for which no descriptor was left; all dates are coarse
-    /// until then.
+    /// When to try again to open a timerfd, for which no descriptor was left, or which could not be
+    /// set; all dates are coarse until then.
     private var nextAttempt = Int64.min
 
     init(loop: UnsafeMutablePointer<uv_loop_t>) {
@@ -88,6 +88,7 @@ struct UVAlarm: ~Copyable {
         if let fineDate, fineDate > now, fineDate <= date { return true }
         guard fine?.set(to: max(date, 1)) == true else {
             closeFine()
+            putOffAttempts(now: now)
             return false
         }
         fineDate = date
@@ -115,9 +116,14 @@ struct UVAlarm: ~Copyable {
             fine = try unsafe FineTimer(loop: loop)
             return true
         } catch {
-            nextAttempt = now.addingSaturating(100_000_000)
+            putOffAttempts(now: now)
             return false
         }
+    }
+
+    /// Makes dates coarse for 100 ms.
+    private mutating func putOffAttempts(now: Int64) {
+        nextAttempt = now.addingSaturating(100_000_000)
     }
 
     consuming func close() {

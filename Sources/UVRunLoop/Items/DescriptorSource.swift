@@ -114,7 +114,8 @@ extension UVRunLoop {
         ) throws(RunLoopError) {
             let isReadOnly = events.contains(.readable) && !events.contains(.writable)
             let standIn = try RunLoopError.translating(
-                try DescriptorProbe.check(descriptor, isReadOnly: isReadOnly)
+                try DescriptorProbe.check(descriptor, isReadOnly: isReadOnly),
+                as: RunLoopError.init(ofDescriptor:)
             )
             self.descriptor = descriptor
             link = PortLink(
@@ -184,6 +185,11 @@ private final class DescriptorReceiver: TypedPortReceiver {
         }
         standIn?.hangUpAtEnd()
         return ServeResult(wasHandled: true)
+    }
+
+    /// The loop has given the descriptor back, and the handler may read it nevertheless.
+    func receive(port source: UVRunLoop.DescriptorSource, refusal error: UVError) -> ServeResult {
+        NonBlockingUse.lasting(source.descriptor) { receive(port: source, .hangUp) }
     }
 
     func releaseHandler() {

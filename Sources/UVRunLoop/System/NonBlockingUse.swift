@@ -1,3 +1,5 @@
+internal import CUVSupport
+
 /// Keeps a descriptor non-blocking from its creation until ``end()``, or until it is released.
 ///
 /// It counts as one use of the descriptor, like a loop that watches it (see ``BlockingFlags``).
@@ -19,4 +21,20 @@ final class NonBlockingUse: Sendable {
     }
 
     deinit { end() }
+
+    /// Calls a body, which may close the descriptor, while the open file is non-blocking.
+    ///
+    /// A standard descriptor keeps its flags, and so does one that the system does not let change.
+    static func lasting<Result>(_ descriptor: CInt, _ body: () -> Result) -> Result {
+        let isStandard = StandardDescriptors.all.contains(descriptor)
+        // Of a copy, because the number may belong to another file when the body has returned.
+        let number = isStandard ? -1 : cuv_duplicate(descriptor, StandardDescriptors.next)
+        guard number >= 0 else { return body() }
+        let copy = Descriptor(owning: number)
+        let use = try? NonBlockingUse(of: number)
+        let result = body()
+        use?.end()
+        copy.close()
+        return result
+    }
 }

@@ -29,7 +29,10 @@ extension UVRunLoop {
             on loop: UVRunLoop
         ) throws(RunLoopError) {
             let slot = EventSlot<Element> { $0.union($1) }
-            use = try RunLoopError.translating(try NonBlockingUse(of: descriptor))
+            use = try RunLoopError.translating(
+                try NonBlockingUse(of: descriptor),
+                as: RunLoopError.init(ofDescriptor:)
+            )
             let finisher = SlotFinisher(slot, use)
             self.loop = loop
             self.slot = slot

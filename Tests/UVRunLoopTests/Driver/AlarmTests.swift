@@ -210,6 +210,20 @@ import Testing
         }
     }
 
+    @Test func withATimerfdThatCannotBeSetALoopSleeps() async {
+        await #expect(processExitsWith: .success) {
+            onAnotherThread {
+                refuseSettingTimers()
+                let loop = UVRunLoop.current
+                loop.add(UVRunLoop.Timer(after: .milliseconds(400)) { _ in }, forMode: .default)
+                let began = threadProcessorTime()
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                let time = threadProcessorTime() - began
+                precondition(time < 200_000_000, "\(time) ns of the processor")
+            }
+        }
+    }
+
     @Test func withoutADescriptorForTheTimerfdDatesAreStillMet() async {
         await #expect(processExitsWith: .success) { inQuietProcess(meetDatesWithoutADescriptor) }
     }

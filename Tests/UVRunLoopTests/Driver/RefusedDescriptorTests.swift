@@ -1,0 +1,77 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UVRunLoop
+
+/// What the kernel refuses while a loop is made or a descriptor begins to be watched, each in a
+/// process of its own.
+@Suite(.timeLimit(.minutes(15))) struct RefusedDescriptorTests {
+    @Test func theLastCallOfARefusedSourceReadsWithoutBlocking() async {
+        await #expect(processExitsWith: .success) { onAnotherThread(readARefusedPipe) }
+    }
+
+    @Test func theLastCallOfARefusedSourceMayCloseTheDescriptor() async {
+        await #expect(processExitsWith: .success) { onAnotherThread(closeARefusedPipe) }
+    }
+
+    @Test func anEventfdThatIsRefusedIsNoDescriptorThatCannotBeWatched() async {
+        await #expect(processExitsWith: .success) { onAnotherThread(makeALoopWithoutEvents) }
+    }
+}
+
+private func isNonBlocking(_ descriptor: CInt) -> Bool {
+    fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
+}
+
+/// Runs a loop with a source whose descriptor the kernel does not watch.
+private func runRefused(_ descriptor: CInt, _ handler: @escaping () -> Void) {
+    let loop = UVRunLoop.current
+    let log = Box<[UVRunLoop.DescriptorEvents]>([])
+    do {
+        let source = try UVRunLoop.DescriptorSource(descriptor, events: .readable) { _, events in
+            log.value.append(events)
+            handler()
+        }
+        refuseWatching(descriptor)
+        loop.add(source, forMode: .default)
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        precondition(log.value == [.hangUp] && !source.isValid)
+    } catch {
+        preconditionFailure("\(error)")
+    }
+}
+
+private func readARefusedPipe() {
+    let pipe = Pipe()
+    precondition(!isNonBlocking(pipe.readEnd))
+    runRefused(pipe.readEnd) {
+        var byte: UInt8 = 0
+        precondition(read(pipe.readEnd, &byte, 1) == -1 && errno == EAGAIN)
+    }
+    precondition(!isNonBlocking(pipe.readEnd), "The pipe was left non-blocking.")
+}
+
+private func closeARefusedPipe() {
+    let event = eventfd(0, 0)
+    let other = Box<CInt>(-1)
+    runRefused(event) {
+        precondition(isNonBlocking(event))
+        close(event)
+        other.value = eventfd(0, CInt(EFD_NONBLOCK.rawValue))
+        precondition(other.value == event, "The number was not used again.")
+    }
+    precondition(isNonBlocking(other.value), "The flags of another file were changed.")
+    precondition(close(other.value) == 0)
+}
+
+private func makeALoopWithoutEvents() {
+    refuse(.createEvent)
+    do {
+        try UVRunLoop.prepareCurrent()
+        preconditionFailure("A loop was made without an eventfd.")
+    } catch {
+        precondition(error.code == .refusedBySystem, "\(error)")
+        precondition(error.underlying == .notPermitted)
+    }
+}
