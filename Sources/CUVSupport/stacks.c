@@ -125,15 +125,16 @@ int cuv_stacks_prepare(void) {
     action.sa_sigaction = stack_was_requested;
     sigfillset(&action.sa_mask);
     if (sigaction(number, &action, NULL) != 0) return -errno;
-    signal_number = number;
+    __atomic_store_n(&signal_number, number, __ATOMIC_RELEASE);
     return 0;
 }
 
 void cuv_stacks_accept(void) {
-    if (signal_number == 0) return;
+    int number = __atomic_load_n(&signal_number, __ATOMIC_ACQUIRE);
+    if (number == 0) return;
     sigset_t set;
     sigemptyset(&set);
-    sigaddset(&set, signal_number);
+    sigaddset(&set, number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 

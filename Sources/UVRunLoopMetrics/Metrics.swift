@@ -11,13 +11,16 @@ extension UVRunLoop {
     /// | Metric | Kind | Meaning |
     /// | --- | --- | --- |
     /// | `uvrunloop.passes` | counter | passes begun |
-    /// | `uvrunloop.sleep` | timer | each sleep; its count is the number of sleeps |
+    /// | `uvrunloop.sleep` | timer | each sleep, also one that something ready ends at once |
     /// | `uvrunloop.handler` | timer | each call of a handler, by the dimension `kind` |
     /// | `uvrunloop.timer.lateness` | timer | from a timer's date to its call |
     /// | `uvrunloop.timer.misses` | counter | dates of timers that were folded into a later call |
     /// | `uvrunloop.queue.blocks` | recorder | blocks that were waiting when the loop took them |
     /// | `uvrunloop.queue.jobs` | recorder | jobs that the loop performed in a row |
     /// | `uvrunloop.queue.requests` | recorder | perform requests that wait when a pass begins |
+    ///
+    /// The perform requests of a loop are blocks, called within one source or timer of the loop's
+    /// own, which counts, too.
     ///
     /// The loop's own thread calls the backend of swift-metrics, which has to be quick. Bootstrap
     /// it before you create this object. The time of a handler includes the runs that are nested in

@@ -79,6 +79,9 @@ extension UVRunLoop {
         /// one has woken fires its timers of that date before the second. While no loop sleeps,
         /// none is carried out, not even one whose date was passed over by ``advance(by:)``.
         ///
+        /// The clock keeps the action until it has carried it out, and a loop keeps its clock: a
+        /// plan that is never carried out keeps a loop that it captures, and the clock.
+        ///
         /// The thread has no loop. A timer that is made in the action therefore has a date of the
         /// system's clock; use perform requests instead.
         ///

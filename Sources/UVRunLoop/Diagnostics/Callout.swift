@@ -4,23 +4,35 @@ package struct Callout: Sendable {
     package let label: String?
     /// Describes the item if it has no label, such as `DescriptorSource: descriptor 5, readable`.
     package var detail: String?
-    /// For a timer, how many nanoseconds after its date it was called, by the loop's clock.
+    /// For a timer, how many nanoseconds after its date it was called, by the loop's clock; `nil`
+    /// for a call by hand.
     package var lateness: Int64?
     /// For a timer, how many dates more than its own the call stands for.
     package var missed = 0
 
     /// Describes a call that is about to begin, on the loop's thread.
-    init(_ kind: UVRunLoop.HandlerKind, _ item: AnyObject?, _ code: UInt, in loop: UVRunLoop) {
+    init(
+        _ kind: UVRunLoop.HandlerKind,
+        _ item: AnyObject?,
+        _ activity: UVRunLoop.Activities,
+        in loop: UVRunLoop
+    ) {
         self.kind = kind
         label = UVRunLoop.label(of: item)
         switch item {
         case let timer as UVRunLoop.Timer:
             lateness = max(0, loop.time - timer.nextFireDate.nanoseconds)
             missed = timer.missedFires
-        case is UVRunLoop.Observer: detail = "\(UVRunLoop.Activities(rawValue: code))"
+        case is UVRunLoop.Observer: detail = "\(activity)"
         case let port as any UVRunLoop.PortSource: detail = UVRunLoop.PortLink.kind(of: port)
         default: break
         }
+    }
+
+    /// Describes a call of a timer that is not for its date.
+    init(byHand timer: UVRunLoop.Timer) {
+        kind = .timer
+        label = timer.label
     }
 
     /// The label, or what it is: `timer`, `observer beforeWaiting`.

@@ -41,11 +41,14 @@ package enum LoopTracing {
         version.store(state.tracers.isEmpty ? 0 : state.serial, ordering: .relaxed)
     }
 
-    /// The tracers at a version; a forked child has none at first.
-    static var tracers: [any LoopTracer] {
+    /// The tracers; a forked child has none at first.
+    static var tracers: [any LoopTracer] { present.tracers }
+
+    /// The tracers and their version, which belong together: a forked child counts anew.
+    static var present: (tracers: [any LoopTracer], version: UInt64) {
         state.withLock { state in
             publish(state)
-            return state.tracers
+            return (state.tracers, state.tracers.isEmpty ? 0 : state.serial)
         }
     }
 

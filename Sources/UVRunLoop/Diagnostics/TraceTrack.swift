@@ -1,9 +1,10 @@
 /// The events of one loop, until they are written.
 final class TraceTrack: LoopTrack {
     private struct OpenRun {
-        let mode: UVRunLoop.Mode
+        /// `nil` for a run that had begun before the recorder.
+        let mode: UVRunLoop.Mode?
         let began: Int64
-        var passBegan: Int64?
+        var pass: (number: Int, began: Int64)?
     }
 
     private struct State {
@@ -65,14 +66,14 @@ final class TraceTrack: LoopTrack {
 
     private static func beginPass(_ state: inout State, at time: Int64) {
         endPass(&state, at: time)
-        guard let last = state.runs.indices.last else { return }
-        state.runs[last].passBegan = time
+        if state.runs.isEmpty { state.runs = [OpenRun(mode: nil, began: time)] }
         state.passCount += 1
+        state.runs[state.runs.count - 1].pass = (state.passCount, time)
     }
 
     private static func endPass(_ state: inout State, at time: Int64) {
-        guard let began = state.runs.last?.passBegan else { return }
-        append(.pass(number: state.passCount, TraceSpan(began: began, ended: time)), &state)
+        guard let pass = state.runs.last?.pass else { return }
+        append(.pass(number: pass.number, TraceSpan(began: pass.began, ended: time)), &state)
     }
 
     /// Ends a run; one that had begun before the recorder is not in the timeline.
@@ -82,8 +83,8 @@ final class TraceTrack: LoopTrack {
         at time: Int64
     ) {
         endPass(&state, at: time)
-        guard let run = state.runs.popLast() else { return }
-        append(.run(run.mode, result, TraceSpan(began: run.began, ended: time)), &state)
+        guard let run = state.runs.popLast(), let mode = run.mode else { return }
+        append(.run(mode, result, TraceSpan(began: run.began, ended: time)), &state)
     }
 
     /// Records that the loop has ended, and releases it.

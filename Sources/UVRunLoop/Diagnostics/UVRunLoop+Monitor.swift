@@ -24,7 +24,7 @@ extension UVRunLoop {
         public enum Event: Sendable {
             /// A handler has been running for longer than the threshold.
             case began(Hang)
-            /// The handler has ended.
+            /// The handler has ended, or has run the loop again.
             case ended(Hang)
         }
 

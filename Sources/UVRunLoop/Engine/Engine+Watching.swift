@@ -74,9 +74,14 @@ extension GenericEngine {
     ) {
         for ticket in group.sources {
             ports[ticket]?.attachment.forEach { other in
-                guard other.mode != mode, modes[other.mode].unwatched.contains(descriptor),
-                    interest(of: group, in: other.mode).isSubset(of: events)
-                else { return }
+                guard other.mode != mode, modes[other.mode].unwatched.contains(descriptor) else {
+                    return
+                }
+                // A sole source needs the same in all its modes, of which there may be thousands.
+                let isMet =
+                    group.sources.count == 1
+                    || interest(of: group, in: other.mode).isSubset(of: events)
+                guard isMet else { return }
                 modes[other.mode].unwatched.remove(descriptor)
             }
         }

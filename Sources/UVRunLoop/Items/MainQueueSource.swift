@@ -53,5 +53,11 @@ private final class MainQueueServer: TypedPortReceiver {
         return ServeResult(wasHandled: true)
     }
 
+    /// The kernel had no room to watch the queue; there may be some later.
+    func receive(port: MainQueueSource, refusal error: UVError) -> ServeResult {
+        MainLoop.loop?.serveMainQueueLater()
+        return receive(port: port, .hangUp)
+    }
+
     func releaseHandler() {}
 }

@@ -97,18 +97,22 @@ extension UVRunLoop {
         }
 
         /// Calls the handler, unless the observer is invalid or its handler is running.
+        ///
+        /// - Returns: Whether it was called.
         @inline(__always)
-        func callOut(_ activity: Activities) {
-            guard isValid else { return }
+        @discardableResult
+        func callOut(_ activity: Activities) -> Bool {
+            guard isValid else { return false }
             guard !handler.home.isAnywhere else { return callOutAnywhere(activity) }
             let wasCalled = handler.lendAtHome { callOutToObserver(self, activity, $0) }
             if wasCalled, !repeats { endAfterItsCall() }
+            return wasCalled
         }
 
         /// The same for a sendable handler, which two loops may call at once: another thread may
         /// move the observer during a notification, or the handler itself.
         @inline(never)
-        private func callOutAnywhere(_ activity: Activities) {
+        private func callOutAnywhere(_ activity: Activities) -> Bool {
             handler.lend { call in
                 callOutToObserver(self, activity, call)
                 // Before the other loop may call it.

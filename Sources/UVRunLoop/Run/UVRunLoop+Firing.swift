@@ -97,7 +97,7 @@ extension UVRunLoop {
             timer.callOut()
             return timer.endCallElsewhere(now: nil)
         }
-        loop.callingWithinAHandler(.timer, timer) { timer.callOut() }
+        loop.callingByHand(timer) { timer.callOut() }
         loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.complete(timer)
     }
 }

@@ -27,7 +27,7 @@ extension UVRunLoop {
             count += 1
         }
         local.runningJob = nil
-        if LoopTracing.isOn { trace(.performedJobs(count)) }
+        if LoopTracing.isOn, count > 0 { trace(.performedJobs(count)) }
         userCodeDidReturn(&run)
     }
 

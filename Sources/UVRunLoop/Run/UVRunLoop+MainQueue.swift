@@ -65,9 +65,10 @@ extension UVRunLoop {
         return true
     }
 
-    /// Tries again every 0.1 s, because nothing tells that there are descriptors again; like the
-    /// queue, the timer keeps the common modes from being empty.
-    private func serveMainQueueLater() {
+    /// Tries again every 0.1 s, because nothing tells that there are descriptors again, or that the
+    /// kernel has room to watch one; like the queue, the timer keeps the common modes from being
+    /// empty.
+    func serveMainQueueLater() {
         let pause = Duration.milliseconds(100)
         let timer = Timer(
             after: pause,

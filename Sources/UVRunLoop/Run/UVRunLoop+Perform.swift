@@ -126,7 +126,7 @@ extension UVRunLoop {
         let (mode, isCommon) = (run.modeNumber, run.view.isCommon)
         var batch = takeBlocks(for: mode, isCommon: isCommon, &local.blocks)
         if LoopTracing.isOn {
-            trace(.tookBlocks(batch.count))
+            if batch.count > 0 { trace(.tookBlocks(batch.count)) }
             batch = callUntilDiscarded(batch)
         } else {
             batch = call(batch)

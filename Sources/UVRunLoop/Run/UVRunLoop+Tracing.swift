@@ -10,59 +10,74 @@ extension UVRunLoop {
         _ item: AnyObject? = nil,
         _ body: () -> Result
     ) -> Result {
-        LoopTracing.isOn ? tracedCall(kind, item, 0, body) : body()
+        LoopTracing.isOn ? tracedCall(kind, item, body) : body()
     }
 
-    /// Calls a handler from another one, or outside of a run; that one goes on afterwards.
+    /// Calls a timer by hand, in another handler or outside of a run.
     @inline(__always)
-    func callingWithinAHandler(_ kind: HandlerKind, _ item: AnyObject, _ body: () -> Void) {
-        LoopTracing.isOn ? tracedInnerCall(kind, item, body) : body()
+    func callingByHand(_ timer: Timer, _ body: () -> Void) {
+        LoopTracing.isOn ? tracedCallByHand(timer, body) : body()
     }
 
     @inline(never)
-    private func tracedInnerCall(_ kind: HandlerKind, _ item: AnyObject, _ body: () -> Void) {
+    private func tracedCallByHand(_ timer: Timer, _ body: () -> Void) {
+        let traced = traced
         let outer = traced.activity.call
-        tracedCall(kind, item, 0, body)
-        traced.activity.resume(outer)
+        // A handler that makes the call goes on, and may be the one that hangs.
+        if !outer.isOfHandler { traced.activity.begin(HandlerKind.timer.rawValue, timer) }
+        defer { if !outer.isOfHandler { traced.activity.resume(outer) } }
+        telling(traced, Callout(byHand: timer), { _ in true }, body)
     }
 
-    /// Calls a handler, and tells the tracers.
+    /// Calls a handler, and tells the tracers if it was called.
     @inline(never)
     func tracedCall<Result>(
         _ kind: HandlerKind,
         _ item: AnyObject?,
-        _ code: UInt,
+        during activity: Activities = [],
+        wasCalled: (Result) -> Bool = { _ in true },
         _ body: () -> Result
     ) -> Result {
         let traced = traced
         traced.activity.begin(kind.rawValue, item)
         // The item may be released as soon as its handler has returned.
         defer { traced.activity.begin(TracedLoop.passing, nil) }
+        return telling(traced, Callout(kind, item, activity, in: self), wasCalled, body)
+    }
+
+    private func telling<Result>(
+        _ traced: TracedLoop,
+        _ callout: @autoclosure () -> Callout,
+        _ wasCalled: (Result) -> Bool,
+        _ body: () -> Result
+    ) -> Result {
         guard !traced.tracks.isEmpty else { return body() }
-        let callout = Callout(kind, item, code, in: self)
+        let callout = callout()
         let began = monotonicNow()
         let result = body()
-        trace(.called(callout, from: began, until: monotonicNow()))
+        if wasCalled(result) { trace(.called(callout, from: began, until: monotonicNow())) }
         return result
     }
 
     @inline(never)
     func callTracedObservers(_ activity: Activities, _ view: borrowing Engine.View) {
         view.observers.forEach(observing: activity) { observer in
-            tracedCall(.observer, observer, activity.rawValue) { observer.callOut(activity) }
+            _ = tracedCall(.observer, observer, during: activity, wasCalled: \.self) {
+                observer.callOut(activity)
+            }
             checkProcess()
         }
     }
 
     @inline(never)
     func callTraced(_ source: Source) -> Bool {
-        tracedCall(.source, source, 0) { source.callOut() }
+        tracedCall(.source, source, wasCalled: \.self) { source.callOut() }
     }
 
     /// Serves a port; not inlined, because its closure took 60 instructions of every event.
     @inline(never)
     func callTraced(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
-        tracedCall(.port, delivery.port.object, 0) { call(delivery, &run) }
+        tracedCall(.port, delivery.port.object) { call(delivery, &run) }
     }
 
     // MARK: Runs, passes and sleeps
@@ -95,6 +110,8 @@ extension UVRunLoop {
     /// Reports a run in a mode that nothing was ever added to.
     @inline(never)
     func tracedRunWasEmpty(in mode: Mode) {
+        // Nothing is ever added to the name of the common modes as a mode of its own.
+        if mode.isCommonName { return }
         let isKnown = withEngine { $0.isClosed || $0.modes.index(of: mode) != nil }
         if !isKnown { trace(.modeIsUnknown(mode, at: monotonicNow())) }
     }
@@ -118,11 +135,11 @@ extension UVRunLoop {
     }
 
     private func updateTraced(_ local: LocalState) -> TracedLoop {
-        let version = LoopTracing.currentVersion
+        let (tracers, version) = LoopTracing.present
         let activity = identity.activity.object ?? identity.activity.store(LoopActivity())
         activity.setThread()
         let known = local.traced?.known ?? []
-        let members = LoopTracing.tracers.map { tracer in
+        let members = tracers.map { tracer in
             known.first { $0.tracer === tracer }
                 ?? TracedLoop.Member(tracer: tracer, track: tracer.beginTracing(self))
         }

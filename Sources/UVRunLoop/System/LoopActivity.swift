@@ -29,6 +29,9 @@ final class LoopActivity: Sendable {
     struct Call {
         fileprivate let code: UInt8
         fileprivate let item: UInt
+
+        /// Whether a handler runs.
+        var isOfHandler: Bool { UVRunLoop.HandlerKind(rawValue: code) != nil }
     }
 
     private let state = Atomic<UInt64>(0)

@@ -54,9 +54,8 @@ extension UVRunLoop {
             order: Int = 0,
             as name: String = ""
         ) {
-            let observer = Observer(activities: activities, order: order) { _, activity in
-                self.note(name + activity.name)
-            }
+            let note: @Sendable (Observer, Activities) -> Void = { self.note(name + $1.name) }
+            let observer = Observer(activities: activities, order: order, sendableHandler: note)
             loop.add(observer, forMode: mode)
         }
     }

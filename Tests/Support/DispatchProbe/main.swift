@@ -66,6 +66,18 @@ case "full":
     runOnce(for: .seconds(60))
     thread.join()
 
+case "refused":
+    refuseWatching()
+    onMain("first")
+    runOnce(for: .milliseconds(5))
+    let thread = startThread {
+        onMain("second") {
+            startThread { onMain("third") { loop.stop() } }.join()
+        }
+    }
+    runOnce(for: .seconds(60))
+    thread.join()
+
 case "batch":
     let observer = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in tell("pass") }
     loop.add(observer, forMode: .default)

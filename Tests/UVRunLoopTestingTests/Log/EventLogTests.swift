@@ -26,6 +26,14 @@ import UVRunLoopTesting
         #expect(log.difference(from: expected) == nil)
     }
 
+    @Test func theLoopOfAnotherThreadMayBeObserved() throws {
+        let thread = try UVRunLoop.Thread()
+        log.observe(thread.runLoop, .exit)
+        thread.stop()
+        thread.join()
+        #expect(Set(log.entries) == ["exit"])
+    }
+
     @Test func equalListsHaveNoDifference() {
         #expect(log.difference(from: []) == nil)
         note(["a", "b"])

@@ -42,6 +42,42 @@ import Testing
         #expect(!events.of("pass").isEmpty)
     }
 
+    @Test func passesHaveTheNumbersInTheOrderOfTheirBeginnings() throws {
+        let events = try record("numbers") { loop in
+            loop.add(UVRunLoop.Timer(after: .seconds(1_000)) { _ in })
+            loop.perform {
+                for _ in 0..<3 { loop.run(mode: .default, for: .zero) }
+                loop.stop()
+            }
+            loop.run()
+        }
+        let passes = events.of("pass").sorted { $0.time < $1.time }
+        let numbers = passes.map { $0.arguments["number"] }
+        #expect(numbers == ["1", "2", "3", "4"])
+    }
+
+    @Test func theRunThatBeginsARecorderHasItsPassesRecorded() throws {
+        let folder = TemporaryFolder()
+        let recorder = SharedBox<UVRunLoop.Recorder?>(nil)
+        onAnotherThread {
+            let (loop, calls) = (UVRunLoop.current, Counter())
+            loop.label = "begun"
+            let timer = UVRunLoop.Timer(after: .zero, interval: .milliseconds(1)) { _ in
+                if calls.add() == 2 {
+                    recorder.value = try? UVRunLoop.Recorder(path: folder.path + "/trace")
+                }
+                if calls.value == 10 { loop.stop() }
+            }
+            loop.add(timer)
+            loop.run()
+        }
+        recorder.value?.stop()
+        let events = try Trace(path: folder.path + "/trace").events(ofThread: "begun")
+        #expect(events.of("pass").count >= 7)
+        #expect(events.of("run").isEmpty)
+        #expect(events.areNested)
+    }
+
     @Test func aWakeUpLeadsFromItsSenderToTheSleepThatItEnds() throws {
         let path = TemporaryFolder()
         let recorder = try UVRunLoop.Recorder(path: path.path + "/trace")

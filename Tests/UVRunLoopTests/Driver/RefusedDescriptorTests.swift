@@ -1,3 +1,4 @@
+import CUVSupport
 import Glibc
 import TestSupport
 import Testing
@@ -18,10 +19,6 @@ import Testing
     @Test func anEventfdThatIsRefusedIsNoDescriptorThatCannotBeWatched() async {
         await #expect(processExitsWith: .success) { onAnotherThread(makeALoopWithoutEvents) }
     }
-}
-
-private func isNonBlocking(_ descriptor: CInt) -> Bool {
-    fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0
 }
 
 /// Runs a loop with a source whose descriptor the kernel does not watch.
@@ -53,12 +50,13 @@ private func readARefusedPipe() {
 }
 
 private func closeARefusedPipe() {
-    let event = eventfd(0, 0)
+    let event = cuv_event_create()
+    _ = fcntl(event, F_SETFL, fcntl(event, F_GETFL) & ~O_NONBLOCK)
     let other = Box<CInt>(-1)
     runRefused(event) {
         precondition(isNonBlocking(event))
         close(event)
-        other.value = eventfd(0, CInt(EFD_NONBLOCK.rawValue))
+        other.value = cuv_event_create()
         precondition(other.value == event, "The number was not used again.")
     }
     precondition(isNonBlocking(other.value), "The flags of another file were changed.")

@@ -18,6 +18,12 @@ import Testing
         #expect(try story("full", by: .dispatch) == ["timedOut", "block", "stopped"])
     }
 
+    /// Of another thread, whose blocks do not wake the loop by themselves.
+    @Test func mainQueueIsServedAlsoWhereTheKernelDoesNotWatchIt() throws {
+        let story = try story("refused", by: .dispatch)
+        #expect(story == ["first", "timedOut", "second", "third", "stopped"])
+    }
+
     @Test func blocksOfTheMainQueueRunInBatches() throws {
         // Third is queued by first.
         let story = try story("batch", by: .dispatch)
