@@ -38,6 +38,9 @@ final class EventSlot<Element: Sendable>: Sendable {
         if state.withLock({ $0.hasLeft() }) { comeBack() }
     }
 
+    /// Whether the sequence has ended, apart from an element that is kept.
+    var isFinished: Bool { state.withLock { $0.intake.isFinished } }
+
     /// Ends the sequence; an element that is kept is still given out.
     func finish() { state.withLock { $0.intake.finish() }?.perform() }
 
@@ -114,18 +117,19 @@ private struct SlotState<Element: Sendable> {
 /// Ends a sequence when the handler that holds it is released: when its source becomes invalid.
 final class SlotFinisher<Element: Sendable>: Sendable {
     let slot: EventSlot<Element>
-    private let use: NonBlockingUse?
+    /// The use of the descriptor that the events are about, if it ends, too.
+    private let use: Guarded<NonBlockingUse?>
 
-    /// - Parameters:
-    ///   - slot: The slot.
-    ///   - use: The use of the descriptor that the events are about; it ends, too.
     init(_ slot: EventSlot<Element>, _ use: NonBlockingUse? = nil) {
         self.slot = slot
-        self.use = use
+        self.use = Guarded(use)
     }
 
+    /// Leaves the end of the use to the consumer, who is about to get the last element.
+    func leaveUse() { use.withLock { $0 = nil } }
+
     deinit {
-        use?.end()
+        use.withLock { $0 }?.end()
         slot.finish()
     }
 }

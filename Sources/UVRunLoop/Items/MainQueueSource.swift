@@ -13,10 +13,13 @@ final class MainQueueSource: UVRunLoop.PortSource {
 
     /// Creates the source; returns `nil` if the queue no longer belongs to the main thread, as
     /// after `dispatchMain()`.
-    init?() {
+    ///
+    /// - Parameter wasRefused: Called, and the source is invalid, if the kernel has no room to
+    ///   watch the queue.
+    init?(wasRefused: @escaping @Sendable () -> Void) {
         let descriptor = DispatchMainQueue.descriptor
         guard descriptor >= 0 else { return nil }
-        let server = MainQueueServer(descriptor)
+        let server = MainQueueServer(descriptor, wasRefused)
         link = UVRunLoop.PortLink(
             descriptor: descriptor,
             events: .readable,
@@ -29,8 +32,12 @@ final class MainQueueSource: UVRunLoop.PortSource {
 /// Has the queue run its blocks when the loop comes to it.
 private final class MainQueueServer: TypedPortReceiver {
     private let descriptor: CInt
+    private let wasRefused: @Sendable () -> Void
 
-    init(_ descriptor: CInt) { self.descriptor = descriptor }
+    init(_ descriptor: CInt, _ wasRefused: @escaping @Sendable () -> Void) {
+        self.descriptor = descriptor
+        self.wasRefused = wasRefused
+    }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
         require(thread == .main, "The main dispatch queue belongs to the main thread's run loop.")
@@ -53,9 +60,8 @@ private final class MainQueueServer: TypedPortReceiver {
         return ServeResult(wasHandled: true)
     }
 
-    /// The kernel had no room to watch the queue; there may be some later.
     func receive(port: MainQueueSource, refusal error: UVError) -> ServeResult {
-        MainLoop.loop?.serveMainQueueLater()
+        wasRefused()
         return receive(port: port, .hangUp)
     }
 

@@ -61,14 +61,15 @@ extension UVRunLoop {
     private func serveMainQueue() -> Bool {
         // libdispatch would end the process.
         guard (try? Descriptor.epollSet()) != nil else { return false }
-        if let source = MainQueueSource() { add(source, forMode: .common) }
+        let source = MainQueueSource { [unowned self] in serveMainQueueLater() }
+        if let source { add(source, forMode: .common) }
         return true
     }
 
     /// Tries again every 0.1 s, because nothing tells that there are descriptors again, or that the
     /// kernel has room to watch one; like the queue, the timer keeps the common modes from being
     /// empty.
-    func serveMainQueueLater() {
+    private func serveMainQueueLater() {
         let pause = Duration.milliseconds(100)
         let timer = Timer(
             after: pause,

@@ -24,8 +24,9 @@ extension UVRunLoop {
         let traced = traced
         let outer = traced.activity.call
         // A handler that makes the call goes on, and may be the one that hangs.
-        if !outer.isOfHandler { traced.activity.begin(HandlerKind.timer.rawValue, timer) }
-        defer { if !outer.isOfHandler { traced.activity.resume(outer) } }
+        let isInHandler = HandlerKind(rawValue: outer.code) != nil
+        if !isInHandler { traced.activity.begin(HandlerKind.timer.rawValue, timer) }
+        defer { if !isInHandler { traced.activity.resume(outer) } }
         telling(traced, Callout(byHand: timer), { _ in true }, body)
     }
 
@@ -62,7 +63,7 @@ extension UVRunLoop {
     @inline(never)
     func callTracedObservers(_ activity: Activities, _ view: borrowing Engine.View) {
         view.observers.forEach(observing: activity) { observer in
-            _ = tracedCall(.observer, observer, during: activity, wasCalled: \.self) {
+            _ = tracedCall(.observer, observer, during: activity, wasCalled: { $0 }) {
                 observer.callOut(activity)
             }
             checkProcess()
@@ -71,7 +72,7 @@ extension UVRunLoop {
 
     @inline(never)
     func callTraced(_ source: Source) -> Bool {
-        tracedCall(.source, source, wasCalled: \.self) { source.callOut() }
+        tracedCall(.source, source, wasCalled: { $0 }) { source.callOut() }
     }
 
     /// Serves a port; not inlined, because its closure took 60 instructions of every event.

@@ -27,11 +27,8 @@ final class LoopActivity: Sendable {
 
     /// The thread's activity before another one that is nested in it.
     struct Call {
-        fileprivate let code: UInt8
+        let code: UInt8
         fileprivate let item: UInt
-
-        /// Whether a handler runs.
-        var isOfHandler: Bool { UVRunLoop.HandlerKind(rawValue: code) != nil }
     }
 
     private let state = Atomic<UInt64>(0)

@@ -21,7 +21,7 @@ extension UVRunLoop {
         private let source: DescriptorSource
         private let slot: EventSlot<Element>
         /// The consumer may read or write while the source is out of its modes.
-        private let use: NonBlockingUse
+        fileprivate let use: NonBlockingUse
 
         fileprivate init(
             of descriptor: CInt,
@@ -38,6 +38,8 @@ extension UVRunLoop {
             self.slot = slot
             source = try DescriptorSource(endingWithLoop: descriptor, events: events) {
                 [unowned loop] source, events in
+                // The kernel has refused the descriptor, and the consumer may read it once more.
+                if !source.isValid { finisher.leaveUse() }
                 finisher.slot.deliver(events) {
                     loop.remove(source, forMode: .common)
                 } return: {
@@ -86,9 +88,11 @@ extension UVRunLoop {
                 isolation: isolated (any Actor)? = #isolation
             ) async -> Element? {
                 let (loop, source) = (readiness.loop, readiness.source)
-                return await readiness.slot.next(on: loop, isolation: isolation) {
+                let events = await readiness.slot.next(on: loop, isolation: isolation) {
                     loop.addUntilEnd(source)
                 }
+                if events == nil, readiness.slot.isFinished { readiness.use.end() }
+                return events
             }
         }
     }

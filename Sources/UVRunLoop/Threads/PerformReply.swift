@@ -54,10 +54,11 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
     /// - Returns: What the body has returned.
     /// - Throws: The body's error, or why there is no result.
     func wait(until date: Int64, withdraw: () -> Void) throws -> Value {
-        if let outcome = stage.wait(until: date, for: \.outcome) { return try outcome.get() }
+        // No key path: the runtime makes one of a generic type under a lock that a fork may leave held.
+        if let outcome = stage.wait(until: date, for: { $0.outcome }) { return try outcome.get() }
         withdraw()
         settle { .failure(UVRunLoop.PerformError.timedOut(hasBegun: $0.hasBegun)) }
-        guard let outcome = stage.withLock(\.outcome) else {
+        guard let outcome = stage.withLock({ $0.outcome }) else {
             fail("Bug in UVRunLoop: a wait ended without an outcome.")
         }
         return try outcome.get()

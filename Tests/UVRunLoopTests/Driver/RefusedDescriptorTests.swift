@@ -12,6 +12,10 @@ import Testing
         await #expect(processExitsWith: .success) { onAnotherThread(readARefusedPipe) }
     }
 
+    @Test func theLastElementOfARefusedSequenceIsReadWithoutBlocking() async {
+        await #expect(processExitsWith: .success) { onAnotherThread(readARefusedSequence) }
+    }
+
     @Test func theLastCallOfARefusedSourceMayCloseTheDescriptor() async {
         await #expect(processExitsWith: .success) { onAnotherThread(closeARefusedPipe) }
     }
@@ -47,6 +51,24 @@ private func readARefusedPipe() {
         precondition(read(pipe.readEnd, &byte, 1) == -1 && errno == EAGAIN)
     }
     precondition(!isNonBlocking(pipe.readEnd), "The pipe was left non-blocking.")
+}
+
+private func readARefusedSequence() {
+    let (loop, pipe) = (UVRunLoop.current, Pipe())
+    guard let readiness = try? loop.readiness(of: pipe.readEnd, .readable) else {
+        preconditionFailure("The pipe cannot be watched.")
+    }
+    refuseWatching(pipe.readEnd)
+    Task(executorPreference: loop.taskExecutor) {
+        for await events in readiness {
+            var byte: UInt8 = 0
+            precondition(events == .hangUp)
+            precondition(read(pipe.readEnd, &byte, 1) == -1 && errno == EAGAIN)
+        }
+        precondition(!isNonBlocking(pipe.readEnd), "The pipe was left non-blocking.")
+        loop.stop()
+    }
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
 }
 
 private func closeARefusedPipe() {
