@@ -1,6 +1,7 @@
 /// Something that a loop did; times are nanoseconds of the monotonic clock.
 package enum LoopEvent: Sendable {
-    case runBegan(UVRunLoop.Mode, at: Int64)
+    /// A run, with its nesting level.
+    case runBegan(UVRunLoop.Mode, level: Int, at: Int64)
     case runEnded(UVRunLoop.RunResult, at: Int64)
     /// A pass, and how many perform requests wait.
     case passBegan(at: Int64, requests: Int)

@@ -1,7 +1,7 @@
 /// The events of one loop, until they are written.
 final class TraceTrack: LoopTrack {
     private struct OpenRun {
-        /// `nil` for a run that had begun before the recorder.
+        /// `nil` for a run that had begun before the recorder, and whose end is not known.
         let mode: UVRunLoop.Mode?
         let began: Int64
         var pass: (number: Int, began: Int64)?
@@ -13,6 +13,8 @@ final class TraceTrack: LoopTrack {
         var dropped = 0
         var runs: [OpenRun] = []
         var passCount = 0
+        /// When the latest call or sleep has ended, or the latest pass has begun.
+        var latest: Int64 = 0
         /// The wake-up that the loop's next sleep ends with.
         var wake: TraceWake?
         /// `nil` once the loop has ended.
@@ -37,14 +39,17 @@ final class TraceTrack: LoopTrack {
     func record(_ event: LoopEvent) {
         state.withLock { state in
             switch event {
-            case .runBegan(let mode, let time):
+            case .runBegan(let mode, let level, let time):
+                while state.runs.count >= level { Self.endRun(&state, nil, at: time) }
                 state.runs.append(OpenRun(mode: mode, began: time))
             case .runEnded(let result, let time): Self.endRun(&state, result, at: time)
             case .passBegan(let time, _): Self.beginPass(&state, at: time)
             case .slept(let began, let ended):
                 let wake = state.wake.take()
+                state.latest = ended
                 Self.append(.sleep(TraceSpan(began: began, ended: ended), wake), &state)
             case .called(let call, let began, let ended):
+                state.latest = ended
                 Self.append(.call(call, TraceSpan(began: began, ended: ended)), &state)
             case .refused(let descriptor, let time):
                 Self.append(.moment("descriptor \(descriptor) was refused", at: time), &state)
@@ -68,6 +73,7 @@ final class TraceTrack: LoopTrack {
         endPass(&state, at: time)
         if state.runs.isEmpty { state.runs = [OpenRun(mode: nil, began: time)] }
         state.passCount += 1
+        state.latest = time
         state.runs[state.runs.count - 1].pass = (state.passCount, time)
     }
 
@@ -82,7 +88,8 @@ final class TraceTrack: LoopTrack {
         _ result: UVRunLoop.RunResult?,
         at time: Int64
     ) {
-        endPass(&state, at: time)
+        let isKnown = state.runs.last?.mode != nil
+        endPass(&state, at: isKnown ? time : state.latest)
         guard let run = state.runs.popLast(), let mode = run.mode else { return }
         append(.run(mode, result, TraceSpan(began: run.began, ended: time)), &state)
     }

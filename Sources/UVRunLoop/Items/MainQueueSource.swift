@@ -61,8 +61,10 @@ private final class MainQueueServer: TypedPortReceiver {
     }
 
     func receive(port: MainQueueSource, refusal error: UVError) -> ServeResult {
+        let result = receive(port: port, .hangUp)
+        // Afterwards: within a block of the queue nothing else serves it.
         wasRefused()
-        return receive(port: port, .hangUp)
+        return result
     }
 
     func releaseHandler() {}

@@ -47,7 +47,7 @@ extension UVRunLoop {
     /// Whether the conditions still hold; counts one more skipped pass if they do.
     func stillHolds(_ direct: inout DirectDelivery) -> Bool {
         guard !mayHoldBlocks(direct.local), !summary.mayHoldSignalledSources, !runState.isStopped,
-            !home.holdsReleases,
+            !home.holdsReleases, !LoopTracing.isOn,
             summary.version == direct.poll.version,
             direct.poll.number == direct.local.pollCount,
             direct.poll.skippedPolls < direct.poll.maxSkippedPolls,

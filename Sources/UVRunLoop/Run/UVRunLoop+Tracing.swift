@@ -89,7 +89,8 @@ extension UVRunLoop {
     @inline(never)
     func tracedPasses(_ run: inout Run, in mode: Mode) -> RunResult {
         let outer = traced.activity.call
-        trace(.runBegan(mode, at: monotonicNow()))
+        let level = run.local.nestingLevel
+        trace(.runBegan(mode, level: level, at: monotonicNow()))
         let result = makePasses(&run)
         traced.activity.resume(outer)
         trace(.runEnded(runState.isStopped ? .stopped : result, at: monotonicNow()))

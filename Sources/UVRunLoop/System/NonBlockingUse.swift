@@ -26,15 +26,26 @@ final class NonBlockingUse: Sendable {
     ///
     /// A standard descriptor keeps its flags, and so does one that the system does not let change.
     static func lasting<Result>(_ descriptor: CInt, _ body: () -> Result) -> Result {
-        let isStandard = StandardDescriptors.all.contains(descriptor)
-        // Of a copy, because the number may belong to another file when the body has returned.
-        let number = isStandard ? -1 : cuv_duplicate(descriptor, StandardDescriptors.next)
-        guard number >= 0 else { return body() }
+        if StandardDescriptors.all.contains(descriptor) { return body() }
+        // Of a copy, because the number may belong to another file when the body has returned. If
+        // the body closes the descriptor, the file is closed then.
+        let number = cuv_duplicate(descriptor, StandardDescriptors.next)
+        guard number >= 0 else { return lastingWithoutACopy(descriptor, body) }
         let copy = Descriptor(owning: number)
         let use = try? NonBlockingUse(of: number)
         let result = body()
         use?.end()
         copy.close()
         return result
+    }
+
+    /// The same when no descriptors are left for a copy.
+    private static func lastingWithoutACopy<Result>(
+        _ descriptor: CInt,
+        _ body: () -> Result
+    ) -> Result {
+        let use = try? NonBlockingUse(of: descriptor)
+        defer { use?.end() }
+        return body()
     }
 }

@@ -54,7 +54,8 @@ final class PerformReply<Value: Sendable>: PerformWaiter {
     /// - Returns: What the body has returned.
     /// - Throws: The body's error, or why there is no result.
     func wait(until date: Int64, withdraw: () -> Void) throws -> Value {
-        // No key path: the runtime makes one of a generic type under a lock that a fork may leave held.
+        // No key paths: the runtime makes those of a generic type under a lock, which a fork may
+        // leave held.
         if let outcome = stage.wait(until: date, for: { $0.outcome }) { return try outcome.get() }
         withdraw()
         settle { .failure(UVRunLoop.PerformError.timedOut(hasBegun: $0.hasBegun)) }
