@@ -19,8 +19,6 @@ extension UVRunLoop {
     /// Returns the conditions for direct delivery if the coming passes would only serve the port
     /// that was just served: no observer of the mode, and nothing else to serve.
     func directDelivery(of ticket: Ticket, _ run: inout Run) -> DirectDelivery? {
-        // Tracers are told of each call of the handler.
-        guard !LoopTracing.isOn else { return nil }
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
             run.terms.endCondition == nil,
@@ -45,6 +43,8 @@ extension UVRunLoop {
     }
 
     /// Whether the conditions still hold; counts one more skipped pass if they do.
+    ///
+    /// They do not while something traces, because tracers are told of each call of a handler.
     func stillHolds(_ direct: inout DirectDelivery) -> Bool {
         guard !mayHoldBlocks(direct.local), !summary.mayHoldSignalledSources, !runState.isStopped,
             !home.holdsReleases, !LoopTracing.isOn,

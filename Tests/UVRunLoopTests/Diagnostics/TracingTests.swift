@@ -73,7 +73,7 @@ import Testing
                 guard case .began(let hang) = event, hang.loop === loop else { return }
                 began.value.append("\(hang.kind)")
             }
-            let timer = UVRunLoop.Timer(after: .seconds(1_000)) { _ in }
+            let timer = UVRunLoop.Timer(after: .seconds(1_000), interval: .seconds(1_000)) { _ in }
             loop.add(timer)
             loop.perform {
                 let limit = monotonicNow() + 60_000_000_000
