@@ -117,7 +117,7 @@ static int free_signal(void) {
 }
 
 int cuv_stacks_prepare(void) {
-    if (signal_number > 0) return 0;
+    if (__atomic_load_n(&signal_number, __ATOMIC_ACQUIRE) > 0) return 0;
     int number = free_signal();
     if (number < 0) return number;
     if (sem_init(&request.is_done, 0, 0) != 0) return -errno;

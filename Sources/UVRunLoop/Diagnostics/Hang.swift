@@ -13,7 +13,9 @@ extension UVRunLoop {
         /// The item in one line; `nil` for blocks and jobs.
         public let item: String?
         /// How long the handler has been running, to the system's tick: so far, or, at the end of
-        /// the hang, in all, and then up to a quarter of the threshold longer.
+        /// the hang, in all.
+        ///
+        /// The end is noticed up to a quarter of the threshold late, and the time until then counts.
         public internal(set) var duration: Duration
         /// Where the handler was when the hang was found: the program counter, then the return
         /// addresses.

@@ -11,6 +11,12 @@ final class HangWatch: LoopTracer {
         var hang: (hang: UVRunLoop.Hang, word: LoopActivity.Word)?
         /// When the loop has ended, in milliseconds of the activity's clock.
         var end: Int64?
+
+        /// The timer whose handler runs, of those that the loop knows of; not one that the handler
+        /// calls by hand.
+        var runningTimer: UVRunLoop.Timer? {
+            loop.withEngine { $0.runningTimers.timers }.last { activity.isOf($0) }
+        }
     }
 
     private struct State {
@@ -157,7 +163,7 @@ final class HangWatch: LoopTracer {
             ? watched.activity.capture(word, of: watched.loop.thread.number)
             : LoopActivity.Capture(frames: [], item: nil)
         guard let capture else { return nil }
-        let item = capture.item ?? (kind == .timer ? watched.loop.innermostTimer : nil)
+        let item = capture.item ?? (kind == .timer ? watched.runningTimer : nil)
         return UVRunLoop.Hang(
             loop: watched.loop,
             kind: kind,
@@ -179,7 +185,4 @@ final class HangWatch: LoopTracer {
 
 extension UVRunLoop {
     fileprivate var isAsleep: Bool { wakeState.isAsleep }
-
-    /// The timer whose handler is innermost on the stack, of those that the loop knows of.
-    fileprivate var innermostTimer: Timer? { withEngine { $0.runningTimers.timers.last } }
 }

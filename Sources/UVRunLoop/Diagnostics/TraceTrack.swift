@@ -97,6 +97,7 @@ final class TraceTrack: LoopTrack {
     /// Records that the loop has ended, and releases it.
     func end() {
         let loop = state.withLock { state in
+            while !state.runs.isEmpty { Self.endRun(&state, nil, at: state.latest) }
             if let loop = state.loop { state.name = loop.trackName }
             return state.loop.take()
         }

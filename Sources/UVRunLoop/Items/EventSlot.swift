@@ -126,7 +126,10 @@ final class SlotFinisher<Element: Sendable>: Sendable {
     }
 
     /// Leaves the end of the use to the consumer, who is about to get the last element.
-    func leaveUse() { use.withLock { $0 = nil } }
+    func leaveUse() {
+        let left = use.withLock { exchange(&$0, with: nil) }
+        withExtendedLifetime(left) {}
+    }
 
     deinit {
         use.withLock { $0 }?.end()

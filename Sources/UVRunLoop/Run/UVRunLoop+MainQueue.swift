@@ -66,7 +66,7 @@ extension UVRunLoop {
         return true
     }
 
-    /// Tries again every 0.1 s, because nothing tells that there are descriptors again, or that the
+    /// Tries again every 0.1 to 0.2 s, because nothing tells that there are descriptors again, or that the
     /// kernel has room to watch one; like the queue, the timer keeps the common modes from being
     /// empty.
     private func serveMainQueueLater() {

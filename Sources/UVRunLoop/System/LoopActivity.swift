@@ -42,6 +42,11 @@ final class LoopActivity: Sendable {
 
     var word: Word { Word(bits: state.load(ordering: .acquiring)) }
 
+    /// Whether an item is the one whose handler runs.
+    func isOf(_ object: AnyObject) -> Bool {
+        item.load(ordering: .relaxed) == UInt(bitPattern: ObjectIdentifier(object))
+    }
+
     /// Milliseconds of the monotonic clock at the system's latest tick.
     static var coarseTime: Int64 { cuv_coarse_time() / 1_000_000 }
 

@@ -91,7 +91,9 @@ extension UVRunLoop {
                 let events = await readiness.slot.next(on: loop, isolation: isolation) {
                     loop.addUntilEnd(source)
                 }
-                if events == nil, readiness.slot.isFinished { readiness.use.end() }
+                // A task that was cancelled leaves what is there to others.
+                let isOver = events == nil && !Task.isCancelled && readiness.slot.isFinished
+                if isOver { readiness.use.end() }
                 return events
             }
         }

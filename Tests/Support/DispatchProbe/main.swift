@@ -68,7 +68,7 @@ case "full":
 
 case "refused":
     refuseWatching()
-    onMain("first")
+    onMain("first") { runOnce(for: .seconds(60)) }
     runOnce(for: .milliseconds(5))
     let thread = startThread {
         onMain("second") {

@@ -66,27 +66,25 @@ import Testing
     }
 
     @Test func aHandlerThatCallsTimersByHandMayHang() {
-        let began = SharedBox<[String]>([])
-        onAnotherThread {
-            let loop = UVRunLoop.current
-            let monitor = try? UVRunLoop.Monitor(threshold: .milliseconds(100)) { event in
-                guard case .began(let hang) = event, hang.loop === loop else { return }
-                began.value.append("\(hang.kind)")
-            }
-            let timer = UVRunLoop.Timer(after: .seconds(1_000), interval: .seconds(1_000)) { _ in }
-            loop.add(timer)
-            loop.perform {
-                let limit = monotonicNow() + 60_000_000_000
-                while began.value.isEmpty, monotonicNow() < limit { timer.fire() }
-                // It is one hang, whatever is called.
-                let goesOn = monotonicNow() + 300_000_000
-                while monotonicNow() < goesOn { timer.fire() }
+        let began = hangs { loop, callByHand in
+            loop.performLocally {
+                callByHand()
                 loop.stop()
             }
-            loop.run()
-            monitor?.stop()
         }
-        #expect(began.value == ["block"])
+        #expect(began == ["block"])
+    }
+
+    @Test func aTimerThatCallsOthersByHandIsTheOneThatHangs() {
+        let began = hangs { loop, callByHand in
+            let timer = UVRunLoop.Timer(after: .zero) { _ in
+                callByHand()
+                loop.stop()
+            }
+            timer.label = "outer"
+            loop.add(timer)
+        }
+        #expect(began == ["timer outer"])
     }
 
     @Test func noBlocksAreNotTold() {
@@ -117,6 +115,41 @@ import Testing
 
 private func message(_ number: Int) -> UVRunLoop.PortMessage {
     UVRunLoop.PortMessage(components: [.value(number)])
+}
+
+/// The hangs in a loop of which one handler calls a timer by hand for long, without their stacks.
+///
+/// - Parameter setUp: Adds the handler, which is to call the function that it gets.
+/// - Returns: The kinds and labels of the handlers that hang.
+private func hangs(
+    _ setUp: @escaping @Sendable (UVRunLoop, _ callByHand: @escaping () -> Void) -> Void
+) -> [String] {
+    let began = SharedBox<[String]>([])
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let threshold = Duration.milliseconds(100)
+        let monitor = try? UVRunLoop.Monitor(threshold: threshold, capturesStacks: false) { event in
+            guard case .began(let hang) = event, hang.loop === loop else { return }
+            began.value.append(
+                ["\(hang.kind)", hang.label].compactMap(\.self).joined(separator: " ")
+            )
+        }
+        let timer = UVRunLoop.Timer(after: .seconds(1_000), interval: .seconds(1_000)) { _ in
+            letTimePass(.milliseconds(2))
+        }
+        timer.label = "inner"
+        loop.add(timer)
+        setUp(loop) {
+            let limit = monotonicNow() + 60_000_000_000
+            while began.value.isEmpty, monotonicNow() < limit { timer.fire() }
+            // It is one hang, whatever is called.
+            let goesOn = monotonicNow() + 300_000_000
+            while monotonicNow() < goesOn { timer.fire() }
+        }
+        loop.run()
+        monitor?.stop()
+    }
+    return began.value
 }
 
 /// The events of the loop of one thread.

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func theLastCallOfARefusedSourceMayCloseTheDescriptor() async {
-        await #expect(processExitsWith: .success) { onAnotherThread(closeARefusedPipe) }
+        await #expect(processExitsWith: .success) { onAnotherThread(closeARefusedEventfd) }
     }
 
     @Test func anEventfdThatIsRefusedIsNoDescriptorThatCannotBeWatched() async {
@@ -60,18 +60,21 @@ private func readARefusedSequence() {
     }
     refuseWatching(pipe.readEnd)
     Task(executorPreference: loop.taskExecutor) {
+        var count = 0
         for await events in readiness {
             var byte: UInt8 = 0
+            count += 1
             precondition(events == .hangUp)
             precondition(read(pipe.readEnd, &byte, 1) == -1 && errno == EAGAIN)
         }
         precondition(!isNonBlocking(pipe.readEnd), "The pipe was left non-blocking.")
+        precondition(count == 1)
         loop.stop()
     }
     precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
 }
 
-private func closeARefusedPipe() {
+private func closeARefusedEventfd() {
     let event = cuv_event_create()
     _ = fcntl(event, F_SETFL, fcntl(event, F_GETFL) & ~O_NONBLOCK)
     let other = Box<CInt>(-1)
