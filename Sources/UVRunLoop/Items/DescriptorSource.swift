@@ -24,6 +24,10 @@ extension UVRunLoop {
     ///   is rewound later: then it gets `.hangUp` whenever it is added again, and a new source
     ///   reads on. Sources for other events are served until they are invalidated.
     ///
+    /// If the kernel has no room to watch the descriptor when a run asks it to, the source becomes
+    /// invalid, and its handler is called once, with `.hangUp`. The descriptor is non-blocking
+    /// during that call; if the handler closes it, the file is closed when the call has ended.
+    ///
     /// Invalidate or remove a source before you close its descriptor, because the number may be
     /// reused at once. If a duplicate of it stays open, the kernel goes on reporting it, which
     /// nothing can stop: to invalidate or remove the source then traps.
