@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func theLastCallOfARefusedSourceMayCloseTheDescriptor() async {
-        await #expect(processExitsWith: .success) { onAnotherThread(closeARefusedEventfd) }
+        await #expect(processExitsWith: .success) { inQuietProcess(closeARefusedEventfd) }
     }
 
     @Test func anEventfdThatIsRefusedIsNoDescriptorThatCannotBeWatched() async {
