@@ -66,9 +66,9 @@ extension UVRunLoop {
         return true
     }
 
-    /// Tries again every 0.1 to 0.2 s, because nothing tells that there are descriptors again, or that the
-    /// kernel has room to watch one; like the queue, the timer keeps the common modes from being
-    /// empty.
+    /// Tries again every 0.1 to 0.2 s, because nothing tells that there are descriptors again, or
+    /// that the kernel has room to watch one; like the queue, the timer keeps the common modes from
+    /// being empty.
     private func serveMainQueueLater() {
         let pause = Duration.milliseconds(100)
         let timer = Timer(

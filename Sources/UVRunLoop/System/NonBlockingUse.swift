@@ -29,23 +29,13 @@ final class NonBlockingUse: Sendable {
         if StandardDescriptors.all.contains(descriptor) { return body() }
         // Of a copy, because the number may belong to another file when the body has returned. If
         // the body closes the descriptor, the file is closed then.
-        let number = cuv_duplicate(descriptor, StandardDescriptors.next)
-        guard number >= 0 else { return lastingWithoutACopy(descriptor, body) }
-        let copy = Descriptor(owning: number)
-        let use = try? NonBlockingUse(of: number)
+        let number = cuv_duplicate(descriptor, StandardDescriptors.all.upperBound + 1)
+        let copy = number >= 0 ? Descriptor(owning: number) : nil
+        // No descriptor may be left for a copy.
+        let use = try? NonBlockingUse(of: number >= 0 ? number : descriptor)
         let result = body()
         use?.end()
-        copy.close()
+        withExtendedLifetime(copy) {}
         return result
-    }
-
-    /// The same when no descriptors are left for a copy.
-    private static func lastingWithoutACopy<Result>(
-        _ descriptor: CInt,
-        _ body: () -> Result
-    ) -> Result {
-        let use = try? NonBlockingUse(of: descriptor)
-        defer { use?.end() }
-        return body()
     }
 }

@@ -6,8 +6,6 @@ internal import CUVSupport
 /// the other end of a pipeline. So the flags of their open files are left as they are.
 package enum StandardDescriptors {
     static let all: ClosedRange<CInt> = 0...2
-    /// The smallest other number.
-    static let next: CInt = 3
 
     /// Opens those that are closed in this process, so that libuv does not get their numbers.
     ///
@@ -26,7 +24,7 @@ package enum StandardDescriptors {
     /// Moves a descriptor of the library off a number that other code may use.
     package static func avoided(by descriptor: consuming Descriptor) throws(UVError) -> Descriptor {
         guard all.contains(descriptor.number) else { return descriptor }
-        let duplicate = cuv_duplicate(descriptor.number, next)
+        let duplicate = cuv_duplicate(descriptor.number, all.upperBound + 1)
         return Descriptor(owning: try accepted(duplicate))
     }
 }

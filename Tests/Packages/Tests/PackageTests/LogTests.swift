@@ -34,7 +34,7 @@ import UVRunLoopLogs
         let messages = Messages()
         let logs = try UVRunLoop.Logs(messages.logger, hangThreshold: nil)
         let thread = try UVRunLoop.Thread(name: "typo") {
-            // It returns at once, too, but things were added to these modes.
+            // It returns at once, too, but because it names several modes.
             UVRunLoop.current.run(mode: .common, for: .zero)
             UVRunLoop.current.run(mode: UVRunLoop.Mode("defualt"), for: .zero)
         }
