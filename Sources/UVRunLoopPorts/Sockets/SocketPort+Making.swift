@@ -123,7 +123,9 @@ extension UVRunLoop.SocketPort {
     /// Makes a connection.
     ///
     /// Connecting starts at once. The result, ``Event/connected`` or ``Event/failed(_:)``, is
-    /// delivered once a loop serves the port. Bytes sent before that are queued.
+    /// delivered once a loop serves the port. Bytes sent before the connection is established are
+    /// queued. A TCP connection is established when a loop finds out; a Unix-domain one at once,
+    /// unless the listener's backlog is full.
     ///
     /// > Threading: The thread whose loop is to serve the connection, because the handler stays on
     /// > it.
@@ -150,7 +152,9 @@ extension UVRunLoop.SocketPort {
     /// Makes a connection, whose handler may be called on any thread.
     ///
     /// Connecting starts at once. The result, ``Event/connected`` or ``Event/failed(_:)``, is
-    /// delivered once a loop serves the port. Bytes sent before that are queued.
+    /// delivered once a loop serves the port. Bytes sent before the connection is established are
+    /// queued. A TCP connection is established when a loop finds out; a Unix-domain one at once,
+    /// unless the listener's backlog is full.
     ///
     /// > Threading: Any thread.
     ///
@@ -183,7 +187,8 @@ extension UVRunLoop.SocketPort {
     /// Makes a connection whose bytes a task takes; see ``bytes`` and ``connected(isolation:)``.
     ///
     /// Connecting starts at once; its result becomes known once a loop serves the port. Bytes sent
-    /// before that are queued.
+    /// before the connection is established are queued. A TCP connection is established when a loop
+    /// finds out; a Unix-domain one at once, unless the listener's backlog is full.
     ///
     /// > Threading: Any thread.
     ///

@@ -14,7 +14,8 @@ enum NumericHost {
 
     /// The index of a network interface, from its number or name.
     static func parse(scope text: String) -> UInt32? {
-        if let number = UInt32(text) { return number }
+        // `UInt32` would take a sign, too.
+        if text.first != "+", text.first != "-", let number = UInt32(text) { return number }
         guard !text.utf8.contains(0) else { return nil }
         let index = unsafe if_nametoindex(text)
         return index > 0 ? index : nil

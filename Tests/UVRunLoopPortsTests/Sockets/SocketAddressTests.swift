@@ -18,7 +18,7 @@ import Testing
 
     @Test(arguments: [
         "localhost", "", "1.2.3", "1.2.3.4.5", "256.0.0.1", "01.2.3.4 ", "::g", ":::", "1.2.3.4\0",
-        "fe80::1%", "fe80::1%no such interface",
+        "fe80::1%", "fe80::1%no such interface", "fe80::1%+1", "fe80::1%-0",
     ])
     func anythingElseIsNoHost(text: String) {
         #expect(throws: UVRunLoop.SocketError(.invalidAddress)) {
