@@ -21,6 +21,11 @@ final class EndedThreads: Sendable {
             }
             return nil
         }
+
+        /// Removes the record of a loop's thread.
+        mutating func take(of loop: UVRunLoop) -> EndedRecord? {
+            records.firstIndex { $0.isOf(loop) }.map { records.remove(at: $0) }
+        }
     }
 
     static let shared = PerProcess { EndedThreads() }
@@ -40,6 +45,11 @@ final class EndedThreads: Sendable {
         var checksLeft = Self.checksAtOnce
         while let record = list.withLock({ $0.takeGone(&checksLeft) }) { record.release() }
     }
+
+    /// Releases the record of a thread that was joined, if it is kept still.
+    func releaseJoined(of loop: UVRunLoop) {
+        list.withLock { $0.take(of: loop) }?.release()
+    }
 }
 
 /// The record of an ending thread, which is retained.
@@ -49,9 +59,11 @@ struct EndedRecord {
     /// may not be followed.
     private let slot: UInt
     private let record: UInt
+    private let loop: ObjectIdentifier?
 
     init(_ record: ThreadRecord, _ pointer: UnsafeMutableRawPointer) {
         thread = record.systemThread
+        loop = record.loop.map(ObjectIdentifier.init)
         slot = unsafe UInt(bitPattern: cuv_current_thread())
         self.record = UInt(bitPattern: pointer)
     }
@@ -62,6 +74,9 @@ struct EndedRecord {
         // thread-local variables. The system need not be asked then.
         unsafe isMemoryReused(by: cuv_current_thread()) || cuv_is_thread_gone(thread) != 0
     }
+
+    /// Whether it is the record of a loop's thread, which keeps the loop.
+    func isOf(_ loop: UVRunLoop) -> Bool { self.loop == ObjectIdentifier(loop) }
 
     /// Whether another thread's variable is where the thread's was.
     private func isMemoryReused(by current: UnsafeMutablePointer<cuv_thread>) -> Bool {

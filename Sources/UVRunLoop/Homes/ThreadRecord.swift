@@ -145,6 +145,11 @@ final class ThreadRecord {
     /// and gives less back when it ends.
     static func releaseGone() { EndedThreads.shared.current.releaseGone() }
 
+    /// Releases what is left of a loop's thread, which was joined.
+    static func releaseJoined(of loop: UVRunLoop) {
+        EndedThreads.shared.current.releaseJoined(of: loop)
+    }
+
     /// A key whose destructor is called when a thread ends.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

@@ -173,6 +173,7 @@ extension UVRunLoop {
             }
             guard found == .notYet else { return found == .done }
             let hasEnded = system.join(until: date)
+            if hasEnded { ThreadRecord.releaseJoined(of: runLoop) }
             joining.withLock { $0 = hasEnded ? .done : .notYet }
             joining.wakeAll()
             return hasEnded

@@ -133,6 +133,17 @@ import Testing
 
     // MARK: Let go
 
+    @Test func aJoinedThreadLeavesNothingOfItsLoop() throws {
+        weak var loop: UVRunLoop?
+        do {
+            let thread = try UVRunLoop.Thread()
+            loop = thread.runLoop
+            thread.stop()
+            thread.join()
+        }
+        #expect(loop == nil)
+    }
+
     @Test func aThreadThatNobodyKeepsGoesOnUntilItIsStopped() throws {
         let (log, gone) = (EventLog(), Signal())
         var loop: UVRunLoop?
