@@ -48,7 +48,7 @@ extension UVRunLoop: EndsWithThread {
 
     private func notifyOfTheEnd(_ remains: Engine.Remains) {
         for timer in remains.timers { timer.loopDidEnd() }
-        for record in remains.ports { record.port.loopDidEnd() }
+        for port in remains.ports.map(\.port) { port.link.receiver.loopDidEnd(port.object) }
         for (record, left) in remains.sources {
             record.source.state.withLock { state in
                 state.links.removeAll { $0.loop === self }

@@ -15,24 +15,19 @@ package struct Callout: Sendable {
         _ kind: UVRunLoop.HandlerKind,
         _ item: AnyObject?,
         _ activity: UVRunLoop.Activities,
+        isByHand: Bool,
         in loop: UVRunLoop
     ) {
         self.kind = kind
         label = UVRunLoop.label(of: item)
         switch item {
-        case let timer as UVRunLoop.Timer:
+        case let timer as UVRunLoop.Timer where !isByHand:
             lateness = max(0, loop.time - timer.nextFireDate.nanoseconds)
             missed = timer.missedFires
         case is UVRunLoop.Observer: detail = "\(activity)"
         case let port as any UVRunLoop.PortSource: detail = UVRunLoop.PortLink.kind(of: port)
         default: break
         }
-    }
-
-    /// Describes a call of a timer that is not for its date.
-    init(byHand timer: UVRunLoop.Timer) {
-        kind = .timer
-        label = timer.label
     }
 
     /// The label, or what it is: `timer`, `observer beforeWaiting`.

@@ -99,7 +99,8 @@ final class HangWatch: LoopTracer {
     private func check(_ watched: Watched) {
         let word = watched.activity.word
         if let (reported, hangingWord) = watched.hang {
-            guard word != hangingWord || watched.loop.isAsleep || watched.end != nil else { return }
+            guard word != hangingWord || watched.loop.wakeState.isAsleep || watched.end != nil
+            else { return }
             change(watched.loop) { $0.hang = nil }
             let end = word == hangingWord ? LoopActivity.coarseTime : word.began
             var hang = reported
@@ -144,7 +145,7 @@ final class HangWatch: LoopTracer {
     /// The hang of a loop, if it is in a handler for too long.
     private func hang(of watched: Watched, _ word: LoopActivity.Word) -> UVRunLoop.Hang? {
         guard let kind = UVRunLoop.HandlerKind(rawValue: word.code), word != watched.former,
-            !watched.loop.isAsleep
+            !watched.loop.wakeState.isAsleep
         else { return nil }
         let duration = LoopActivity.coarseTime - word.began
         // The handler may have begun any time before the tick after that of the word.
@@ -181,8 +182,4 @@ final class HangWatch: LoopTracer {
         }
         return "\(item)"
     }
-}
-
-extension UVRunLoop {
-    fileprivate var isAsleep: Bool { wakeState.isAsleep }
 }

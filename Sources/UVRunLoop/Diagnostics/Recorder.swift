@@ -46,18 +46,14 @@ extension UVRunLoop {
 /// The recorder that the environment asks for.
 enum EnvironmentRecorder {
     /// Begins to record, once in this program, if the environment asks for it.
-    static func begin() { _ = isBegun }
+    static func begin() { _ = begun }
 
-    private static let isBegun: Bool = {
-        guard let path = ThisProcess.environment("UVRUNLOOP_TRACE"), !path.isEmpty else {
-            return false
-        }
+    private static let begun: Void = {
+        guard let path = ThisProcess.environment("UVRUNLOOP_TRACE"), !path.isEmpty else { return }
         do {
             try open(path)
-            return true
         } catch {
             ThisProcess.writeToStandardError("UVRUNLOOP_TRACE: \(path) cannot be written: \(error)")
-            return false
         }
     }()
 

@@ -19,11 +19,7 @@ struct LoopRemains {
             _ = unsafe uv_run(host.uvLoop, UV_RUN_NOWAIT)
         }
         let remains = Transferred(self)
-        do {
-            try PosixThread(stackSize: nil) { remains.value.finish() }.detach()
-        } catch {
-            finish()
-        }
+        PosixThread.detach("loop-end", { remains.value.finish() })
     }
 
     private func finish() {

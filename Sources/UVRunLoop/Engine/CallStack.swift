@@ -9,24 +9,12 @@ struct CallStack<Timer: TimerReference>: ~Copyable {
     @inline(__always)
     mutating func push(_ timer: Timer) { calls.append(Unretained(timer)) }
 
-    /// Removes the latest call of a timer.
-    ///
-    /// Usually it is the innermost one, but a call by `fire()` may end in another loop.
+    /// Removes the innermost call, which is the timer's: calls end in the loop that began them, on
+    /// its thread.
     @inline(__always)
-    mutating func remove(_ timer: Timer) {
-        if !calls.isEmpty, calls[calls.count - 1].refers(to: timer) {
-            _ = calls.removeLast()
-        } else {
-            removeFromWithin(timer)
-        }
-    }
-
-    @inline(never)
-    private mutating func removeFromWithin(_ timer: Timer) {
-        guard let index = calls.indices.last(where: { calls[$0].refers(to: timer) })
-        else { return }
-        for next in index + 1..<calls.count { calls[next - 1] = calls[next] }
-        _ = calls.removeLast()
+    mutating func pop(_ timer: Timer) {
+        let last = calls.removeLast()
+        assert(last.refers(to: timer), "Bug in UVRunLoop: the calls of timers overlap.")
     }
 
     mutating func removeAll() { calls = OwnedArray() }

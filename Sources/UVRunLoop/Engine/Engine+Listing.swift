@@ -27,7 +27,7 @@ extension GenericEngine {
 
 extension ItemTable {
     /// The records of the items in a mode.
-    fileprivate func records(in mode: Int) -> [Record] {
+    func records(in mode: Int) -> [Record] {
         tickets.compactMap { self[$0] }.filter { $0.attachment.heapSlot(in: mode) != nil }
     }
 }

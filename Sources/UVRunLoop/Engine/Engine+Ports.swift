@@ -38,11 +38,9 @@ extension GenericEngine {
         return found.record
     }
 
-    /// Returns the ports of a mode.
+    /// The ports of a mode.
     func ports(in mode: UVRunLoop.Mode) -> [Items.Port] {
-        ports.tickets.compactMap { ticket in
-            ports.contains(ticket, in: mode, of: modes) ? ports[ticket]?.port : nil
-        }
+        modes.index(of: mode).map { ports.records(in: $0).map(\.port) } ?? []
     }
 
     private mutating func forgetDescriptor(of record: PortRecord<Items>, _ ticket: Ticket) {

@@ -117,7 +117,6 @@ extension GenericEngine {
     // MARK: Dates
 
     mutating func setDate(_ date: Int64, of timer: Items.Timer) {
-        keepTurns(of: timer)
         unschedule(timer)
         timer.restart(at: date)
         renewSerials(of: timer)
@@ -125,7 +124,6 @@ extension GenericEngine {
     }
 
     mutating func setTolerance(_ tolerance: Int64, of timer: Items.Timer) {
-        keepTurns(of: timer)
         unschedule(timer)
         timer.setSlack(tolerance)
         schedule(timer)
@@ -135,7 +133,7 @@ extension GenericEngine {
     private mutating func renewSerials(of timer: Items.Timer) {
         let serial = nextSerial()
         timerModes.forEach(of: timer) {
-            modes[$0.mode].timers.setSerial(serial, of: $0.heapSlot)
+            modes[$0.mode].timers.members.setSerial(serial, of: $0.heapSlot)
         }
         if timer.core.isCommon { timerModes.retainIfWithoutMode(timer, serial: serial) }
     }
@@ -150,13 +148,12 @@ extension GenericEngine {
         timerModes.forEach(of: timer) { queue(timer, $0.heapSlot, in: $0.mode) }
     }
 
-    /// Keeps the turns of a timer that is about to be queued again in the batches that hold it.
-    private mutating func keepTurns(of timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[$0.mode].timers.keepTurn(of: $0.heapSlot) }
-    }
-
+    /// Removes a timer from the queues; the batches that hold it keep its turns.
     private mutating func unschedule(_ timer: Items.Timer) {
-        timerModes.forEach(of: timer) { modes[$0.mode].timers.unschedule($0.heapSlot) }
+        timerModes.forEach(of: timer) {
+            modes[$0.mode].timers.keepTurn(of: $0.heapSlot)
+            modes[$0.mode].timers.unschedule($0.heapSlot)
+        }
     }
 
     /// The soonest date of a valid timer of the mode, timers that are being called included.
@@ -176,25 +173,11 @@ extension GenericEngine {
         return modes[mode].timers.members.all.filter(\.core.isBeingCalled)
     }
 
-    /// The deadline that the mode's timers set for a sleep.
-    @inline(__always)
-    func deadline(in mode: Int) -> Deadline? { modes[mode].timers.deadline }
-
     // MARK: Firing
 
     /// The soonest date of a queued timer of the mode.
     @inline(__always)
     func soonestQueued(in mode: Int) -> Int64? { modes[mode].timers.soonest }
-
-    /// Begins a batch with the timers of the mode that are due.
-    mutating func beginBatch(in mode: Int, now: Int64) {
-        modes[mode].timers.beginBatch(now: now)
-    }
-
-    /// Ends the mode's innermost batch.
-    ///
-    /// - Returns: The timers it held, for the caller to release; `nil` if there are none.
-    mutating func endBatch(in mode: Int) -> [Items.Timer]? { modes[mode].timers.endBatch() }
 
     /// Takes the next timer of the mode's innermost batch.
     ///
@@ -233,7 +216,6 @@ extension GenericEngine {
     @inline(__always)
     mutating func beginCall(_ timer: Items.Timer, forDate: Bool = false) {
         if !forDate || timer.core.hasModesElsewhere {
-            keepTurns(of: timer)
             unschedule(timer)
         }
         timer.core.callWillBegin(forDate: forDate)
@@ -248,7 +230,7 @@ extension GenericEngine {
     /// - Returns: Whether the timer repeats or is postponed; another one is removed from the loop.
     @inline(__always)
     mutating func endCall(_ timer: Items.Timer, now: Int64?) -> Bool {
-        runningTimers.remove(timer)
+        runningTimers.pop(timer)
         let hasNewDate = timer.endCall(now: now)
         guard timer.repeats || timer.core.takePostponement() else {
             remove(timer, isQueued: false)

@@ -104,7 +104,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
                 || (summary.mayHoldReady && hasReadyPort(in: mode, since: poll)),
             hasUnwatched: summary.mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
             soonest: hasTimers ? soonestQueued(in: mode) : nil,
-            deadline: hasTimers ? deadline(in: mode) : nil
+            deadline: hasTimers ? modes[mode].timers.deadline : nil
         )
     }
 

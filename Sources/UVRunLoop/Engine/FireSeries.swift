@@ -19,30 +19,28 @@ struct FireSeries: ~Copyable {
     /// Accounts for every date up to `now` with one fire.
     ///
     /// - Returns: The number of dates beyond the first that this fire accounts for.
-    func fire(at now: Int64) -> Int64 {
-        let first = unaccounted.value
-        guard now >= first else { return 0 }
-        let (elapsed, overflow) = now.subtractingReportingOverflow(first)
-        guard !overflow else { return 0 }
-        let missed = elapsed / interval
-        unaccounted.value = first.adding(missed.addingSaturating(1), times: interval)
-        return missed
-    }
+    func fire(at now: Int64) -> Int64 { max(skip(to: now) - 1, 0) }
 
     /// Accounts for every date up to `now` without a fire.
     ///
     /// - Returns: The number of dates.
     func skip(to now: Int64) -> Int64 {
-        now >= unaccounted.value ? fire(at: now) + 1 : 0
+        let count = count(upTo: now)
+        if count > 0 { unaccounted.value = unaccounted.value.adding(count, times: interval) }
+        return count
     }
 
     /// Returns the first date after `now` that no fire has accounted for.
     func date(after now: Int64) -> Int64 {
+        unaccounted.value.adding(count(upTo: now), times: interval)
+    }
+
+    /// How many dates up to `now` no fire has accounted for.
+    private func count(upTo now: Int64) -> Int64 {
         let first = unaccounted.value
-        guard first <= now else { return first }
+        guard first <= now else { return 0 }
         let (elapsed, overflow) = now.subtractingReportingOverflow(first)
-        guard !overflow else { return .max }
-        return first.adding((elapsed / interval).addingSaturating(1), times: interval)
+        return overflow ? .max : (elapsed / interval).addingSaturating(1)
     }
 }
 

@@ -20,13 +20,6 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     /// Whether a timer of the innermost batch keeps a turn other than its place in the queue.
     private(set) var hasDisplaced = false
 
-    /// Places a timer behind all timers that were scheduled before it for the same date.
-    ///
-    /// - Precondition: It is not queued.
-    mutating func setSerial(_ serial: UInt64, of slot: HeapSlot) {
-        members.setSerial(serial, of: slot)
-    }
-
     /// Queues a timer.
     ///
     /// - Precondition: It is not queued.

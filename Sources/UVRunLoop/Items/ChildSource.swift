@@ -133,7 +133,7 @@ enum ChildFinding {
 }
 
 /// Has a child's status taken when the child has ended.
-private final class ChildReceiver: TypedPortReceiver {
+private final class ChildReceiver: PortReceiver {
     typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
     /// Takes the status, unless it is left to other code; returns whether the source is done.
     typealias Taker = (UVRunLoop.ChildSource, ChildFinding) -> Bool

@@ -99,17 +99,8 @@ extension UVRunLoop {
             )
         }
 
-        /// Creates a source that becomes invalid when the thread of its loop ends.
-        convenience init(
-            endingWithLoop descriptor: CInt,
-            events: Events,
-            _ handler: @escaping @Sendable (DescriptorSource, Events) -> Void
-        ) throws(RunLoopError) {
-            let call = DescriptorCall(body: handler)
-            try self.init(descriptor, events, 0, HomeBound(sendable: call), endsWithLoop: true)
-        }
-
-        private init(
+        // For a sequence: such a source may become invalid with its loop.
+        init(
             _ descriptor: CInt,
             _ events: Events,
             _ order: Int,
@@ -155,7 +146,7 @@ extension UVRunLoop {
 }
 
 /// Calls a descriptor source's handler.
-private final class DescriptorReceiver: TypedPortReceiver {
+private final class DescriptorReceiver: PortReceiver {
     typealias Events = UVRunLoop.DescriptorEvents
 
     private let handler: HomeBound<DescriptorCall>

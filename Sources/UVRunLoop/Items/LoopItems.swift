@@ -30,12 +30,6 @@ final class ServedPort: PortReference {
         link = source.link
     }
 
-    /// Tells the source's receiver that the loop has ended.
-    func loopDidEnd() {
-        guard let source = object as? any UVRunLoop.PortSource else { return }
-        link.receiver.loopDidEnd(source)
-    }
-
     var descriptor: CInt? { link.descriptor }
     var isPolled: Bool { link.descriptor != nil || link.isHosted }
     var events: UVRunLoop.DescriptorEvents { link.events }

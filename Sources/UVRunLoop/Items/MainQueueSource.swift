@@ -30,7 +30,7 @@ final class MainQueueSource: UVRunLoop.PortSource {
 }
 
 /// Has the queue run its blocks when the loop comes to it.
-private final class MainQueueServer: TypedPortReceiver {
+private final class MainQueueServer: PortReceiver {
     private let descriptor: CInt
     private let wasRefused: @Sendable () -> Void
 

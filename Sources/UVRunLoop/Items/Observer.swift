@@ -93,7 +93,21 @@ extension UVRunLoop {
         /// > Threading: Any thread. On another thread than the loop's, a call may be beginning at
         /// > the same moment.
         public func invalidate() {
-            UVRunLoop.invalidate(self)
+            useMark.dismiss()
+            let record = owner.withLock { _, engine in
+                let record = engine.removeObserver(ticket)
+                owner.invalidate()
+                owner.leave()
+                return record
+            } nowhere: {
+                owner.invalidate()
+                return nil
+            } afterwards: { loop in
+                // A sleeping run's view of its mode retains the observer until the view is refreshed.
+                if !loop.isOnOwnThread { loop.contentsDidChange() }
+            }
+            handler.release()
+            withExtendedLifetime(record) {}
         }
 
         /// Calls the handler, unless the observer is invalid or its handler is running.

@@ -3,7 +3,7 @@
 ///
 /// A task may begin to take the messages at any moment, from within the handler too. So each
 /// message is taken under the lock of the batch, for the one or the other.
-final class PortQueue: TypedPortReceiver {
+final class PortQueue: PortReceiver {
     typealias Message = UVRunLoop.PortMessage
 
     /// Messages that were taken from the inbox and not delivered yet.

@@ -1,6 +1,14 @@
 /// The behaviour of a port-based source when its loop serves it.
+///
+/// Its ports are all of one class, but the loop knows them as objects only. The downcast is in the
+/// defaults, and checked: outside this package, a class may conform to ``UVRunLoop/PortSource`` with
+/// the link of another port. Those for each event are requirements and inlinable, so that a receiver
+/// of another module specialises them: an unspecialised cast looks its type up at run time.
 @usableFromInline
 package protocol PortReceiver: AnyObject, Sendable {
+    /// The class of its ports.
+    associatedtype Port: AnyObject & Sendable
+
     /// Traps unless the port's handler may be called on a thread.
     ///
     /// - Parameters:
@@ -28,33 +36,31 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// Handles one event, on the loop's thread.
     ///
     /// - Parameters:
-    ///   - port: The source, of a type that the receiver knows.
+    ///   - port: The source.
     ///   - events: The reported events; empty after ``UVRunLoop/PortLink/announce()``.
     /// - Returns: The result for the pass.
-    func receive(
-        _ port: any AnyObject & Sendable,
-        _ events: UVRunLoop.DescriptorEvents
-    ) -> ServeResult
+    func receive(port: Port, _ events: UVRunLoop.DescriptorEvents) -> ServeResult
 
     /// Whether the port stays in its loop when the kernel refuses to watch its descriptor, because
     /// it has other events, or tells the refusal as one of its own; otherwise it is invalid then.
     var outlivesRefusal: Bool { get }
 
-    /// Handles the kernel's refusal to watch the descriptor, on the loop's thread.
+    /// Handles the kernel's refusal to watch the descriptor, on the loop's thread; by default as a
+    /// hang-up.
     ///
     /// - Parameters:
-    ///   - port: The source, of a type that the receiver knows.
+    ///   - port: The source.
     ///   - error: The kernel's error.
     /// - Returns: The result for the pass.
-    func receive(_ port: any AnyObject & Sendable, refusal error: UVError) -> ServeResult
+    func receive(port: Port, refusal error: UVError) -> ServeResult
 
     /// Handles more events of a port, which coming passes would deliver one by one.
     ///
     /// - Parameters:
-    ///   - port: The source, of a type that the receiver knows.
+    ///   - port: The source.
     ///   - mayGoOn: To be called before each event.
     /// - Returns: The result for the pass.
-    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
+    func receiveMore(port: Port, while mayGoOn: () -> Bool) -> ServeResult
 
     /// Wakes the senders that wait for room; only for a port without a descriptor.
     ///
@@ -67,7 +73,18 @@ package protocol PortReceiver: AnyObject, Sendable {
     func releaseHandler()
 
     /// Called on the loop's thread after the loop has ended; the port is in none.
-    func loopDidEnd(_ port: any UVRunLoop.PortSource)
+    func loopDidEnd(port: Port)
+
+    // MARK: As the loop calls it
+
+    /// Handles one event of an object, which is a port of the receiver's.
+    func receive(
+        _ port: any AnyObject & Sendable,
+        _ events: UVRunLoop.DescriptorEvents
+    ) -> ServeResult
+
+    /// Handles more events of an object, which is a port of the receiver's.
+    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
 }
 
 extension PortReceiver {
@@ -80,6 +97,49 @@ extension PortReceiver {
     package var outlivesRefusal: Bool { false }
 
     package func wakeBlockedSenders() {}
+
+    @inlinable
+    package func receive(port: Port, refusal error: UVError) -> ServeResult {
+        receive(port: port, .hangUp)
+    }
+
+    @inlinable
+    package func receiveMore(port: Port, while mayGoOn: () -> Bool) -> ServeResult {
+        var result = ServeResult(wasHandled: true, hasMore: true)
+        while result.hasMore, mayGoOn() { result = receive(port: port, []) }
+        return result
+    }
+
+    @inlinable
+    package func loopDidEnd(port: Port) {}
+
+    // MARK: As the loop calls it
+
+    @inlinable
+    package func receive(
+        _ port: any AnyObject & Sendable,
+        _ events: UVRunLoop.DescriptorEvents
+    ) -> ServeResult {
+        withCast(port, to: Port.self) { receive(port: $0, events) }
+            ?? ServeResult(wasHandled: false)
+    }
+
+    @inlinable
+    package func receiveMore(
+        _ port: any AnyObject & Sendable,
+        while mayGoOn: () -> Bool
+    ) -> ServeResult {
+        guard let port = port as? Port else { return ServeResult(wasHandled: false) }
+        return receiveMore(port: port, while: mayGoOn)
+    }
+
+    func receive(_ port: any AnyObject & Sendable, refusal error: UVError) -> ServeResult {
+        (port as? Port).map { receive(port: $0, refusal: error) } ?? ServeResult(wasHandled: false)
+    }
+
+    func loopDidEnd(_ port: any AnyObject & Sendable) {
+        if let port = port as? Port { loopDidEnd(port: port) }
+    }
 }
 
 /// The result of serving a port an event.

@@ -123,7 +123,7 @@ extension UVRunLoop {
 }
 
 /// Calls a signal source's handler.
-private final class SignalReceiver: TypedPortReceiver {
+private final class SignalReceiver: PortReceiver {
     typealias Handler = HomeBound<(UVRunLoop.SignalSource, Int) -> Void>
 
     private let signal: CInt

@@ -161,7 +161,22 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public func invalidate() {
-            UVRunLoop.invalidate(self)
+            useMark.dismiss()
+            let (links, released) = state.withLock { state -> ([Link], ModeCalls.Handlers?) in
+                guard state.isValid else { return ([], nil) }
+                state.isValid = false
+                forgetSignal()
+                let links = exchange(&state.links, with: [])
+                for link in links {
+                    let left = link.loop.withEngine { $0.removeSource(link.ticket) }
+                    didLeave(left, of: link.loop, &state)
+                }
+                return (links, state.modeCalls.end())
+            }
+            withExtendedLifetime(released) {}
+            makeModeCalls()
+            for link in links { link.loop.contentsDidChange() }
+            handler.release()
         }
 
         /// Takes the signal, right before the source is performed.

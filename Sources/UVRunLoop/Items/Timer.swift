@@ -330,7 +330,20 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public func invalidate() {
-            UVRunLoop.invalidate(self)
+            useMark.dismiss()
+            let isAtHome = home.isHere
+            var last: TimerCall?
+            owner.withLock { _, engine in
+                becomeInvalid(releasing: isAtHome, &last)
+                engine.remove(self)
+                owner.leave()
+            } nowhere: {
+                becomeInvalid(releasing: isAtHome, &last)
+            } afterwards: { loop in
+                loop.contentsDidChange()
+            }
+            withExtendedLifetime(last) {}
+            if !isAtHome { releaseCallAtHome() }
         }
     }
 }

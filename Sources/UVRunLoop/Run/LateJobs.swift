@@ -27,17 +27,8 @@ final class LateJobs: Sendable {
     }
 
     private func startThread() {
-        do {
-            let thread = try PosixThread(stackSize: nil) {
-                // It would inherit the name of the thread that started it.
-                PosixThread.nameCurrent("late-jobs")
-                self.performAll()
-            }
-            thread.detach()
-        } catch {
-            // No thread can be started: one of the runtime's own does it.
-            Task.detached { self.performAll() }
-        }
+        // If no thread can be started, one of the runtime's own does it.
+        PosixThread.detach("late-jobs", performAll) { work in Task.detached { work() } }
     }
 
     private func performAll() {

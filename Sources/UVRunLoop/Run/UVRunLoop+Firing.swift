@@ -11,8 +11,7 @@ extension UVRunLoop {
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
             userCodeDidReturn(&run)
-            if !run.local.hasPostponedRequest { hasFired = true }
-            run.local.hasPostponedRequest = false
+            if !exchange(&run.local.hadNoRequest, with: false) { hasFired = true }
             next = endFire(firing, &run)
         }
         return hasFired
@@ -27,13 +26,13 @@ extension UVRunLoop {
     @inline(__always)
     private func endFire(_ firing: borrowing Engine.Firing, _ run: inout Run) -> Engine.Firing? {
         var displaced: [Timer]?
-        var end = TimerCallEnd.goesOn
+        var end: TimerCallEnd?
         var following = contents.withEngine { engine -> Engine.Firing? in
             let now = firing.timer.repeats ? run.now(by: waker) : nil
             end = endCall(of: firing.timer, now: now, &engine)
-            return end.mayRunUserCode ? nil : takeNextOrEnd(&run, &engine, &displaced)
+            return end == nil ? takeNextOrEnd(&run, &engine, &displaced) : nil
         }
-        if end.mayRunUserCode {
+        if let end {
             end.complete(firing.timer)
             userCodeDidReturn(&run)
             following = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
@@ -51,7 +50,7 @@ extension UVRunLoop {
         _ displaced: inout [Timer]?
     ) -> Engine.Firing? {
         let following = takeNext(&run, &engine)
-        if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
+        if following == nil { displaced = engine.modes[run.modeIndex].timers.endBatch() }
         return following
     }
 
@@ -67,44 +66,23 @@ extension UVRunLoop {
 
     /// Ends a timer's call in the loop that began it.
     @inline(__always)
-    private func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd {
+    fileprivate func endCall(of timer: Timer, now: Int64?, _ engine: inout Engine) -> TimerCallEnd?
+    {
         guard timer.owner.isIn(location) else {
-            engine.runningTimers.remove(timer)
+            engine.runningTimers.pop(timer)
             return .elsewhere(now: now)
         }
-        if engine.endCall(timer, now: now) { return .goesOn }
+        if engine.endCall(timer, now: now) { return nil }
         var last: TimerCall?
         timer.becomeInvalid(releasing: true, &last)
         timer.owner.leave()
         return .isDone(last)
     }
-
-    /// Calls a timer's handler at once, whether it is in a loop or not.
-    static func fire(_ timer: Timer, _ file: StaticString, _ line: UInt) {
-        guard timer.isValid else { return }
-        timer.home.check(is: .current) {
-            Caller(file, line, "timer", label: timer.label)
-        }
-        let loop = timer.owner.withLock { loop, engine -> UVRunLoop? in
-            loop.checkThread(file: file, line: line)
-            engine.beginCall(timer)
-            return loop
-        } nowhere: {
-            timer.core.callWillBegin(forDate: false)
-            return nil
-        }
-        guard let loop else {
-            timer.callOut()
-            return timer.endCallElsewhere(now: nil)
-        }
-        loop.callingByHand(timer) { timer.callOut() }
-        loop.withEngine { loop.endCall(of: timer, now: nil, &$0) }.complete(timer)
-    }
 }
 
-/// The outcome of a timer's call.
+/// What is left to do after a timer's call, without a lock: it may run user code, because it releases
+/// a handler.
 private enum TimerCallEnd: ~Copyable {
-    case goesOn
     /// A one-shot timer is finished; its handler is to be released.
     case isDone(TimerCall?)
     /// The handler removed the timer from the loop, and may have added it to another.
@@ -112,19 +90,8 @@ private enum TimerCallEnd: ~Copyable {
     /// The time after the call is given if a repeating timer goes on to its next date.
     case elsewhere(now: Int64?)
 
-    /// Whether to complete it may run user code: it releases a handler.
-    var mayRunUserCode: Bool {
-        switch self {
-        case .goesOn: false
-        case .isDone: true
-        case .elsewhere: true
-        }
-    }
-
-    /// Completes the end of the call without a lock.
     consuming func complete(_ timer: UVRunLoop.Timer) {
         switch self {
-        case .goesOn: break
         case .isDone(let last): withExtendedLifetime(last) {}
         case .elsewhere(let now): timer.endCallElsewhere(now: now)
         }
@@ -145,7 +112,22 @@ extension UVRunLoop.Timer {
     ///   - line: The caller's line.
     public func fire(file: StaticString = #fileID, line: UInt = #line) {
         useMark.dismiss()
-        UVRunLoop.fire(self, file, line)
+        guard isValid else { return }
+        home.check(is: .current) { Caller(file, line, "timer", label: label) }
+        let loop = owner.withLock { loop, engine -> UVRunLoop? in
+            loop.checkThread(file: file, line: line)
+            engine.beginCall(self)
+            return loop
+        } nowhere: {
+            core.callWillBegin(forDate: false)
+            return nil
+        }
+        guard let loop else {
+            callOut()
+            return endCallElsewhere(now: nil)
+        }
+        loop.calling(.timer, self, isByHand: true) { callOut() }
+        loop.withEngine { loop.endCall(of: self, now: nil, &$0) }?.complete(self)
     }
 
     /// Calls the handler, unless it was released.

@@ -10,7 +10,13 @@ extension UVRunLoop {
         registerMainQueue()
         guard !local.isDriverClosed else { return .finished }
         // The rule applies even if there is nothing to run for.
-        checkIsOutsideLibuv(local.withDriver { $0.isInsideLibuv })
+        require(
+            !local.withDriver { $0.isInsideLibuv },
+            """
+            A libuv callback cannot run the loop, because the loop is inside uv_run. Pass the work \
+            to perform(_:).
+            """
+        )
         var run = Run(mode, local, terms)
         // A handler on the stack may wait for senders that wait for room in a port, by running the
         // loop again and again, even in an empty mode.
@@ -52,16 +58,6 @@ extension UVRunLoop {
         }
         checkProcess()
         return .stopped
-    }
-
-    private func checkIsOutsideLibuv(_ isInsideLibuv: Bool) {
-        require(
-            !isInsideLibuv,
-            """
-            A libuv callback cannot run the loop, because the loop is inside uv_run. Pass the work \
-            to perform(_:).
-            """
-        )
     }
 
     // MARK: A pass
@@ -124,7 +120,7 @@ extension UVRunLoop {
         return contents.withEngine { engine -> PassEvent in
             let isDue = engine.soonestQueued(in: mode).map { $0 <= run.now(by: waker) } ?? false
             if isDue, engine.timersComeFirst(in: mode, since: poll, prefersTimer) {
-                engine.beginBatch(in: mode, now: run.now(by: waker))
+                engine.modes[mode].timers.beginBatch(now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {
                     fail("Bug in UVRunLoop: a due timer is in no batch.")
                 }

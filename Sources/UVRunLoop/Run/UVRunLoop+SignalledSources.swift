@@ -36,7 +36,7 @@ extension UVRunLoop {
             if taken.source.takeSignal(clearedIn: self, taken.ticket),
                 callOut(taken.source, &run)
             {
-                return true
+                return hadSomethingToDo(run)
             }
             next = contents.withEngine { $0.takeFirstSignalled(in: mode) }
         }
@@ -50,6 +50,12 @@ extension UVRunLoop {
         return wasHandled
     }
 
+    /// Whether the source that was just called counts as handled.
+    @inline(__always)
+    private func hadSomethingToDo(_ run: borrowing Run) -> Bool {
+        !exchange(&run.local.hadNoRequest, with: false)
+    }
+
     /// Performs the sources that are signalled now; sources signalled meanwhile wait for the next
     /// pass.
     private func performAllSignalledSources(_ run: inout Run) -> Bool {
@@ -59,7 +65,7 @@ extension UVRunLoop {
         batch.sort { $0.turn < $1.turn }
         var handledSource = false
         for signalled in batch where signalled.source.takeSignal() {
-            if callOut(signalled.source, &run) { handledSource = true }
+            if callOut(signalled.source, &run), hadSomethingToDo(run) { handledSource = true }
         }
         batch.removeAll(keepingCapacity: true)
         local.spareSources = batch

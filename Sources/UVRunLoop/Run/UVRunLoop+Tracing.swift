@@ -4,56 +4,44 @@
 
 extension UVRunLoop {
     /// Calls a handler of an item, or what has none.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of handler.
+    ///   - item: The item.
+    ///   - isByHand: Whether other code than the loop calls a timer.
+    ///   - body: Makes the call.
+    /// - Returns: The result of `body`.
     @inline(__always)
     func calling<Result>(
         _ kind: HandlerKind,
         _ item: AnyObject? = nil,
+        isByHand: Bool = false,
         _ body: () -> Result
     ) -> Result {
-        LoopTracing.isOn ? tracedCall(kind, item, body) : body()
-    }
-
-    /// Calls a timer by hand, in another handler or outside of a run.
-    @inline(__always)
-    func callingByHand(_ timer: Timer, _ body: () -> Void) {
-        LoopTracing.isOn ? tracedCallByHand(timer, body) : body()
-    }
-
-    @inline(never)
-    private func tracedCallByHand(_ timer: Timer, _ body: () -> Void) {
-        let traced = traced
-        let outer = traced.activity.call
-        // A handler that makes the call goes on, and may be the one that hangs.
-        let isInHandler = HandlerKind(rawValue: outer.code) != nil
-        if !isInHandler { traced.activity.begin(HandlerKind.timer.rawValue, timer) }
-        defer { if !isInHandler { traced.activity.resume(outer) } }
-        telling(traced, Callout(byHand: timer), { _ in true }, body)
+        LoopTracing.isOn ? tracedCall(kind, item, isByHand: isByHand, body) : body()
     }
 
     /// Calls a handler, and tells the tracers if it was called.
+    ///
+    /// A handler that calls a timer by hand goes on, and may be the one that hangs.
     @inline(never)
     func tracedCall<Result>(
         _ kind: HandlerKind,
         _ item: AnyObject?,
         during activity: Activities = [],
+        isByHand: Bool = false,
         wasCalled: (Result) -> Bool = { _ in true },
         _ body: () -> Result
     ) -> Result {
         let traced = traced
-        traced.activity.begin(kind.rawValue, item)
+        // What the thread goes on with afterwards.
+        let outer = isByHand ? traced.activity.call : LoopActivity.Call(TracedLoop.passing)
+        let isInHandler = HandlerKind(rawValue: outer.code) != nil
+        if !isInHandler { traced.activity.begin(kind.rawValue, item) }
         // The item may be released as soon as its handler has returned.
-        defer { traced.activity.begin(TracedLoop.passing, nil) }
-        return telling(traced, Callout(kind, item, activity, in: self), wasCalled, body)
-    }
-
-    private func telling<Result>(
-        _ traced: TracedLoop,
-        _ callout: @autoclosure () -> Callout,
-        _ wasCalled: (Result) -> Bool,
-        _ body: () -> Result
-    ) -> Result {
+        defer { if !isInHandler { traced.activity.resume(outer) } }
         guard !traced.tracks.isEmpty else { return body() }
-        let callout = callout()
+        let callout = Callout(kind, item, activity, isByHand: isByHand, in: self)
         let began = monotonicNow()
         let result = body()
         if wasCalled(result) { trace(.called(callout, from: began, until: monotonicNow())) }

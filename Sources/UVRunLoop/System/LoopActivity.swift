@@ -29,6 +29,9 @@ final class LoopActivity: Sendable {
     struct Call {
         let code: UInt8
         fileprivate let item: UInt
+
+        /// What is no handler.
+        init(_ code: UInt8, item: UInt = 0) { (self.code, self.item) = (code, item) }
     }
 
     private let state = Atomic<UInt64>(0)
@@ -125,7 +128,7 @@ final class LoopActivity: Sendable {
     }
 
     /// The thread's present activity.
-    var call: Call { Call(code: word.code, item: item.load(ordering: .relaxed)) }
+    var call: Call { Call(word.code, item: item.load(ordering: .relaxed)) }
 
     /// Goes on with something that was interrupted; its time begins anew.
     func resume(_ call: Call) {

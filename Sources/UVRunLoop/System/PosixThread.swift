@@ -53,6 +53,30 @@ package struct PosixThread: Sendable {
     /// Lets the system free the thread when it ends.
     func detach() { pthread_detach(handle) }
 
+    /// Has a thread of its own do something; if none can be started, something else has it done.
+    ///
+    /// - Parameters:
+    ///   - name: The thread's name for debuggers.
+    ///   - stackSize: The size in bytes; `nil` for the system's default.
+    ///   - work: The work.
+    ///   - fallback: Gets the work if there is no thread; by default the calling thread does it.
+    static func detach(
+        _ name: String,
+        stackSize: Int? = nil,
+        _ work: @escaping @Sendable () -> Void,
+        otherwise fallback: (@escaping @Sendable () -> Void) -> Void = { $0() }
+    ) {
+        do {
+            try PosixThread(stackSize: stackSize) {
+                // It would inherit the name of the thread that started it.
+                nameCurrent(name)
+                work()
+            }.detach()
+        } catch {
+            fallback(work)
+        }
+    }
+
     /// The smallest stack size in bytes: enough for a run loop and a shallow handler.
     static let smallestStack = 128 * 1024
 

@@ -36,8 +36,7 @@ extension UVRunLoop {
             let finisher = SlotFinisher(slot, use)
             self.loop = loop
             self.slot = slot
-            source = try DescriptorSource(endingWithLoop: descriptor, events: events) {
-                [unowned loop] source, events in
+            let call = DescriptorCall { [unowned loop] source, events in
                 // The kernel has refused the descriptor, and the consumer may read it once more.
                 if !source.isValid { finisher.leaveUse() }
                 finisher.slot.deliver(events) {
@@ -51,6 +50,8 @@ extension UVRunLoop {
                     loop.addUntilEnd(source)
                 }
             }
+            let handler = HomeBound(sendable: call)
+            source = try DescriptorSource(descriptor, events, 0, handler, endsWithLoop: true)
             loop.addUntilEnd(source)
         }
 

@@ -39,23 +39,10 @@ extension UVRunLoop.Thread {
     package func end(isolation: isolated (any Actor)? = #isolation) async {
         stop()
         await WaitingTask<Void>.suspend(isolation: isolation) { task in
-            afterEnd { task.resume(returning: ()) }
-        }
-    }
-
-    /// Calls a function when the thread has ended, on a thread that waits for it.
-    private func afterEnd(_ function: @escaping @Sendable () -> Void) {
-        let wait: @Sendable () -> Void = {
-            self.join()
-            function()
-        }
-        do {
-            try PosixThread(stackSize: PosixThread.smallestStack) {
-                PosixThread.nameCurrent("thread-end")
-                wait()
-            }.detach()
-        } catch {
-            wait()
+            PosixThread.detach("thread-end", stackSize: PosixThread.smallestStack) {
+                self.join()
+                task.resume(returning: ())
+            }
         }
     }
 }

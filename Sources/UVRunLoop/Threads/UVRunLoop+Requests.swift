@@ -59,15 +59,19 @@ extension UVRunLoop {
         guard let index = local.here.modeIndex else { return }
         let (mode, isCommon) = withEngine { ($0.modes[index].mode, $0.modes[index].isCommon) }
         let limit = performs.withLock { $0.serial }
+        var hadRequest = false
         // One by one, so that a request may cancel later ones, and a run nested in it may perform
         // them.
         while !isEndedAtOnce,
             let content = takeRequest(for: mode, isCommon: isCommon, upTo: limit)
         {
+            hadRequest = true
             calling(.block) { callOutToRequest(content.body) }
             if let waiter = content.waiter { performs.withLock { $0.didPerform(waiter) } }
         }
         performs.withLock { if $0.count > 0 { $0.source?.signal() } }
+        // Another thread may have cancelled the only one since the source's signal was taken.
+        if !hadRequest { local.here.hadNoRequest = true }
     }
 
     private func takeRequest(
@@ -163,7 +167,7 @@ extension UVRunLoop {
         if let content { return calling(.block) { callOutToRequest(content.body) } }
         guard isForLaterPass else { return }
         timer.postpone()
-        local.here.hasPostponedRequest = true
+        local.here.hadNoRequest = true
     }
 }
 

@@ -24,7 +24,7 @@ final class ConnectionSource: UVRunLoop.PortSource {
         )
     }
 
-    private final class Receiver: TypedPortReceiver {
+    private final class Receiver: PortReceiver {
         // Keeps the socket open while a loop watches it.
         let socket: SharedSocket?
         private let serve: @Sendable (ConnectionSource) -> Void

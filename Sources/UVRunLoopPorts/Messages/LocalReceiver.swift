@@ -1,7 +1,7 @@
 import UVRunLoop
 
 /// Serves a local port: owns its handler, its server and its name.
-final class LocalReceiver: TypedPortReceiver {
+final class LocalReceiver: PortReceiver {
     typealias Body = (MessagePort.Local, MessagePort.Message) -> [UInt8]?
 
     /// The most policy decisions in one pass.

@@ -93,7 +93,7 @@ extension UVRunLoop.MessagePort {
 }
 
 /// Serves a remote port that was added to a loop, to report that it became invalid.
-final class RemoteReceiver: TypedPortReceiver {
+final class RemoteReceiver: PortReceiver {
     let invalidation = Invalidation<MessagePort.Remote>()
     private let owner = OwnerProcess()
     private let port = Guarded<Weak<MessagePort.Remote>?>(nil)

@@ -83,7 +83,7 @@ final class ReplySource: UVRunLoop.PortSource {
 }
 
 extension ReplySource {
-    private final class Receiver: TypedPortReceiver {
+    private final class Receiver: PortReceiver {
         let connection: RemoteConnection
         // Keeps the socket open while a loop watches it.
         let socket: SharedSocket?

@@ -1,7 +1,7 @@
 import UVRunLoop
 
 /// The common part of the receivers of listeners and connections.
-protocol SocketReceiver: TypedPortReceiver where Port == UVRunLoop.SocketPort {
+protocol SocketReceiver: PortReceiver where Port == UVRunLoop.SocketPort {
     /// The events to watch the socket for.
     var interest: UVRunLoop.DescriptorEvents { get }
 

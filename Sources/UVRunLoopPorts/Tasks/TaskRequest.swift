@@ -202,7 +202,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         }
     }
 
-    final class Receiver: TypedPortReceiver {
+    final class Receiver: PortReceiver {
         let connection: RemoteConnection
         // Keeps the socket open while a loop watches it.
         let socket: SharedSocket?

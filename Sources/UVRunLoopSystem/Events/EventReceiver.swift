@@ -2,7 +2,7 @@ import UVRunLoop
 
 /// Serves a libuv source: calls its handler with the events of the inbox, one per pass, or gives
 /// them to a task.
-final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: TypedPortReceiver {
+final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: PortReceiver {
     typealias Port = Source
 
     let inbox: EventInbox<Event>

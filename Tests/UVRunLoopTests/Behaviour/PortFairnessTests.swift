@@ -335,7 +335,7 @@ private final class SilentPort: UVRunLoop.PortSource {
         )
     }
 
-    private final class Receiver: TypedPortReceiver {
+    private final class Receiver: PortReceiver {
         private let log: EventLog
 
         init(_ log: EventLog) { self.log = log }

@@ -51,10 +51,10 @@ import Testing
         let nothing = engine.takeNext(at: 5)
         #expect(nothing?.timer == nil)
         _ = engine.endCall(first, now: 50)
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
         let dates = (first.date, second.date)
         #expect(dates == (51, 51))
-        let deadline = engine.deadline(in: 0)
+        let deadline = engine.modes[0].timers.deadline
         #expect(deadline == Deadline(earliest: 51, latest: 51))
     }
 
@@ -62,10 +62,10 @@ import Testing
         var engine = Engine()
         let timer = engine.addTimer(at: 10, every: 5)
         engine.beginCall(timer)
-        let during = (engine.deadline(in: 0), engine.soonestDate(in: .default))
+        let during = (engine.modes[0].timers.deadline, engine.soonestDate(in: .default))
         #expect(during.0 == nil && during.1 == 10)
         _ = engine.endCall(timer, now: nil)
-        let after = engine.deadline(in: 0)
+        let after = engine.modes[0].timers.deadline
         #expect(after == Deadline(earliest: 10, latest: 10))
     }
 
@@ -74,7 +74,7 @@ import Testing
         let timer = engine.addTimer(at: 10, every: 5)
         engine.beginCall(timer)
         engine.setDate(1000, of: timer)
-        let during = engine.deadline(in: 0)
+        let during = engine.modes[0].timers.deadline
         #expect(during == nil)
         _ = engine.endCall(timer, now: 23)
         let date = engine.soonestDate(in: .default)
@@ -99,7 +99,7 @@ import Testing
         _ = engine.endCall(timers[2], now: 10)
         let rest = engine.takeNext(at: 10)
         #expect(rest?.timer == nil)
-        let held = engine.endBatch(in: 0)
+        let held = engine.modes[0].timers.endBatch()
         #expect(held?.count == 1)
     }
 
@@ -114,7 +114,7 @@ import Testing
         let none = engine.takeNext(at: 10)
         #expect(none?.timer == nil)
         _ = engine.endCall(first, now: 10)
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
         let fired = engine.fire(now: 11)
         #expect(
             fired.map(\.timer).map(ObjectIdentifier.init) == [second].map(ObjectIdentifier.init)
@@ -133,7 +133,7 @@ import Testing
         let none = engine.takeNext(at: 10)
         #expect(none?.timer == nil)
         _ = engine.endCall(first, now: 10)
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
     }
 
     @Test func aTimerThatLeavesAndComesBackWithinABatchKeepsItsTurn() {
@@ -150,7 +150,7 @@ import Testing
         _ = engine.endCall(timers[1], now: 10)
         let rest = engine.takeNext(at: 10)
         #expect(rest?.timer == nil)
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
     }
 
     @Test func aTimerIsLeftAloneByAModeThatHasIt() {
@@ -166,7 +166,7 @@ import Testing
             if fired.count < 3 { engine.add(timers[3], to: .default) }
             _ = engine.endCall(firing.timer, now: 7)
         }
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
@@ -191,12 +191,12 @@ import Testing
             inner.map(ObjectIdentifier.init)
                 == [timers[2], timers[3], late].map(ObjectIdentifier.init)
         )
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
         _ = engine.addTimer(at: 6)
         engine.modes[0].timers.renumberBatches()
         let none = engine.takeNext(at: 10)
         #expect(none?.timer == nil)
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
     }
 
     @Test func anEngineThatIsClosedHandsEachTimerOutOnce() {
@@ -225,7 +225,7 @@ import Testing
             if firing.timer === timers[0] { engine.setTolerance(50, of: timers[1]) }
             _ = engine.endCall(firing.timer, now: 10)
         }
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
@@ -243,7 +243,7 @@ import Testing
             }
             _ = engine.endCall(firing.timer, now: 10)
         }
-        _ = engine.endBatch(in: 0)
+        _ = engine.modes[0].timers.endBatch()
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
@@ -254,7 +254,7 @@ import Testing
         let index = engine.modes.makeIndex(of: other)
         let fired = engine.fire(now: 15)
         #expect(fired.count == 1)
-        let deadlines = (engine.deadline(in: 0), engine.deadline(in: index))
+        let deadlines = (engine.modes[0].timers.deadline, engine.modes[index].timers.deadline)
         #expect(deadlines.0 == Deadline(earliest: 20, latest: 20))
         #expect(deadlines.1 == deadlines.0)
         let nothing = engine.fire(now: 15, in: index)
@@ -269,27 +269,27 @@ import Testing
         #expect(firing?.timer === timer)
         engine.add(timer, to: other)
         let index = engine.modes.makeIndex(of: other)
-        let during = engine.deadline(in: index)
+        let during = engine.modes[index].timers.deadline
         #expect(during == nil)
         _ = engine.endCall(timer, now: 12)
-        let after = engine.deadline(in: index)
+        let after = engine.modes[index].timers.deadline
         #expect(after == Deadline(earliest: 20, latest: 20))
     }
 
     @Test func toleranceWidensTheDeadline() {
         var engine = Engine()
         let timer = engine.addTimer(at: 10, tolerance: 7)
-        let wide = engine.deadline(in: 0)
+        let wide = engine.modes[0].timers.deadline
         #expect(wide == Deadline(earliest: 10, latest: 17))
         engine.setTolerance(0, of: timer)
-        let narrow = engine.deadline(in: 0)
+        let narrow = engine.modes[0].timers.deadline
         #expect(narrow == Deadline(earliest: 10, latest: 10))
         engine.setTolerance(.max - 11, of: timer)
-        let open = engine.deadline(in: 0)
+        let open = engine.modes[0].timers.deadline
         #expect(open == Deadline(earliest: 10, latest: .max - 1))
         // A window that never closes ends no sleep.
         engine.setTolerance(.max, of: timer)
-        let endless = engine.deadline(in: 0)
+        let endless = engine.modes[0].timers.deadline
         #expect(endless == nil || endless?.latest == .max)
     }
 

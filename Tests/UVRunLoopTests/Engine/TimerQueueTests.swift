@@ -165,7 +165,7 @@ private struct Timers: ~Copyable {
         )
         let place = queue.members.insert(member)
         members[place] = member
-        queue.setSerial(member.serial, of: place)
+        queue.members.setSerial(member.serial, of: place)
         queue.schedule(place, date: date, latest: member.latest)
         return place
     }

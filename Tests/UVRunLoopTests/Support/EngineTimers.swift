@@ -32,7 +32,7 @@ extension Engine {
             fired.append(firing)
             _ = endCall(firing.timer, now: now)
         }
-        _ = endBatch(in: mode)
+        _ = modes[mode].timers.endBatch()
         return fired
     }
 

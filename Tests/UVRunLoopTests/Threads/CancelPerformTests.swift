@@ -1,5 +1,6 @@
 import Testing
-import UVRunLoop
+
+@testable import UVRunLoop
 
 /// Requests that are withdrawn: by token, by target, by target and key.
 @Suite(.timeLimit(.minutes(15))) struct CancelPerformTests {
@@ -15,6 +16,27 @@ import UVRunLoop
             #expect(!request.cancel())
             #expect(Set(log.entries) == ["target gone", "block gone"])
             #expect(loop.run(mode: .default, for: nil) == .finished)
+        }
+    }
+
+    /// As if another thread had cancelled it when the loop had just taken the source's signal.
+    @Test(arguments: DriverKind.allCases)
+    func aSourceOfRequestsWithNoneToPerformIsNoHandledSource(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            #expect(loop.requestPerform {}.cancel())
+            let source = try #require(loop.performs.withLock { $0.source })
+            loop.add(source, forMode: .default)
+            log.observe(loop, .beforeWaiting)
+            for isAlone in [true, false] {
+                let companion = UVRunLoop.Source { _ in log.note("performed") }
+                loop.add(companion, forMode: .default)
+                if !isAlone { companion.signal() }
+                source.signal()
+                let result = loop.run(for: .milliseconds(1), returnAfterSourceHandled: true)
+                #expect(result == (isAlone ? .timedOut : .handledSource))
+                companion.invalidate()
+            }
+            #expect(log.entries == ["beforeWaiting", "performed"])
         }
     }
 
