@@ -19,7 +19,7 @@ struct LoopRemains {
             _ = unsafe uv_run(host.uvLoop, UV_RUN_NOWAIT)
         }
         let remains = Transferred(self)
-        PosixThread.detach("loop-end", { remains.value.finish() })
+        PosixThread.startDetached("loop-end", { remains.value.finish() })
     }
 
     private func finish() {

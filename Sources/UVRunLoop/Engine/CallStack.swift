@@ -13,6 +13,7 @@ struct CallStack<Timer: TimerReference>: ~Copyable {
     /// its thread.
     @inline(__always)
     mutating func pop(_ timer: Timer) {
+        require(!calls.isEmpty, "Bug in UVRunLoop: a timer's call ends that has not begun.")
         let last = calls.removeLast()
         assert(last.refers(to: timer), "Bug in UVRunLoop: the calls of timers overlap.")
     }

@@ -24,10 +24,3 @@ extension GenericEngine {
         return listing
     }
 }
-
-extension ItemTable {
-    /// The records of the items in a mode.
-    func records(in mode: Int) -> [Record] {
-        tickets.compactMap { self[$0] }.filter { $0.attachment.heapSlot(in: mode) != nil }
-    }
-}

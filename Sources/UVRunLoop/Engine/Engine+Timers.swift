@@ -179,12 +179,23 @@ extension GenericEngine {
     @inline(__always)
     func soonestQueued(in mode: Int) -> Int64? { modes[mode].timers.soonest }
 
+    /// Begins a batch with the timers of the mode that are due.
+    mutating func beginBatch(in mode: Int, now: Int64) {
+        modes[mode].timers.beginBatch(now: now)
+    }
+
+    /// Ends the mode's innermost batch.
+    ///
+    /// - Returns: The timers it held, for the caller to release; `nil` if there are none.
+    mutating func endBatch(in mode: Int) -> [Items.Timer]? { modes[mode].timers.endBatch() }
+
     /// Takes the next timer of the mode's innermost batch.
     ///
     /// - Parameters:
     ///   - mode: The mode.
     ///   - clock: Returns the current time.
-    ///   - isInLoop: Whether a timer is still in this loop.
+    ///   - isInLoop: Whether a timer is still in this loop. One that keeps its turn without being
+    ///     queued may be in another by now, whose lock guards its state.
     /// - Returns: The timer; `nil` at the end of the batch.
     @inline(__always)
     mutating func takeNext(

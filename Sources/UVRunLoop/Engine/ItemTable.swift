@@ -137,6 +137,11 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         return records.remove(ticket)
     }
 
+    /// The records of the items in a mode.
+    func records(in mode: Int) -> [Record] {
+        tickets.compactMap { self[$0] }.filter { $0.attachment.heapSlot(in: mode) != nil }
+    }
+
     func contains(
         _ ticket: Ticket,
         in mode: UVRunLoop.Mode,

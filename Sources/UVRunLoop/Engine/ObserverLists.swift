@@ -14,12 +14,17 @@ struct ObserverLists<Observer: ObserverReference> {
         private let bounds: [Int]
 
         init(_ members: [Observer]) {
-            let lists = (0..<listCount).map { list in
-                members.filter { $0.activities.contains(.init(rawValue: 1 << list)) }
+            var (observers, bounds) = ([Observer](), [0])
+            observers.reserveCapacity(members.count * listCount)
+            bounds.reserveCapacity(listCount + 1)
+            for list in 0..<listCount {
+                let activity = UVRunLoop.Activities(rawValue: 1 << list)
+                for member in members where member.activities.contains(activity) {
+                    observers.append(member)
+                }
+                bounds.append(observers.count)
             }
-            self.members = members
-            observers = lists.flatMap(\.self)
-            bounds = lists.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
+            (self.members, self.observers, self.bounds) = (members, observers, bounds)
         }
 
         @inline(__always)

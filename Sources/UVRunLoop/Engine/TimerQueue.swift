@@ -13,6 +13,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     private var latecomers = OrderedHeap()
     /// The batches in progress; each began in a handler of the one before it.
     private var batches: [Batch] = []
+    /// How many batches have begun: the tag of a timer that is queued now.
     private var batchCount: UInt32 = 0
     // Copies of the innermost batch's properties, which every fire reads.
     private var batchNow: Int64 = 0

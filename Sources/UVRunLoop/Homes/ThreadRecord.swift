@@ -115,8 +115,8 @@ final class ThreadRecord {
 
     /// Lends a loop; returns `nil` if its thread has ended.
     ///
-    /// The calling thread's own loop is found without a lock, which saves 88 of the 824
-    /// instructions of cancelling a timer.
+    /// The calling thread's own loop is found without a lock, which saves 88 instructions when a
+    /// timer is cancelled.
     static func withLoop<Result: Sendable>(
         at location: ItemOwner.Location,
         _ body: (UVRunLoop) -> Result?

@@ -99,7 +99,7 @@ extension UVRunLoop {
             )
         }
 
-        // For a sequence: such a source may become invalid with its loop.
+        // `endsWithLoop`: it becomes invalid when the thread of its loop ends.
         init(
             _ descriptor: CInt,
             _ events: Events,

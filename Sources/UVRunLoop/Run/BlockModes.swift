@@ -2,8 +2,7 @@
 struct BlockModes: ~Copyable, Sendable {
     /// Modes with small numbers, one bit each: most blocks find theirs without the lock.
     ///
-    /// This saves 42 of the 283 instructions of a block for given modes, and its senders a common
-    /// lock.
+    /// This saves 42 instructions of a block for given modes, and its senders a common lock.
     private let known = SystemWord(0)
     private let modes = Guarded<[UVRunLoop.Mode]>([])
 

@@ -28,7 +28,7 @@ final class LateJobs: Sendable {
 
     private func startThread() {
         // If no thread can be started, one of the runtime's own does it.
-        PosixThread.detach("late-jobs", performAll) { work in Task.detached { work() } }
+        PosixThread.startDetached("late-jobs", performAll) { work in Task.detached { work() } }
     }
 
     private func performAll() {

@@ -18,8 +18,8 @@ final class LocalState {
     @safe @exclusivity(unchecked) var passCount: UInt64 = 0
     /// The number of the pass that is under way: of the innermost one.
     @safe @exclusivity(unchecked) var pass: UInt64 = 0
-    /// Whether the source or timer of perform requests that was just called had none to perform in
-    /// this pass, so that its call counts for nothing.
+    /// Whether the call that has just ended counts for nothing: a source of perform requests had
+    /// none to perform, or a timer has put its request off to a later pass.
     @safe @exclusivity(unchecked) var hadNoRequest = false
     /// The number of polls by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0
@@ -61,14 +61,6 @@ struct LocalBlocks: ~Copyable {
     var emptyUpTo = BlockQueue.nothing
     /// Reused storage for batches.
     var spareBatch = BlockBatch()
-
-    /// Takes the blocks that wait and may run in a mode.
-    @inline(__always)
-    mutating func takeWaiting(for mode: Int, isCommon: Bool, into batch: inout BlockBatch) {
-        while waiting.count > 0, let block = waiting.takeNext(for: mode, isCommon: isCommon) {
-            batch.append(block)
-        }
-    }
 }
 
 /// Blocks that wait for their modes.

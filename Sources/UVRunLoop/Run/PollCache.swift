@@ -4,11 +4,11 @@ struct PollCache {
     var end: Int64
     /// How many polls the result may replace.
     var maxSkippedPolls: Int
-    /// The version of the run's view when the poll began.
+    /// The version of the run's view when the poll began; direct delivery needs the same view.
+    var version: UInt64
+    /// The loop's `addedPortCount` when the poll began.
     ///
     /// The kernel does not watch what another thread has added since, during a sleep for example.
-    var version: UInt64
-    /// The loop's `addedPortCount` then.
     var addedPortCount: UInt64
     /// The number of the poll.
     ///

@@ -56,8 +56,7 @@ struct Run: ~Copyable {
 
     /// Starts the run as the latest one in the same mode, if the engine has the same version.
     ///
-    /// This takes no lock, and saves 150 of the 819 instructions of a pass that is a run of its
-    /// own.
+    /// This takes no lock, and saves 150 instructions of a pass that is a run of its own.
     ///
     /// - Returns: Whether the run was started.
     @inline(__always)

@@ -4,14 +4,14 @@ extension UVRunLoop {
 
     /// Fires the timers of the mode's innermost batch, soonest date first, and ends the batch.
     ///
-    /// - Returns: `false` if all of them put their requests off to a later pass.
+    /// - Returns: `false` if all of them were perform requests that wait for a later pass.
     func fireTimers(from first: consuming Engine.Firing, _ run: inout Run) -> Bool {
         var next = Optional(first)
         var hasFired = false
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
             userCodeDidReturn(&run)
-            if !exchange(&run.local.hadNoRequest, with: false) { hasFired = true }
+            if hadSomethingToDo(run) { hasFired = true }
             next = endFire(firing, &run)
         }
         return hasFired
@@ -50,7 +50,7 @@ extension UVRunLoop {
         _ displaced: inout [Timer]?
     ) -> Engine.Firing? {
         let following = takeNext(&run, &engine)
-        if following == nil { displaced = engine.modes[run.modeIndex].timers.endBatch() }
+        if following == nil { displaced = engine.endBatch(in: run.modeIndex) }
         return following
     }
 

@@ -120,7 +120,7 @@ extension UVRunLoop {
         return contents.withEngine { engine -> PassEvent in
             let isDue = engine.soonestQueued(in: mode).map { $0 <= run.now(by: waker) } ?? false
             if isDue, engine.timersComeFirst(in: mode, since: poll, prefersTimer) {
-                engine.modes[mode].timers.beginBatch(now: run.now(by: waker))
+                engine.beginBatch(in: mode, now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {
                     fail("Bug in UVRunLoop: a due timer is in no batch.")
                 }
@@ -142,7 +142,7 @@ extension UVRunLoop {
         case .port(let delivery): return serveAsEvent(delivery, &run)
         case .timers(let first):
             run.local.servedPort = false
-            // If all put their requests off to a later pass, none of them was the event.
+            // If all were perform requests that wait for a later pass, none was the event.
             return fireTimers(from: first, &run) ? PassOutcome() : serveReadyPort(&run)
         case .nothing: return PassOutcome()
         }

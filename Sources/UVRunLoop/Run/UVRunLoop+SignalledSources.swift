@@ -34,9 +34,9 @@ extension UVRunLoop {
         var next: Engine.FirstSignalled? = consume first
         while let taken = next.take() {
             if taken.source.takeSignal(clearedIn: self, taken.ticket),
-                callOut(taken.source, &run)
+                callOut(taken.source, &run), hadSomethingToDo(run)
             {
-                return hadSomethingToDo(run)
+                return true
             }
             next = contents.withEngine { $0.takeFirstSignalled(in: mode) }
         }
@@ -50,10 +50,12 @@ extension UVRunLoop {
         return wasHandled
     }
 
-    /// Whether the source that was just called counts as handled.
+    /// Whether the call of a source or timer that has just ended counts.
     @inline(__always)
-    private func hadSomethingToDo(_ run: borrowing Run) -> Bool {
-        !exchange(&run.local.hadNoRequest, with: false)
+    func hadSomethingToDo(_ run: borrowing Run) -> Bool {
+        guard run.local.hadNoRequest else { return true }
+        run.local.hadNoRequest = false
+        return false
     }
 
     /// Performs the sources that are signalled now; sources signalled meanwhile wait for the next

@@ -61,16 +61,16 @@ extension UVRunLoop {
 
     private func sleepDecision(_ run: inout Run) -> SleepDecision {
         armDescriptors(&run)
-        let contents = sleepView(for: run)
+        let view = sleepView(for: run)
         if wakeState.isWoken || endsAfterThisPass(run) { return .somethingToDo }
-        guard contents.version == run.view.version, !contents.hasUnwatched else { return .changed }
-        if contents.hasWork || holdsWork(for: run) || !run.holdsItems { return .somethingToDo }
-        let end = min(contents.soonest ?? .max, run.terms.limit ?? .max)
+        guard view.version == run.view.version, !view.hasUnwatched else { return .changed }
+        if view.hasWork || holdsWork(for: run) || !run.holdsItems { return .somethingToDo }
+        let end = min(view.soonest ?? .max, run.terms.limit ?? .max)
         guard end < .max else { return .sleep(Sleep(moment: nil, now: 0, end: end)) }
         let now = run.now(by: waker)
         if end <= now { return .somethingToDo }
         let moment = Moment.earlier(
-            contents.deadline.map(Moment.init),
+            view.deadline.map(Moment.init),
             run.terms.limit.map { Moment(limit: $0, now: now) }
         )
         return .sleep(Sleep(moment: moment, now: now, end: end))

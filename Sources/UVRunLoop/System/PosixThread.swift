@@ -60,7 +60,7 @@ package struct PosixThread: Sendable {
     ///   - stackSize: The size in bytes; `nil` for the system's default.
     ///   - work: The work.
     ///   - fallback: Gets the work if there is no thread; by default the calling thread does it.
-    static func detach(
+    static func startDetached(
         _ name: String,
         stackSize: Int? = nil,
         _ work: @escaping @Sendable () -> Void,

@@ -36,7 +36,7 @@ extension UVRunLoop {
             let finisher = SlotFinisher(slot, use)
             self.loop = loop
             self.slot = slot
-            let call = DescriptorCall { [unowned loop] source, events in
+            let call = DescriptorCall { @Sendable [unowned loop] source, events in
                 // The kernel has refused the descriptor, and the consumer may read it once more.
                 if !source.isValid { finisher.leaveUse() }
                 finisher.slot.deliver(events) {

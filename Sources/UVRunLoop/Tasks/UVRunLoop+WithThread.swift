@@ -39,7 +39,7 @@ extension UVRunLoop.Thread {
     package func end(isolation: isolated (any Actor)? = #isolation) async {
         stop()
         await WaitingTask<Void>.suspend(isolation: isolation) { task in
-            PosixThread.detach("thread-end", stackSize: PosixThread.smallestStack) {
+            PosixThread.startDetached("thread-end", stackSize: PosixThread.smallestStack) {
                 self.join()
                 task.resume(returning: ())
             }

@@ -69,9 +69,11 @@ extension UVRunLoop {
             calling(.block) { callOutToRequest(content.body) }
             if let waiter = content.waiter { performs.withLock { $0.didPerform(waiter) } }
         }
-        performs.withLock { if $0.count > 0 { $0.source?.signal() } }
         // Another thread may have cancelled the only one since the source's signal was taken.
         if !hadRequest { local.here.hadNoRequest = true }
+        // A loop that was ended performs no more; signalled again, the source would be taken again.
+        guard !isEndedAtOnce else { return }
+        performs.withLock { if $0.count > 0 { $0.source?.signal() } }
     }
 
     private func takeRequest(

@@ -51,7 +51,7 @@ import Testing
         let nothing = engine.takeNext(at: 5)
         #expect(nothing?.timer == nil)
         _ = engine.endCall(first, now: 50)
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         let dates = (first.date, second.date)
         #expect(dates == (51, 51))
         let deadline = engine.modes[0].timers.deadline
@@ -99,7 +99,7 @@ import Testing
         _ = engine.endCall(timers[2], now: 10)
         let rest = engine.takeNext(at: 10)
         #expect(rest?.timer == nil)
-        let held = engine.modes[0].timers.endBatch()
+        let held = engine.endBatch(in: 0)
         #expect(held?.count == 1)
     }
 
@@ -114,7 +114,7 @@ import Testing
         let none = engine.takeNext(at: 10)
         #expect(none?.timer == nil)
         _ = engine.endCall(first, now: 10)
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         let fired = engine.fire(now: 11)
         #expect(
             fired.map(\.timer).map(ObjectIdentifier.init) == [second].map(ObjectIdentifier.init)
@@ -133,7 +133,7 @@ import Testing
         let none = engine.takeNext(at: 10)
         #expect(none?.timer == nil)
         _ = engine.endCall(first, now: 10)
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
     }
 
     @Test func aTimerThatLeavesAndComesBackWithinABatchKeepsItsTurn() {
@@ -150,7 +150,7 @@ import Testing
         _ = engine.endCall(timers[1], now: 10)
         let rest = engine.takeNext(at: 10)
         #expect(rest?.timer == nil)
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
     }
 
     @Test func aTimerIsLeftAloneByAModeThatHasIt() {
@@ -166,7 +166,7 @@ import Testing
             if fired.count < 3 { engine.add(timers[3], to: .default) }
             _ = engine.endCall(firing.timer, now: 7)
         }
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
@@ -191,12 +191,12 @@ import Testing
             inner.map(ObjectIdentifier.init)
                 == [timers[2], timers[3], late].map(ObjectIdentifier.init)
         )
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         _ = engine.addTimer(at: 6)
         engine.modes[0].timers.renumberBatches()
         let none = engine.takeNext(at: 10)
         #expect(none?.timer == nil)
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
     }
 
     @Test func anEngineThatIsClosedHandsEachTimerOutOnce() {
@@ -225,7 +225,7 @@ import Testing
             if firing.timer === timers[0] { engine.setTolerance(50, of: timers[1]) }
             _ = engine.endCall(firing.timer, now: 10)
         }
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 
@@ -243,7 +243,7 @@ import Testing
             }
             _ = engine.endCall(firing.timer, now: 10)
         }
-        _ = engine.modes[0].timers.endBatch()
+        _ = engine.endBatch(in: 0)
         #expect(fired.map(ObjectIdentifier.init) == timers.map(ObjectIdentifier.init))
     }
 

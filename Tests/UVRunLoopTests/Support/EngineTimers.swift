@@ -32,7 +32,7 @@ extension Engine {
             fired.append(firing)
             _ = endCall(firing.timer, now: now)
         }
-        _ = modes[mode].timers.endBatch()
+        _ = endBatch(in: mode)
         return fired
     }
 

@@ -27,16 +27,16 @@ import Testing
             let source = try #require(loop.performs.withLock { $0.source })
             loop.add(source, forMode: .default)
             log.observe(loop, .beforeWaiting)
-            for isAlone in [true, false] {
+            for (isAlone, limit) in [(true, 1), (false, 1), (false, 0)] {
                 let companion = UVRunLoop.Source { _ in log.note("performed") }
                 loop.add(companion, forMode: .default)
-                if !isAlone { companion.signal() }
                 source.signal()
-                let result = loop.run(for: .milliseconds(1), returnAfterSourceHandled: true)
+                if !isAlone { companion.signal() }
+                let result = loop.run(for: .milliseconds(limit), returnAfterSourceHandled: true)
                 #expect(result == (isAlone ? .timedOut : .handledSource))
                 companion.invalidate()
             }
-            #expect(log.entries == ["beforeWaiting", "performed"])
+            #expect(log.entries == ["beforeWaiting", "performed", "performed"])
         }
     }
 

@@ -133,15 +133,10 @@ import Testing
 
     // MARK: Let go
 
-    @Test func aJoinedThreadLeavesNothingOfItsLoop() throws {
-        weak var loop: UVRunLoop?
-        do {
-            let thread = try UVRunLoop.Thread()
-            loop = thread.runLoop
-            thread.stop()
-            thread.join()
+    @Test func aJoinedThreadLeavesNothingOfItsLoop() async {
+        await #expect(processExitsWith: .success) {
+            precondition(loopOfAJoinedThread() == nil)
         }
-        #expect(loop == nil)
     }
 
     @Test func aThreadThatNobodyKeepsGoesOnUntilItIsStopped() throws {
@@ -237,6 +232,17 @@ private func startAndStop(joining: Bool) {
     guard let thread = try? UVRunLoop.Thread() else { preconditionFailure("No thread.") }
     thread.stop()
     if joining { thread.join() }
+}
+
+private func loopOfAJoinedThread() -> UVRunLoop? {
+    weak var loop: UVRunLoop?
+    do {
+        guard let thread = try? UVRunLoop.Thread() else { preconditionFailure("No thread.") }
+        loop = thread.runLoop
+        thread.stop()
+        thread.join()
+    }
+    return loop
 }
 
 private func useTheParentsThread() {
