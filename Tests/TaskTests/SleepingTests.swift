@@ -19,6 +19,16 @@ import Testing
         }
     }
 
+    @Test(arguments: DriverKind.allCases)
+    func theClockCountsNanoseconds(kind: DriverKind) throws {
+        try runTask(kind) { loop in
+            #expect(loop.clock.minimumResolution == .nanoseconds(1))
+            let date = loop.clock.now + loop.clock.minimumResolution
+            try await loop.clock.sleep(until: date)
+            #expect(loop.clock.now >= date)
+        }
+    }
+
     @Test func sleepEndsAtItsDateOnTheVirtualClock() throws {
         try runTask { loop in
             let start = loop.clock.now

@@ -2,7 +2,7 @@ import Glibc
 
 /// A system call that the kernel can be made to refuse.
 package struct SystemCall: Sendable {
-    fileprivate let number: Int
+    let number: Int
 
     private init(x86: Int, arm: Int) {
         #if arch(x86_64)
@@ -18,6 +18,7 @@ package struct SystemCall: Sendable {
     package static let listen = SystemCall(x86: 50, arm: 201)
     package static let read = SystemCall(x86: 0, arm: 63)
     package static let sendmsg = SystemCall(x86: 46, arm: 211)
+    package static let sendmmsg = SystemCall(x86: 307, arm: 269)
     package static let sendto = SystemCall(x86: 44, arm: 206)
     package static let setTimer = SystemCall(x86: 286, arm: 86)
 }

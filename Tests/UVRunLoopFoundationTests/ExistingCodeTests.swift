@@ -59,7 +59,7 @@ private typealias Port = UVRunLoop.Port
         }
     }
 
-    @Test func loopsAndTimersAreEqualWhenTheyAreTheSame() {
+    @Test func loopsTimersAndPortsAreEqualWhenTheyAreTheSame() {
         withLoop { loop in
             let timer = Timer(timeInterval: 1, repeats: false) { _ in }
             let other = Timer(timeInterval: 1, repeats: false) { _ in }
@@ -67,7 +67,9 @@ private typealias Port = UVRunLoop.Port
             #expect(timer == timer && timer != other)
             #expect(Set([timer, other, timer]).count == 2)
             #expect([loop: 1][RunLoop.current] == 1)
-            #expect([Port(): 1].count == 1)
+            let (port, stranger) = (Port(), Port())
+            #expect(port == port && port != stranger)
+            #expect(Set([port, stranger, port]).count == 2)
         }
     }
 

@@ -28,6 +28,7 @@ import Testing
 
     @Test(arguments: [
         SocketAddress.ipv4Loopback(port: 65535), .ipv4Wildcard(port: 0), .ipv6Loopback(port: 1),
+        .ipv6Wildcard(port: 2),
         .ipv6(UVRunLoop.IPv6Host(high: 0x0102_0304_0506_0708, low: 9, scope: 3), port: 443),
         .unix("/tmp/a path"),
     ])

@@ -189,6 +189,23 @@ import Testing
         }
     }
 
+    @Test func aListenerThatTheKernelDoesNotWatchTellsItsError() async {
+        await #expect(processExitsWith: .success) {
+            try onAnotherThread {
+                let loop = UVRunLoop.current
+                let log = EventLog()
+                let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { port, event in
+                    guard case .failed(let error) = event else { return log.note(event) }
+                    log.note("\(error.underlying == UVError(rawValue: -ENOSPC)) \(port.isValid)")
+                }
+                loop.add(listener, forMode: .default)
+                refuseWatching(listener.link.descriptor)
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                precondition(log.entries == ["true false"], "\(log.entries)")
+            }
+        }
+    }
+
     @Test func whateverHappensToATCPConnectionHasItsOutcome() throws {
         for (state, cells) in Self.tcp {
             for (action, expected) in cells {

@@ -138,6 +138,27 @@ import Testing
         #expect(refusal(at: .unix("")) == .invalidAddress)
     }
 
+    @Test(arguments: [
+        (SocketAddress.ipv4Wildcard(port: 0), "0.0.0.0", SocketAddress.ipv4Loopback(port:)),
+        (.ipv6Wildcard(port: 0), "[::]", SocketAddress.ipv6Loopback(port:)),
+    ])
+    func aListenerAtAllAddressesIsReachedAtTheLoopbackAddress(
+        address: SocketAddress,
+        text: String,
+        loopback: @Sendable (UInt16) -> SocketAddress
+    ) throws {
+        try withLoop { loop in
+            let server = try Server(loop, at: address)
+            let port = try #require(server.address.port)
+            #expect("\(server.address)" == "\(text):\(port)")
+            let peer = try Peer(connectingTo: loopback(port))
+            peer.write("hello")
+            loop.run(untilTrue: { server.log.count > 0 })
+            #expect(server.log.entries == ["received hello"])
+            server.close()
+        }
+    }
+
     @Test func aLoopPrintsListenersByTheirKind() throws {
         try withLoop { loop in
             let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0)) { _, _ in }

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    @Test func theMarksOfASendQueueAreThoseThatWereSet() throws {
+        try withConnection { _, _ in
+        } _: { _, port, _ in
+            #expect((port.lowMark, port.highMark) == (32 << 10, 64 << 10))
+            #expect(port.maximumQueuedBytes == 64 << 20)
+            (port.lowMark, port.highMark) = (-1, 7)
+            port.maximumQueuedBytes = 8 << 20
+            #expect((port.lowMark, port.highMark) == (0, 7))
+            #expect(port.maximumQueuedBytes == 8 << 20)
+        }
+    }
+
     @Test func eachPassServesOneRead() throws {
         let log = EventLog()
         try withConnection { _, event in

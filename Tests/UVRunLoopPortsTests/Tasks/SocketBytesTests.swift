@@ -32,6 +32,21 @@ import Testing
         #expect(echoed == sample)
     }
 
+    @Test func theEndOfTheSequenceIsThatOfThePort() async throws {
+        try await UVRunLoop.withThread { loop in
+            let pair = try await SocketPair(loop)
+            let bytes = pair.server.bytes
+            pair.client.send([1])
+            var iterator = bytes.makeAsyncIterator()
+            #expect(try await iterator.next() == [1])
+            bytes.invalidate()
+            #expect(!pair.server.isValid)
+            #expect(try await iterator.next() == nil)
+            #expect(try await pair.client.nextBytes() == nil)
+            pair.close()
+        }
+    }
+
     @Test func bytesThatNobodyTakesStayInTheKernel() async throws {
         let sample = sampleBytes(32 << 20)
         let received = try await UVRunLoop.withThread { loop in

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -21,6 +22,11 @@ import Testing
             listener.invalidate()
             #expect(try await connections.next() == nil)
         }
+    }
+
+    /// Not in a forked process, which has no threads for tasks.
+    @Test func aListenerThatTheKernelDoesNotWatchThrowsItsError() async {
+        await #expect(processExitsWith: .success) { try refuseToWatchAListener() }
     }
 
     @Test func oneConnectionIsAcceptedThatNobodyTakes() async throws {
@@ -206,4 +212,26 @@ private func openCount(of listener: SocketPort) -> Int? {
 private func waitCount(of port: SocketPort) -> Int {
     guard case .stream(let receiver) = port.role else { return 0 }
     return receiver.state.withLock { $0.tasks.first?.waits.count ?? 0 }
+}
+
+private func refuseToWatchAListener() throws {
+    try withLoop { loop in
+        let log = EventLog()
+        let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0))
+        let connections = listener.connections
+        loop.add(listener, forMode: .default)
+        loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+        refuseWatching(listener.link.descriptor)
+        Task {
+            do {
+                for try await _ in connections { log.note("accepted") }
+            } catch let error as UVRunLoop.SocketError {
+                log.note("\(error.underlying == UVError(rawValue: -ENOSPC)) \(listener.isValid)")
+            }
+            for try await _ in connections { log.note("accepted") }
+            loop.perform { loop.stop() }
+        }
+        precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+        precondition(log.entries == ["true false"], "\(log.entries)")
+    }
 }

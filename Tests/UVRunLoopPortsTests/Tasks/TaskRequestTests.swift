@@ -116,6 +116,22 @@ private let longLimit = Duration.seconds(900)
         withExtendedLifetime(peer) {}
     }
 
+    @Test(.enabled(if: hasMemory(for: 1 << 32), "The machine refuses 4 GiB that nobody touches."))
+    func aMessageThatIsLongerThanAFrameIsNotSent() async throws {
+        let (_, peer, remote) = try Place().connected()
+        // Memory that nobody touches.
+        let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 32) { $1 = 1 << 32 }
+        await #expect(throws: MessagePortError.messageTooLarge) {
+            try await remote.request(data: bytes)
+        }
+        await #expect(throws: MessagePortError.messageTooLarge) {
+            try await remote.send(data: bytes)
+        }
+        #expect(remote.isValid)
+        try await remote.send(id: 7, data: [7])
+        #expect(peer.readFrame() == .message(7, [7]))
+    }
+
     /// A request, or a message without a reply, of which a part waits in its queue.
     private func request(
         _ data: [UInt8],

@@ -289,6 +289,19 @@ import Testing
         let events = try Trace(path: path, isComplete: false).events(ofThread: "traced")
         #expect(events.named("poll").count == 3)
     }
+
+    @Test func aProgramThatCannotBeRecordedRunsAndSaysSo() async {
+        let path = "/no such folder/trace"
+        let result = await #expect(
+            processExitsWith: .exitCode(3),
+            observing: [\.standardErrorContent]
+        ) {
+            setenv("UVRUNLOOP_TRACE", "/no such folder/trace", 1)
+            runThreeTimes()
+            exit(3)
+        }
+        #expect(says("UVRUNLOOP_TRACE: \(path) cannot be written: ", result?.standardErrorContent))
+    }
 }
 
 /// Records what a body does with the loop of a new thread, and returns the events of that thread.

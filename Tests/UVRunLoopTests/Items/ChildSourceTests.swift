@@ -53,6 +53,18 @@ import Testing
     @Test func theEndOfItsLoopsThreadLeavesTheChildAlone() async {
         await #expect(processExitsWith: .success) { withAllSignals { endTheThread() } }
     }
+
+    @Test func aSourceThatAnotherThreadMakesAndAddsTellsTheLoopsThread() async {
+        await #expect(processExitsWith: .success) { withAllSignals { watchFromElsewhere() } }
+    }
+
+    @Test func aSourceThatAnotherThreadInvalidatesTellsNothing() async {
+        await #expect(processExitsWith: .success) { withAllSignals { invalidateElsewhere() } }
+    }
+
+    @Test func aSourcePrintsItsLabelAndItsChild() async {
+        await #expect(processExitsWith: .success) { withAllSignals { printASource() } }
+    }
 }
 
 typealias ExitStatus = UVRunLoop.ChildSource.ExitStatus
@@ -242,4 +254,67 @@ private func endTheThread() {
     }
     precondition(place.withLock { $0?.isValid } == false)
     precondition(awaitEnd(of: child) == 4)
+}
+
+private func watchFromElsewhere() {
+    let loop = UVRunLoop.current
+    let log = EventLog()
+    let child = startChild(6, waits: true)
+    let keeper = UVRunLoop.Source { _ in }
+    loop.add(keeper, forMode: .default)
+    let thread = startThread {
+        awaitSleep(of: loop)
+        let source = try? UVRunLoop.ChildSource(
+            child,
+            order: 3,
+            sendableHandler: { source, status in
+                log.note("\(status) \(source.process == child) \(loop.isOnOwnThread)")
+                loop.stop()
+            }
+        )
+        guard let source else { preconditionFailure("The child can be waited for.") }
+        precondition(source.link.order == 3)
+        kill(child, SIGTERM)
+        loop.add(source, forMode: .default)
+    }
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+    thread.join()
+    let status = ExitStatus.signaled(signal: SIGTERM, coreDumped: false)
+    precondition(log.entries == ["\(status) true true"], "\(log.entries)")
+    precondition(waitpid(child, nil, 0) == -1 && errno == ECHILD)
+    keeper.invalidate()
+    precondition(loop.run(mode: .default, for: .zero) == .finished)
+}
+
+private func invalidateElsewhere() {
+    let loop = UVRunLoop.current
+    let child = startChild(5)
+    onAnotherThread {
+        let source = try? UVRunLoop.ChildSource(
+            child,
+            sendableHandler: { _, _ in preconditionFailure("It was invalidated.") }
+        )
+        guard let source else { preconditionFailure("The child can be waited for.") }
+        loop.add(source, forMode: .default)
+        source.invalidate()
+        precondition(!source.isValid)
+    }
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+    precondition(awaitEnd(of: child) == 5)
+}
+
+private func printASource() {
+    let loop = UVRunLoop.current
+    let child = startChild(waits: true)
+    let source = watch(child, loop) { _, _ in }
+    source.label = "compiler"
+    let (line, lines) = ("\(source)", loop.debugDescription)
+    source.invalidate()
+    let lastLine = "\(source)"
+    kill(child, SIGKILL)
+    precondition(awaitEnd(of: child) == -SIGKILL)
+    precondition(line.hasPrefix("ChildSource \"compiler\": "), line)
+    precondition(line.hasSuffix(", process \(child)"), line)
+    precondition(lines.contains(", process \(child)"), lines)
+    precondition(lastLine.hasPrefix("ChildSource \"compiler\": invalid"), lastLine)
 }

@@ -19,6 +19,25 @@ import Testing
         }
     }
 
+    @Test(arguments: DriverKind.allCases)
+    func aRequestPrintsWhetherItWaits(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let requests = SharedBox<[UVRunLoop.PerformRequest]>([])
+            for _ in 0..<2 {
+                let request = loop.requestPerform {
+                    for request in requests.value { log.note("\(request)") }
+                }
+                requests.value.append(request)
+            }
+            let (pending, over) = ("PerformRequest: pending", "PerformRequest: not pending")
+            #expect(requests.value.map { "\($0)" } == [pending, pending])
+            requests.value[1].cancel()
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == [over, over])
+            requests.value = []
+        }
+    }
+
     /// As if another thread had cancelled it when the loop had just taken the source's signal.
     @Test(arguments: DriverKind.allCases)
     func aSourceOfRequestsWithNoneToPerformIsNoHandledSource(kind: DriverKind) throws {
