@@ -57,10 +57,7 @@ import Testing
             let port = UVRunLoop.TypedPort<Int>()
             loop.add(port)
             let messages = port.messages
-            let wait = Task(executorPreference: loop.taskExecutor) {
-                await first(of: messages) == nil
-            }
-            try await loop.sleep(for: .seconds(1))
+            let wait = try await waitForTheEnd(of: messages, on: loop)
             messages.invalidate()
             #expect(await wait.value)
             #expect(!port.isValid && !port.send(1))
@@ -85,10 +82,7 @@ import Testing
             let port = UVRunLoop.TypedPort<Int>()
             loop.add(port)
             let messages = port.messages
-            let wait = Task(executorPreference: loop.taskExecutor) {
-                await first(of: messages) == nil
-            }
-            try await loop.sleep(for: .seconds(1))
+            let wait = try await waitForTheEnd(of: messages, on: loop)
             wait.cancel()
             #expect(await wait.value)
             #expect(port.send(1))
@@ -100,4 +94,14 @@ import Testing
             #expect(await first(of: messages) == 1)
         }
     }
+}
+
+/// A task that waits for a message, and tells whether there was none.
+private func waitForTheEnd(
+    of messages: UVRunLoop.TypedPort<Int>.Messages,
+    on loop: UVRunLoop
+) async throws -> Task<Bool, Never> {
+    let wait = Task(executorPreference: loop.taskExecutor) { await first(of: messages) == nil }
+    try await loop.sleep(for: .seconds(1))
+    return wait
 }

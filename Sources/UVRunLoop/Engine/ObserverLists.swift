@@ -3,8 +3,7 @@
 /// A run copies the lists of its mode, so a copy is one reference, and none in most modes, which
 /// have no observers.
 struct ObserverLists<Observer: ObserverReference> {
-    /// The observers of the mode, and their lists; never changed once made, so that a copy is one
-    /// reference.
+    /// The observers of the mode, and their lists; never changed once made.
     private final class Snapshot {
         /// In the order of calls.
         let members: [Observer]

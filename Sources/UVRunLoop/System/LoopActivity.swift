@@ -30,7 +30,7 @@ final class LoopActivity: Sendable {
         let code: UInt8
         fileprivate let item: UInt
 
-        /// What is no handler.
+        /// An activity, of an item or of none.
         init(_ code: UInt8, item: UInt = 0) { (self.code, self.item) = (code, item) }
     }
 

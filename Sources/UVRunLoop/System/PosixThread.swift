@@ -53,7 +53,7 @@ package struct PosixThread: Sendable {
     /// Lets the system free the thread when it ends.
     func detach() { pthread_detach(handle) }
 
-    /// Has a thread of its own do something; if none can be started, something else has it done.
+    /// Has a new thread do something; if none can be started, a fallback has it done.
     ///
     /// - Parameters:
     ///   - name: The thread's name for debuggers.
