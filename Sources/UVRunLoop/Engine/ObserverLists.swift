@@ -14,7 +14,9 @@ struct ObserverLists<Observer: ObserverReference> {
 
         init(_ members: [Observer]) {
             var (observers, bounds) = ([Observer](), [0])
-            observers.reserveCapacity(members.count * listCount)
+            observers.reserveCapacity(
+                members.reduce(0) { $0 + $1.activities.listed.rawValue.nonzeroBitCount }
+            )
             bounds.reserveCapacity(listCount + 1)
             for list in 0..<listCount {
                 let activity = UVRunLoop.Activities(rawValue: 1 << list)
@@ -62,7 +64,7 @@ struct ObserverLists<Observer: ObserverReference> {
     }
 
     private mutating func set(_ members: [Observer]) {
-        observed = members.reduce([]) { $0.union($1.activities.intersection(.listed)) }
+        observed = members.reduce([]) { $0.union($1.activities.listed) }
         snapshot = observed.isEmpty ? nil : Snapshot(members)
     }
 }
@@ -71,5 +73,6 @@ struct ObserverLists<Observer: ObserverReference> {
 private let listCount = 8
 
 extension UVRunLoop.Activities {
-    fileprivate static let listed = UVRunLoop.Activities(rawValue: 1 << listCount - 1)
+    /// Those that have a list.
+    fileprivate var listed: Self { intersection(Self(rawValue: 1 << listCount - 1)) }
 }
