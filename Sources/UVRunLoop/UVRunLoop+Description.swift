@@ -66,7 +66,7 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     }
 
     private var workLines: [String] {
-        let requests = performs.withLock { $0.count }
+        let requests = performQueue.withLock { $0.count }
         let blocks = local.ifHere.map { mayHoldBlocks($0) } == true
         return (requests > 0 ? ["  perform requests: \(requests)"] : [])
             + (blocks ? ["  blocks are queued"] : [])

@@ -130,8 +130,8 @@ private final class Termination: Sendable {
         let sources = sources.withLock { exchange(&$0, with: []) }
         // The signals have their previous effects from here on.
         let arrivals = sources.map { source in
-            let (untold, latest) = source.invalidateCounting()
-            let count = source.signal == signal ? untold + count : untold
+            let (undelivered, latest) = source.invalidateCounting()
+            let count = source.signal == signal ? undelivered + count : undelivered
             return Arrivals(signal: source.signal, count: count, latest: latest)
         }
         Self.raiseAllButFirst(arrivals.filter { $0.count > 0 })

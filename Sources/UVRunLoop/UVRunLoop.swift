@@ -16,7 +16,7 @@ public final class UVRunLoop: Sendable {
     /// The modes, their items, the queued blocks and jobs.
     let contents: LoopContents
     /// Queued perform requests.
-    let performs = Guarded(PerformQueue())
+    let performQueue = Guarded(PerformQueue())
     /// Whether the loop runs, and whether its innermost run was stopped.
     let runState = RunState()
     /// Ends its sleep.

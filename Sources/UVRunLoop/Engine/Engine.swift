@@ -89,7 +89,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         /// Whether the kernel must watch more first.
         var hasUnwatched = false
         var soonest: Int64?
-        var deadline: Deadline?
+        var wakeWindow: WakeWindow?
     }
 
     /// - Parameters:
@@ -104,7 +104,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
                 || (summary.mayHoldReady && hasReadyPort(in: mode, since: poll)),
             hasUnwatched: summary.mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
             soonest: hasTimers ? soonestQueued(in: mode) : nil,
-            deadline: hasTimers ? modes[mode].timers.deadline : nil
+            wakeWindow: hasTimers ? modes[mode].timers.wakeWindow : nil
         )
     }
 

@@ -19,13 +19,13 @@ package struct Moment: Equatable, Sendable {
     ///
     /// As late as the window allows, so that one wake-up serves as many timers as possible. If the
     /// window is too short for a coarse timer, the moment is its middle.
-    init(_ deadline: Deadline) {
-        let width = deadline.latest.subtractingReportingOverflow(deadline.earliest)
+    init(_ window: WakeWindow) {
+        let width = window.latest.subtractingReportingOverflow(window.earliest)
         let isWide = width.overflow || width.partialValue >= Self.slack
         self.init(
             date: isWide
-                ? deadline.latest - Self.slack
-                : deadline.earliest + width.partialValue / 2,
+                ? window.latest - Self.slack
+                : window.earliest + width.partialValue / 2,
             isCoarse: isWide
         )
     }

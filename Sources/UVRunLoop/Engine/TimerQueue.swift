@@ -65,17 +65,17 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         }
     }
 
-    /// The deadline of a sleep: the end of the first window.
-    var deadline: Deadline? {
+    /// When a sleep ends: in the first window to close, or at a date without one.
+    var wakeWindow: WakeWindow? {
         @inline(__always)
         get {
             let date = min(strict.soonest, latecomers.soonest)
             if let window = windows.first, window.rank < date {
                 // The window opens at the date.
-                return Deadline(earliest: queued(window.slot)?.rank ?? .min, latest: window.rank)
+                return WakeWindow(earliest: queued(window.slot)?.rank ?? .min, latest: window.rank)
             }
             let hasDate = !strict.isEmpty || !latecomers.isEmpty
-            return hasDate ? Deadline(earliest: date, latest: date) : nil
+            return hasDate ? WakeWindow(earliest: date, latest: date) : nil
         }
     }
 
@@ -264,7 +264,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 }
 
 /// The interval in which a sleep is to end, in nanoseconds of the loop's clock.
-struct Deadline: Equatable {
+struct WakeWindow: Equatable {
     var earliest: Int64
     var latest: Int64
 }

@@ -31,11 +31,11 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// If a task begins to wait meanwhile, this call adds the source again.
     ///
     /// > Threading: The loop's own thread.
-    func deliver(_ element: Element, leave: () -> Void, return comeBack: () -> Void) {
+    func deliver(_ element: Element, leave: () -> Void, rejoin: () -> Void) {
         guard !deliver(element) else { return }
         guard state.withLock({ $0.leaveIfUnattended() }) else { return }
         leave()
-        if state.withLock({ $0.hasLeft() }) { comeBack() }
+        if state.withLock({ $0.hasLeft() }) { rejoin() }
     }
 
     /// Whether the sequence has ended, apart from an element that is kept.
@@ -66,13 +66,13 @@ final class EventSlot<Element: Sendable>: Sendable {
     }
 
     /// Gives a task what is there, or has it wait.
-    func begin(_ task: TaskIntake<Element, Never>.Waiter, return comeBack: () -> Void) {
+    func begin(_ task: TaskIntake<Element, Never>.Waiter, rejoin: () -> Void) {
         let (resumption, isMissed) = state.withLock { state in
             let resumption = state.intake.begin(task)
-            return (resumption, resumption == nil && state.comeBack())
+            return (resumption, resumption == nil && state.rejoinIfOut())
         }
         resumption?.perform()
-        if isMissed { comeBack() }
+        if isMissed { rejoin() }
     }
 
     /// Ends a wait whose task was cancelled.
@@ -94,7 +94,7 @@ private struct SlotState<Element: Sendable> {
     private var presence = Presence.inMode
 
     /// A task waits; returns whether the source has to be added again.
-    mutating func comeBack() -> Bool {
+    mutating func rejoinIfOut() -> Bool {
         guard case .out = presence else { return false }
         presence = .inMode
         return true

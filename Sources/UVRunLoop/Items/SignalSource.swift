@@ -114,10 +114,10 @@ extension UVRunLoop {
 
         /// Invalidates the source; returns how many arrivals were not delivered, and the
         /// place of the latest arrival among those of all signals.
-        func invalidateCounting() -> (untold: Int, latest: UInt64) {
+        func invalidateCounting() -> (undelivered: Int, latest: UInt64) {
             guard isValid, let receiver = link.receiver as? SignalReceiver else { return (0, 0) }
             invalidate()
-            return (receiver.untoldCount, receiver.latestArrival)
+            return (receiver.undeliveredCount, receiver.latestArrival)
         }
     }
 }
@@ -137,7 +137,7 @@ private final class SignalReceiver: PortReceiver {
     }
 
     var fact: String? { "signal \(signal)" }
-    var untoldCount: Int { listener.untoldCount }
+    var undeliveredCount: Int { listener.undeliveredCount }
     var latestArrival: UInt64 { listener.latestArrival }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {

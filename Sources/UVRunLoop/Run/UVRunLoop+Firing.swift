@@ -10,7 +10,7 @@ extension UVRunLoop {
         var hasFired = false
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
-            userCodeDidReturn(&run)
+            userCodeMayHaveRun(&run)
             if hadSomethingToDo(run) { hasFired = true }
             next = endFire(firing, &run)
         }
@@ -34,11 +34,11 @@ extension UVRunLoop {
         }
         if let end {
             end.complete(firing.timer)
-            userCodeDidReturn(&run)
+            userCodeMayHaveRun(&run)
             following = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
         }
         // So may the release of timers.
-        if displaced != nil { userCodeDidReturn(&run) }
+        if displaced != nil { userCodeMayHaveRun(&run) }
         return following
     }
 

@@ -28,7 +28,7 @@ extension UVRunLoop {
         }
         local.runningJob = nil
         if LoopTracing.isOn, count > 0 { trace(.performedJobs(count)) }
-        userCodeDidReturn(&run)
+        userCodeMayHaveRun(&run)
     }
 
     @inline(__always)

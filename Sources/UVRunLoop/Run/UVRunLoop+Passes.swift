@@ -83,7 +83,7 @@ extension UVRunLoop {
             if run.delivery == nil { notify(.afterWaiting, &run) }
         }
 
-        let outcome = mayHaveEvent(&run) ? process(pendingEvent(&run), &run) : PassOutcome()
+        let outcome = mayHaveEvent(&run) ? handle(pendingEvent(&run), &run) : PassOutcome()
         // Runs nested in a handler have stored their own value.
         run.local.servedPort = outcome.servedPort
         performBlocks(&run)
@@ -97,7 +97,7 @@ extension UVRunLoop {
         run.local.passCount = run.local.passCount &+ 1
         run.local.pass = run.local.passCount
         if LoopTracing.isOn { tracedPassBegins() }
-        if home.performReleases() { userCodeDidReturn(&run) }
+        if home.performReleases() { userCodeMayHaveRun(&run) }
         if wakeState.clearWoken() { run.clearedWakeUp = true }
     }
 
@@ -137,7 +137,7 @@ extension UVRunLoop {
     /// Handles the event of step 9.
     ///
     /// While its handlers run, passes of nested runs go by what was served here.
-    private func process(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
+    private func handle(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
         switch consume event {
         case .port(let delivery): return serveAsEvent(delivery, &run)
         case .timers(let first):

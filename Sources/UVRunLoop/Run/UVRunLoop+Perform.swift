@@ -131,7 +131,7 @@ extension UVRunLoop {
         } else {
             batch = call(batch)
         }
-        userCodeDidReturn(&run)
+        userCodeMayHaveRun(&run)
         batch.removeAll()
         swap(&local.blocks.spareBatch, &batch)
     }

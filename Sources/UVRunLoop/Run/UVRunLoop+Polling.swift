@@ -49,7 +49,7 @@ extension UVRunLoop {
         checkProcess()
         armDescriptors(&run)
         run.local.withDriver { $0.poll() }
-        userCodeDidReturn(&run)
+        userCodeMayHaveRun(&run)
         recordReadyPorts(&run)
     }
 

@@ -15,7 +15,7 @@ extension UVRunLoop {
         // The view may have kept the last reference to an observer that was removed. Releasing it
         // may run user code, for which the lock must be free.
         withExtendedLifetime(outdated) {}
-        if !outdated.observed.isEmpty { userCodeDidReturn(&run) }
+        if !outdated.observed.isEmpty { userCodeMayHaveRun(&run) }
     }
 
     /// Called when user code has returned, or the kernel, where libuv may have called user code: the
@@ -26,7 +26,7 @@ extension UVRunLoop {
     /// (between blocks and messages, and after the release of captures), the end of the parent's
     /// runs in the child leads to one; see ``endRunsInForkedChildren()``.
     @inline(__always)
-    func userCodeDidReturn(_ run: inout Run) {
+    func userCodeMayHaveRun(_ run: inout Run) {
         checkProcess()
         run.discardClockReading()
     }

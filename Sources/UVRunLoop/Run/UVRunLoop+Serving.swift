@@ -9,7 +9,7 @@ extension UVRunLoop {
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
         if isFinal { Self.takeOut(delivery.port.link) }
         let result = LoopTracing.isOn ? callTraced(delivery, &run) : call(delivery, &run)
-        userCodeDidReturn(&run)
+        userCodeMayHaveRun(&run)
         if isFinal { delivery.port.link.receiver.releaseHandler() }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isStillInLoop = contents.withEngine { $0.endCall(of: ticket, hasMore: hasMore) }

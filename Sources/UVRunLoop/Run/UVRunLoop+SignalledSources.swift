@@ -46,7 +46,7 @@ extension UVRunLoop {
     @inline(__always)
     private func callOut(_ source: Source, _ run: inout Run) -> Bool {
         let wasHandled = LoopTracing.isOn ? callTraced(source) : source.callOut()
-        userCodeDidReturn(&run)
+        userCodeMayHaveRun(&run)
         return wasHandled
     }
 

@@ -13,7 +13,7 @@ extension UVRunLoop {
         var polledPortCount = UInt64.max
         while true {
             wakeState.clearChanged()
-            if home.performReleases() { userCodeDidReturn(&run) }
+            if home.performReleases() { userCodeMayHaveRun(&run) }
             registerMainQueue()
             switch sleepDecision(&run) {
             case .changed: continue
@@ -24,7 +24,7 @@ extension UVRunLoop {
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { trace(.slept(from: began, until: monotonicNow())) }
-                userCodeDidReturn(&run)
+                userCodeMayHaveRun(&run)
                 if recordReadyPorts(&run) { return }
                 if wakeState.isWoken {
                     if run.watchedPortCount != waker.addedPortCount { pollKernel(&run) }
@@ -70,7 +70,7 @@ extension UVRunLoop {
         let now = run.now(by: waker)
         if end <= now { return .somethingToDo }
         let moment = Moment.earlier(
-            view.deadline.map(Moment.init),
+            view.wakeWindow.map(Moment.init),
             run.terms.limit.map { Moment(limit: $0, now: now) }
         )
         return .sleep(Sleep(moment: moment, now: now, end: end))

@@ -89,7 +89,7 @@ extension UVRunLoop {
     @inline(never)
     func tracedPassBegins() {
         traced.activity.begin(TracedLoop.passing, nil)
-        trace(.passBegan(at: monotonicNow(), requests: performs.withLock { $0.count }))
+        trace(.passBegan(at: monotonicNow(), requests: performQueue.withLock { $0.count }))
     }
 
     @inline(never)

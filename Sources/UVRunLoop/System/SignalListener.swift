@@ -51,7 +51,7 @@ final class SignalListener: Sendable {
 
     /// The number of arrivals since the last call of ``take()``, also after ``end()``; without
     /// pending ones.
-    var untoldCount: Int { state.withLock { Int(clamping: watch.count &- $0.known) } }
+    var undeliveredCount: Int { state.withLock { Int(clamping: watch.count &- $0.known) } }
 
     /// The place of the signal's latest arrival among those of all signals.
     var latestArrival: UInt64 { watch.latestArrival }

@@ -4,25 +4,25 @@ extension EventSlot {
     /// - Parameters:
     ///   - loop: The loop of the source, on whose thread a task resumes that waits there.
     ///   - isolation: The caller's actor.
-    ///   - comeBack: Adds the source to its mode again.
+    ///   - rejoin: Adds the source to its mode again.
     /// - Returns: The element; `nil` if the sequence has ended or the task was cancelled.
     func next(
         on loop: UVRunLoop?,
         isolation: isolated (any Actor)?,
-        return comeBack: () -> Void
+        rejoin: () -> Void
     ) async -> Element? {
         if let outcome = take() { return outcome.get() }
-        return await wait(on: loop, isolation: isolation, return: comeBack)
+        return await wait(on: loop, isolation: isolation, rejoin: rejoin)
     }
 
-    /// Waits for the next element, with nothing there before; as ``next(on:isolation:return:)``.
+    /// Waits for the next element, with nothing there before; as ``next(on:isolation:rejoin:)``.
     func wait(
         on loop: UVRunLoop?,
         isolation: isolated (any Actor)?,
-        return comeBack: () -> Void
+        rejoin: () -> Void
     ) async -> Element? {
         let outcome = await UVRunLoop.suspend(on: loop, isolation: isolation) { task in
-            begin(task, return: comeBack)
+            begin(task, rejoin: rejoin)
         } onCancel: {
             cancel($0)
         }

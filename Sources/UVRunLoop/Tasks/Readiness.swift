@@ -41,7 +41,7 @@ extension UVRunLoop {
                 if !source.isValid { finisher.leaveUse() }
                 finisher.slot.deliver(events) {
                     loop.remove(source, forMode: .common)
-                } return: {
+                } rejoin: {
                     loop.addUntilEnd(source)
                 }
                 // A hang-up disables the source, and lasts: it is delivered whenever the consumer

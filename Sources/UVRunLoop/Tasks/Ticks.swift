@@ -29,7 +29,7 @@ extension UVRunLoop {
                 if loop.hasEnded { return slot.finish() }
                 slot.deliver(timer.missedFires + 1) {
                     loop.remove(timer, forMode: .common)
-                } return: {
+                } rejoin: {
                     loop.add(timer, ofTicks: slot)
                 }
             }

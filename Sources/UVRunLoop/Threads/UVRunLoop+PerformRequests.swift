@@ -192,7 +192,7 @@ extension UVRunLoop {
     ) -> [(ticket: Ticket, key: (any Hashable & Sendable)?)] {
         checkProcess()
         let identity = ObjectIdentifier(target)
-        return performs.withLock { $0.requests(of: identity, keyHash: keyHash) }
+        return performQueue.withLock { $0.requests(of: identity, keyHash: keyHash) }
     }
 
     // MARK: Modes

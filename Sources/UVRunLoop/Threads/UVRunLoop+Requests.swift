@@ -8,7 +8,7 @@ extension UVRunLoop {
     /// Queues a request; returns `nil` if the loop has ended.
     func enqueue(_ content: PerformQueue.Content) -> Ticket? {
         checkProcess()
-        let (ticket, hasJoined) = performs.withLock { queue -> (Ticket?, Bool) in
+        let (ticket, hasJoined) = performQueue.withLock { queue -> (Ticket?, Bool) in
             guard !queue.isClosed else { return (nil, false) }
             let (ticket, joined) = queue.insert(content)
             if !joined.isEmpty { join(joined, &queue) }
@@ -58,7 +58,7 @@ extension UVRunLoop {
     private func performRequests() {
         guard let index = local.here.modeIndex else { return }
         let (mode, isCommon) = withEngine { ($0.modes[index].mode, $0.modes[index].isCommon) }
-        let limit = performs.withLock { $0.serial }
+        let limit = performQueue.withLock { $0.serial }
         var hadRequest = false
         // One by one, so that a request may cancel later ones, and a run nested in it may perform
         // them.
@@ -67,13 +67,13 @@ extension UVRunLoop {
         {
             hadRequest = true
             calling(.block) { callOutToRequest(content.body) }
-            if let waiter = content.waiter { performs.withLock { $0.didPerform(waiter) } }
+            if let waiter = content.waiter { performQueue.withLock { $0.didPerform(waiter) } }
         }
         // Another thread may have cancelled the only one since the source's signal was taken.
         if !hadRequest { local.here.hadNoRequest = true }
         // A loop that was ended performs no more; signalled again, the source would be taken again.
         guard !isEndedAtOnce else { return }
-        performs.withLock { if $0.count > 0 { $0.source?.signal() } }
+        performQueue.withLock { if $0.count > 0 { $0.source?.signal() } }
     }
 
     private func takeRequest(
@@ -81,7 +81,7 @@ extension UVRunLoop {
         isCommon: Bool,
         upTo limit: UInt64
     ) -> PerformQueue.Content? {
-        performs.withLock { queue in
+        performQueue.withLock { queue in
             let taken = queue.takeNext(for: mode, isCommon: isCommon, upTo: limit)
             guard let taken else { return nil }
             leave(taken.left, &queue)
@@ -94,7 +94,7 @@ extension UVRunLoop {
 
     func holdsRequest(_ ticket: Ticket) -> Bool {
         checkProcess()
-        return performs.withLock { $0.holds(ticket) }
+        return performQueue.withLock { $0.holds(ticket) }
     }
 
     /// Cancels requests that are still waiting; returns how many there were.
@@ -110,7 +110,7 @@ extension UVRunLoop {
     /// Takes requests that are still waiting out of the queue.
     private func takeRequests(_ tickets: [Ticket]) -> [PerformQueue.Removed] {
         checkProcess()
-        let requests = performs.withLock { queue -> [PerformQueue.Removed] in
+        let requests = performQueue.withLock { queue -> [PerformQueue.Removed] in
             tickets.compactMap { ticket in
                 guard let taken = queue.remove(ticket) else { return nil }
                 leave(taken.left, &queue)
@@ -131,7 +131,7 @@ extension UVRunLoop {
     /// - Returns: The requests and their source, to be released when the loop accepts nothing any
     ///   more.
     func closeRequests() -> [any Sendable] {
-        let (requests, performing, source) = performs.withLock { $0.close() }
+        let (requests, performing, source) = performQueue.withLock { $0.close() }
         for waiter in performing { waiter.giveUp(.threadEnded) }
         for request in requests { drop(request, .threadEnded) }
         return requests + (source.map { [$0] } ?? [])
@@ -146,7 +146,7 @@ extension UVRunLoop {
         let hasPass = delay <= .zero && isOnOwnThread
         let pass = hasPass ? local.here.passCount : nil
         let date = time(after: delay)
-        let queued = performs.withLock { queue -> (ticket: Ticket, timer: Timer)? in
+        let queued = performQueue.withLock { queue -> (ticket: Ticket, timer: Timer)? in
             guard !queue.isClosed else { return nil }
             return queue.insert(content, after: pass) { ticket in
                 Timer(date: date) { [unowned self] in performDelayedRequest(ticket, $0) }
@@ -159,7 +159,7 @@ extension UVRunLoop {
 
     private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
         let pass = local.here.pass
-        let (content, isForLaterPass) = performs.withLock {
+        let (content, isForLaterPass) = performQueue.withLock {
             queue -> (PerformQueue.Content?, Bool) in
             guard let request = queue[ticket], let since = request.since, pass <= since else {
                 return (queue.remove(ticket)?.request.content, false)

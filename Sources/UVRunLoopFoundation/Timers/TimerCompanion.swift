@@ -61,9 +61,6 @@ final class UserInfo: Sendable {
     /// Binds the value to the calling thread.
     init(_ value: Any?) { self.value = HomeBound(value) }
 
-    /// Wraps a value that any thread may use.
-    init(sendable value: (any Sendable)?) { self.value = HomeBound(sendable: value) }
-
     var current: Any? {
         require(
             value.home.isHere,

@@ -20,12 +20,6 @@ struct Invalidation<Port: AnyObject & Sendable>: ~Copyable, Sendable {
         }
     }
 
-    var isOver: Bool {
-        state.withLock { state in
-            if case .invalid = state { true } else { false }
-        }
-    }
-
     /// Sets the handler, or calls it at once if the port is already invalid.
     func setHandler(_ handler: Handler?, of port: Port) {
         let replaced = state.withLock { state -> (isSet: Bool, old: Handler?) in

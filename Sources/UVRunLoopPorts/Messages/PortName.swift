@@ -7,17 +7,11 @@ struct PortName: Hashable, Sendable {
     /// The name encoded as a part of a file name.
     let stem: String
 
-    /// Validates a name given by the program.
+    /// Validates a name.
     init(_ name: String) throws(MessagePortError) {
         guard !name.isEmpty, !name.utf8.contains(0) else { throw .invalidName }
         text = name
         stem = Self.escaped(name.utf8)
-    }
-
-    /// Validates a name sent by a peer.
-    init(utf8 bytes: [UInt8]) throws(MessagePortError) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidName }
-        try self.init(text)
     }
 
     /// A random name that is unique and unguessable.

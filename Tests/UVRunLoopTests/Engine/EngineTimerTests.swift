@@ -54,19 +54,19 @@ import Testing
         _ = engine.endBatch(in: 0)
         let dates = (first.date, second.date)
         #expect(dates == (51, 51))
-        let deadline = engine.modes[0].timers.deadline
-        #expect(deadline == Deadline(earliest: 51, latest: 51))
+        let window = engine.modes[0].timers.wakeWindow
+        #expect(window == WakeWindow(earliest: 51, latest: 51))
     }
 
     @Test func aTimerOnTheStackIsNoDeadlineButStillADate() {
         var engine = Engine()
         let timer = engine.addTimer(at: 10, every: 5)
         engine.beginCall(timer)
-        let during = (engine.modes[0].timers.deadline, engine.soonestDate(in: .default))
+        let during = (engine.modes[0].timers.wakeWindow, engine.soonestDate(in: .default))
         #expect(during.0 == nil && during.1 == 10)
         _ = engine.endCall(timer, now: nil)
-        let after = engine.modes[0].timers.deadline
-        #expect(after == Deadline(earliest: 10, latest: 10))
+        let after = engine.modes[0].timers.wakeWindow
+        #expect(after == WakeWindow(earliest: 10, latest: 10))
     }
 
     @Test func aDateSetDuringTheCallIsKept() {
@@ -74,7 +74,7 @@ import Testing
         let timer = engine.addTimer(at: 10, every: 5)
         engine.beginCall(timer)
         engine.setDate(1000, of: timer)
-        let during = engine.modes[0].timers.deadline
+        let during = engine.modes[0].timers.wakeWindow
         #expect(during == nil)
         _ = engine.endCall(timer, now: 23)
         let date = engine.soonestDate(in: .default)
@@ -254,9 +254,9 @@ import Testing
         let index = engine.modes.makeIndex(of: other)
         let fired = engine.fire(now: 15)
         #expect(fired.count == 1)
-        let deadlines = (engine.modes[0].timers.deadline, engine.modes[index].timers.deadline)
-        #expect(deadlines.0 == Deadline(earliest: 20, latest: 20))
-        #expect(deadlines.1 == deadlines.0)
+        let windows = (engine.modes[0].timers.wakeWindow, engine.modes[index].timers.wakeWindow)
+        #expect(windows.0 == WakeWindow(earliest: 20, latest: 20))
+        #expect(windows.1 == windows.0)
         let nothing = engine.fire(now: 15, in: index)
         #expect(nothing.isEmpty)
     }
@@ -269,27 +269,27 @@ import Testing
         #expect(firing?.timer === timer)
         engine.add(timer, to: other)
         let index = engine.modes.makeIndex(of: other)
-        let during = engine.modes[index].timers.deadline
+        let during = engine.modes[index].timers.wakeWindow
         #expect(during == nil)
         _ = engine.endCall(timer, now: 12)
-        let after = engine.modes[index].timers.deadline
-        #expect(after == Deadline(earliest: 20, latest: 20))
+        let after = engine.modes[index].timers.wakeWindow
+        #expect(after == WakeWindow(earliest: 20, latest: 20))
     }
 
     @Test func toleranceWidensTheDeadline() {
         var engine = Engine()
         let timer = engine.addTimer(at: 10, tolerance: 7)
-        let wide = engine.modes[0].timers.deadline
-        #expect(wide == Deadline(earliest: 10, latest: 17))
+        let wide = engine.modes[0].timers.wakeWindow
+        #expect(wide == WakeWindow(earliest: 10, latest: 17))
         engine.setTolerance(0, of: timer)
-        let narrow = engine.modes[0].timers.deadline
-        #expect(narrow == Deadline(earliest: 10, latest: 10))
+        let narrow = engine.modes[0].timers.wakeWindow
+        #expect(narrow == WakeWindow(earliest: 10, latest: 10))
         engine.setTolerance(.max - 11, of: timer)
-        let open = engine.modes[0].timers.deadline
-        #expect(open == Deadline(earliest: 10, latest: .max - 1))
+        let open = engine.modes[0].timers.wakeWindow
+        #expect(open == WakeWindow(earliest: 10, latest: .max - 1))
         // A window that never closes ends no sleep.
         engine.setTolerance(.max, of: timer)
-        let endless = engine.modes[0].timers.deadline
+        let endless = engine.modes[0].timers.wakeWindow
         #expect(endless == nil || endless?.latest == .max)
     }
 

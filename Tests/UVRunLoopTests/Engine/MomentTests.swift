@@ -7,13 +7,13 @@ import Testing
     private let slack = Moment.slack
 
     @Test func aTimerWithoutToleranceIsMetExactly() {
-        let moment = Moment(Deadline(earliest: 500, latest: 500))
+        let moment = Moment(WakeWindow(earliest: 500, latest: 500))
         #expect(moment == Moment(date: 500, isCoarse: false))
     }
 
     @Test func aWindowAsWideAsTheSlackIsMetCoarselyAndNeverAfterItsEnd() {
         for width in [slack, slack + 1, 10 * slack] {
-            let moment = Moment(Deadline(earliest: 1000, latest: 1000 + width))
+            let moment = Moment(WakeWindow(earliest: 1000, latest: 1000 + width))
             #expect(moment.isCoarse)
             #expect(moment.date >= 1000)
             #expect(moment.date + slack == 1000 + width)
@@ -22,16 +22,16 @@ import Testing
 
     @Test func aNarrowerWindowIsMetExactlyAndWithin() {
         for width in [1, 2, 3, slack / 2, slack - 1] {
-            let moment = Moment(Deadline(earliest: 1000, latest: 1000 + width))
+            let moment = Moment(WakeWindow(earliest: 1000, latest: 1000 + width))
             #expect(!moment.isCoarse)
             #expect((1000...1000 + width).contains(moment.date))
         }
     }
 
     @Test func aWindowWithoutMeasureIsWide() {
-        let moment = Moment(Deadline(earliest: .min, latest: .max))
+        let moment = Moment(WakeWindow(earliest: .min, latest: .max))
         #expect(moment.isCoarse && moment.date == .max - slack)
-        let open = Moment(Deadline(earliest: 7, latest: .max))
+        let open = Moment(WakeWindow(earliest: 7, latest: .max))
         #expect(open.isCoarse && open.date == .max - slack)
     }
 

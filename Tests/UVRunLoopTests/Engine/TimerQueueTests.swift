@@ -79,12 +79,12 @@ import Testing
             if name == "A" { timers.queue.unschedule(victim) }
         }
         #expect(fired == ["A", "C"])
-        #expect(timers.deadline == nil)
+        #expect(timers.wakeWindow == nil)
     }
 
-    @Test func withoutTimersThereIsNoDeadline() {
+    @Test func withoutTimersThereIsNoWakeWindow() {
         let timers = Timers()
-        #expect(timers.deadline == nil)
+        #expect(timers.wakeWindow == nil)
         #expect(timers.queue.soonest == nil)
     }
 
@@ -92,7 +92,7 @@ import Testing
         var timers = Timers()
         timers.schedule("B", date: 20)
         timers.schedule("A", date: 10)
-        #expect(timers.deadline == Deadline(earliest: 10, latest: 10))
+        #expect(timers.wakeWindow == WakeWindow(earliest: 10, latest: 10))
     }
 
     @Test func theFirstWindowToCloseEndsTheSleep() {
@@ -100,9 +100,9 @@ import Testing
         timers.schedule("A", date: 10, tolerance: 90)
         timers.schedule("B", date: 30, tolerance: 20)
         timers.schedule("C", date: 70)
-        #expect(timers.deadline == Deadline(earliest: 30, latest: 50))
+        #expect(timers.wakeWindow == WakeWindow(earliest: 30, latest: 50))
         timers.schedule("D", date: 40)
-        #expect(timers.deadline == Deadline(earliest: 40, latest: 40))
+        #expect(timers.wakeWindow == WakeWindow(earliest: 40, latest: 40))
     }
 
     @Test(arguments: [11, 12, 13] as [UInt64])
@@ -122,7 +122,7 @@ import Testing
             let tolerance = isStrict ? 0 : Int64.random(in: 1..<200, using: &generator)
             timers.schedule("\(step)", date: date, tolerance: tolerance)
             #expect(timers.queue.soonest == timers.members.values.map(\.date).min())
-            #expect(timers.deadline == timers.searchedDeadline)
+            #expect(timers.wakeWindow == timers.searchedWakeWindow)
         }
         let names = timers.members.values
             .sorted { ($0.date, $0.serial) < ($1.date, $1.serial) }.map(\.name)
@@ -176,16 +176,16 @@ private struct Timers: ~Copyable {
         members[place] = nil
     }
 
-    var deadline: Deadline? { queue.deadline }
+    var wakeWindow: WakeWindow? { queue.wakeWindow }
 
-    var searchedDeadline: Deadline? {
+    var searchedWakeWindow: WakeWindow? {
         let strict = members.values.filter { $0.latest == $0.date }.map(\.date).min()
         let window = members.values.filter { $0.latest > $0.date }
             .min { ($0.latest, $0.serial) < ($1.latest, $1.serial) }
         guard let window, window.latest < strict ?? .max else {
-            return strict.map { Deadline(earliest: $0, latest: $0) }
+            return strict.map { WakeWindow(earliest: $0, latest: $0) }
         }
-        return Deadline(earliest: window.date, latest: window.latest)
+        return WakeWindow(earliest: window.date, latest: window.latest)
     }
 
     mutating func fireBatch(

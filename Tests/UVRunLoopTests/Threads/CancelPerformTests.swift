@@ -43,7 +43,7 @@ import Testing
     func aSourceOfRequestsWithNoneToPerformIsNoHandledSource(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             #expect(loop.requestPerform {}.cancel())
-            let source = try #require(loop.performs.withLock { $0.source })
+            let source = try #require(loop.performQueue.withLock { $0.source })
             loop.add(source, forMode: .default)
             log.observe(loop, .beforeWaiting)
             for (isAlone, limit) in [(true, 1), (false, 1), (false, 0)] {
