@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -53,9 +54,22 @@ int cuv_set_file_flags(int descriptor, int flags) {
     return status >= 0 ? 0 : -errno;
 }
 
+// Whether a socket that needs a connection has none.
+static int lacks_connection(int descriptor) {
+    int type;
+    socklen_t size = sizeof type;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return 0;
+    if (type != SOCK_STREAM && type != SOCK_SEQPACKET) return 0;
+    struct sockaddr_storage peer;
+    size = sizeof peer;
+    return getpeername(descriptor, (struct sockaddr *)&peer, &size) != 0 && errno == ENOTCONN;
+}
+
 int cuv_may_hide_hang_up(int descriptor) {
     struct stat status;
-    return fstat(descriptor, &status) != 0 || !(S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode));
+    if (fstat(descriptor, &status) != 0) return 1;
+    if (S_ISSOCK(status.st_mode)) return lacks_connection(descriptor);
+    return !S_ISFIFO(status.st_mode);
 }
 
 int cuv_is_same_file(int one, int other) {

@@ -83,6 +83,22 @@ public final class UVRunLoop: Sendable {
     @inline(never)
     private func markContentsAsChanged() { waker.contentsDidChange() }
 
+    /// Called after a change to a timer: as ``contentsDidChange()``, but a sleep that ends before
+    /// the timer's date goes on.
+    ///
+    /// - Parameter date: The timer's date, before or after the change: the sooner one.
+    @inline(__always)
+    func timersDidChange(soonest date: Int64) {
+        checkProcess()
+        if wakeState.isMarkedAsChanged, ThreadRecord.isCurrentLoop(self) { return }
+        markTimersAsChanged(soonest: date)
+    }
+
+    @inline(never)
+    private func markTimersAsChanged(soonest date: Int64) {
+        waker.timersDidChange(soonest: date, version: summary.version)
+    }
+
     /// Whether the loop accepts nothing any more, because its thread is ending or has ended.
     package var hasEnded: Bool { contents.withEngine { $0.isClosed } }
 

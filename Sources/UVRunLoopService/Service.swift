@@ -54,7 +54,7 @@ extension UVRunLoop {
         /// With a body, the service lasts until the body returns or throws. The body runs in this
         /// task, not on the thread, and has to react to a graceful shutdown itself: the thread
         /// serves its loop until the body has ended. Without a body, the service lasts until a
-        /// graceful shutdown, or until work on the thread stops it.
+        /// graceful shutdown, or until work on the thread calls `Thread.current?.stop()`.
         ///
         /// The thread then performs the work that is queued, as by
         /// ``Thread/stop(afterQueuedWork:)``, and this returns when it has ended. Waiting for that

@@ -19,6 +19,17 @@ import UVRunLoopTesting
         #expect(log.difference(from: ["1 s: one", "3 s: two", "3 s: three"]) == nil)
     }
 
+    @Test func aLineMayBeLongerThanWhatIsReadAtOnce() {
+        let folder = TemporaryFolder()
+        folder.write("", to: "log")
+        let half = String(repeating: "x", count: 100_000)
+        let log = follow(folder, for: .seconds(3)) { clock in
+            clock.after(.milliseconds(500)) { append(half, to: folder) }
+            clock.after(.milliseconds(1_500)) { append(half + "\n\nend\n", to: folder) }
+        }
+        #expect(log.difference(from: ["2 s: \(half)\(half)", "2 s: ", "2 s: end"]) == nil)
+    }
+
     @Test func aFileThatTakesItsPlaceIsReadFromTheBeginning() {
         let folder = TemporaryFolder()
         folder.write("old\n", to: "log")
@@ -89,6 +100,12 @@ import UVRunLoopTesting
         program.signal(SIGTERM)
         #expect(program.rest().split(separator: "\n").allSatisfy { $0 == "line" })
         #expect(program.wait() == 0)
+    }
+
+    @Test func aFolderInPlaceOfAFileIsToldInASentence() throws {
+        let program = try ChildProgram("Follow", ["/tmp"])
+        #expect(program.rest() == "Follow: /tmp: It is a folder, not a file.\n")
+        #expect(program.wait() == 1)
     }
 
     @Test func aFolderThatIsMissingIsToldInASentence() throws {

@@ -30,7 +30,23 @@ import Testing
         #expect(next.wait() == 0)
     }
 
-    @Test(arguments: [[], ["serve"], ["teach", "name", "word"], ["ask", "name"]])
+    @Test func whatIsTooLongIsNotSent() throws {
+        let name = "uvrunloop.cookbook.\(getpid()).long"
+        let server = try ChildProgram("Lookup", ["serve", name])
+        #expect(server.nextLine() == "Lookup serves \(name)")
+        let (output, status) = try run([
+            "teach", name, "word", String(repeating: "x", count: 65_536),
+        ])
+        #expect(output == "Lookup: A word and its meaning may have 65536 bytes.\n")
+        #expect(status == 1)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+    }
+
+    @Test(arguments: [
+        [], ["serve"], ["teach", "name", "word"], ["teach", "name", "", "meaning"],
+        ["ask", "name"],
+    ])
     func wrongArgumentsAreRefused(arguments: [String]) throws {
         let (output, status) = try run(arguments)
         #expect(output.hasPrefix("Usage: Lookup serve NAME"))

@@ -57,13 +57,23 @@ import Testing
         awaitLine("tick", of: schedule)
         folder.write("wrong\n", to: "table")
         schedule.signal(SIGHUP)
-        awaitLine("Schedule: \(folder.path)/table: expected six fields", of: schedule)
+        awaitLine("Schedule: \(folder.path)/table: wrong: expected six fields", of: schedule)
         awaitLine("tick", of: schedule)
         folder.write("* * * * * * echo tock\n", to: "table")
         schedule.signal(SIGHUP)
         awaitLine("tock", of: schedule)
         schedule.signal(SIGTERM)
         #expect(schedule.wait() == 0)
+    }
+
+    @Test func linesMayEndAsOnOtherSystems() throws {
+        let folder = TemporaryFolder()
+        folder.write("* * * * * * echo tick\r\n* * * * * * echo tock\r\n", to: "table")
+        let schedule = try ChildProgram("Schedule", [folder.path + "/table"])
+        #expect(schedule.nextLine() == "Schedule: 2 commands from \(folder.path)/table")
+        // It may not be prepared for another signal yet.
+        schedule.signal(SIGKILL)
+        #expect(schedule.wait() == -SIGKILL)
     }
 
     @Test func theEndWaitsForWhatRuns() throws {
@@ -79,6 +89,12 @@ import Testing
     @Test func aFileThatIsMissingIsToldInASentence() throws {
         let schedule = try ChildProgram("Schedule", ["/nonexistent"])
         #expect(schedule.rest() == "Schedule: /nonexistent: No such file or directory\n")
+        #expect(schedule.wait() == 1)
+    }
+
+    @Test func aFolderIsToldInASentence() throws {
+        let schedule = try ChildProgram("Schedule", ["/tmp"])
+        #expect(schedule.rest() == "Schedule: /tmp: Is a directory\n")
         #expect(schedule.wait() == 1)
     }
 

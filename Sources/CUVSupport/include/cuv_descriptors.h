@@ -40,7 +40,7 @@ int cuv_file_flags(int descriptor);
 int cuv_set_file_flags(int descriptor, int flags);
 
 // Whether a hang-up of the descriptor may come without EPOLLRDHUP while it is writable: that of a
-// socket does not, and a pipe without readers has an error instead.
+// connected socket does not, and a pipe without readers has an error instead.
 int cuv_may_hide_hang_up(int descriptor);
 
 // Whether two descriptors of this process share an open file.

@@ -69,14 +69,23 @@ final class Follower {
     }
 
     private func divide(_ bytes: ArraySlice<UInt8>) {
-        line += bytes
-        while let end = line.firstIndex(of: UInt8(ascii: "\n")) {
-            take(String(decoding: line[..<end], as: UTF8.self))
-            line.removeSubrange(...end)
+        // Only what is new is searched: a line may be longer than all the rest.
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            line += rest[..<end]
+            take(String(decoding: line, as: UTF8.self))
+            line = []
+            rest = rest[(end + 1)...]
         }
+        line += rest
     }
 
     // MARK: The file
+
+    /// Whether the path is that of something which has no lines.
+    static func isFolder(_ path: String) -> Bool {
+        status { stat(path, $0) }.map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+    }
 
     /// Whether the path is that of another file now.
     private var hasBeenReplaced: Bool {
@@ -102,8 +111,11 @@ final class Follower {
     }
 }
 
-/// Writes a line at once, also to a pipe.
+/// Writes a line at once, also to a pipe; ends the program if that fails.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
-    _ = write(STDOUT_FILENO, bytes, bytes.count)
+    guard write(STDOUT_FILENO, bytes, bytes.count) >= 0 else {
+        perror("Follow")
+        exit(1)
+    }
 }

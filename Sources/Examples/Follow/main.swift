@@ -7,11 +7,16 @@ import Glibc
 import UVRunLoop
 import UVRunLoopSystem
 
-guard CommandLine.arguments.count == 2, !CommandLine.arguments[1].hasPrefix("-") else {
+guard CommandLine.arguments.count == 2, let first = CommandLine.arguments[1].first, first != "-"
+else {
     say("Usage: Follow FILE")
     exit(2)
 }
 let path = CommandLine.arguments[1]
+if Follower.isFolder(path) {
+    say("Follow: \(path): It is a folder, not a file.")
+    exit(1)
+}
 let folder =
     path.contains("/") ? String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
 let follower = Follower(path, on: .current, every: .seconds(1)) { say($0) }

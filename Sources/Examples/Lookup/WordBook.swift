@@ -12,12 +12,14 @@ enum MessageKind: Int32 {
 
 /// The words that a process keeps, and the port through which others ask.
 final class WordBook {
+    /// What a message may have, in bytes.
+    static let maximumMessageSize = 64 << 10
     private var meanings: [String: String] = [:]
     private var port: UVRunLoop.MessagePort.Local?
 
     init(named name: String, on loop: UVRunLoop) throws {
         var limits = UVRunLoop.MessagePort.Limits()
-        limits.maximumMessageSize = 64 << 10
+        limits.maximumMessageSize = Self.maximumMessageSize
         let port = try UVRunLoop.MessagePort.local(named: name, limits: limits) {
             [unowned self] _, message in
             reply(to: message)
@@ -45,6 +47,13 @@ final class WordBook {
     func end() { port?.invalidate() }
 }
 
+/// A word and its meaning are more than a message may have.
+struct TooLong: Error, CustomStringConvertible {
+    var description: String {
+        "A word and its meaning may have \(WordBook.maximumMessageSize) bytes."
+    }
+}
+
 /// Asks the process that serves a name.
 struct Client {
     private static let limit = Duration.seconds(5)
@@ -65,14 +74,21 @@ struct Client {
         return reply.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    func teach(_ word: String, _ meaning: String) throws(UVRunLoop.MessagePortError) {
+    /// Sends a word and its meaning, to which there is no reply.
+    ///
+    /// - Throws: What the port throws; ``TooLong`` for a message that the other side would refuse.
+    func teach(_ word: String, _ meaning: String) throws {
         let data = Array(word.utf8) + [0] + Array(meaning.utf8)
+        guard data.count <= WordBook.maximumMessageSize else { throw TooLong() }
         try port.send(id: MessageKind.teach.rawValue, data: data, sendLimit: Self.limit)
     }
 }
 
-/// Writes a line at once, also to a pipe.
+/// Writes a line at once, also to a pipe; ends the program if that fails.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
-    _ = write(STDOUT_FILENO, bytes, bytes.count)
+    guard write(STDOUT_FILENO, bytes, bytes.count) >= 0 else {
+        perror("Lookup")
+        exit(1)
+    }
 }

@@ -23,7 +23,7 @@ do {
         say("Lookup serves \(arguments[1])")
         UVRunLoop.current.run()  // Returns when the port is invalid.
         say("Lookup knew \(book.count) words")
-    case ("teach", 4):
+    case ("teach", 4) where !arguments[2].isEmpty && !arguments[3].isEmpty:
         try Client(named: arguments[1]).teach(arguments[2], arguments[3])
     case ("ask", 3...):
         let client = try Client(named: arguments[1])

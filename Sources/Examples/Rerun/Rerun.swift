@@ -98,8 +98,11 @@ final class Rerun {
     }
 }
 
-/// Writes a line at once, also to a pipe.
+/// Writes a line at once, also to a pipe; ends the program if that fails.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
-    _ = write(STDOUT_FILENO, bytes, bytes.count)
+    guard write(STDOUT_FILENO, bytes, bytes.count) >= 0 else {
+        perror("Rerun")
+        exit(1)
+    }
 }

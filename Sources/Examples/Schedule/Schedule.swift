@@ -41,14 +41,23 @@ final class Schedule {
         while case let count = fread(&buffer, 1, buffer.count, file), count > 0 {
             text += buffer[..<count]
         }
-        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        guard ferror(file) == 0 else {
+            throw CronExpression.Misuse(description: String(cString: strerror(errno)))
+        }
+        return String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map(String.init)
             .filter { !$0.hasPrefix("#") }
     }
 
     /// The timer of a line: six fields and a command for the shell.
     private func timer(for line: String) throws -> UVRunLoop.WallTimer {
         let words = line.split(separator: " ", maxSplits: 6)
-        let expression = try CronExpression(words.prefix(6))
+        let expression: CronExpression
+        do {
+            expression = try CronExpression(words.prefix(6))
+        } catch {
+            throw CronExpression.Misuse(description: "\(line): \(error)")
+        }
         guard words.count == 7, let date = Self.next(expression) else {
             throw CronExpression.Misuse(description: "\(line) has no command, or no date")
         }
@@ -86,8 +95,11 @@ final class Schedule {
     }
 }
 
-/// Writes a line at once, also to a pipe.
+/// Writes a line at once, also to a pipe; ends the program if that fails.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
-    _ = write(STDOUT_FILENO, bytes, bytes.count)
+    guard write(STDOUT_FILENO, bytes, bytes.count) >= 0 else {
+        perror("Schedule")
+        exit(1)
+    }
 }

@@ -1,7 +1,9 @@
 /// Divides the bytes of a connection into lines.
 struct LineBuffer {
     /// A line is longer than the limit.
-    struct TooLong: Error {}
+    struct TooLong: Error, CustomStringConvertible {
+        var description: String { "a line is too long" }
+    }
 
     let limit: Int
     private var bytes: ArraySlice<UInt8> = []

@@ -114,8 +114,9 @@ final class UVWatch {
     ///
     /// It reports a bare hang-up as every event asked for, an error as a closed descriptor, and a
     /// hang-up together with other events not at all. Where one of these is possible, the kernel is
-    /// queried again when the report is taken. A socket's hang-up comes with a disconnection; that of
-    /// a terminal whose other side was closed does not, and the terminal stays writable.
+    /// queried again when the report is taken. The hang-up of a connected socket comes with a
+    /// disconnection. That of a terminal whose other side was closed does not, nor does that of a
+    /// socket which was never connected, and both stay writable.
     private func noteReady(uv events: CInt) {
         let events = UInt32(bitPattern: events)
         var readiness = Events()

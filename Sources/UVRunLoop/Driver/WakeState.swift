@@ -20,7 +20,7 @@ package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
 
     // MARK: Any thread
 
-    package var isAsleep: Bool { word.loadRelaxed() & Self.asleep != 0 }
+    package var isAsleep: Bool { word.loadAcquiring() & Self.asleep != 0 }
 
     /// Whether a change or a wake-up is marked: the loop has to return from its wait.
     package var isMarked: Bool { word.loadAcquiring() & (Self.changed | Self.woken) != 0 }

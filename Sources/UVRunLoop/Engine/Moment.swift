@@ -10,6 +10,9 @@ package struct Moment: Equatable, Sendable {
         self.isCoarse = isCoarse
     }
 
+    /// When the sleep ends at the latest.
+    var latest: Int64 { isCoarse ? date.addingSaturating(Self.slack) : date }
+
     /// How late a coarse moment may be met, in nanoseconds.
     ///
     /// libuv's timers and epoll each round up to a millisecond.

@@ -283,10 +283,13 @@ extension UVRunLoop {
             // Read before the timer is busy, so that other threads wait for less.
             let dateHere =
                 owner.location == .nowhere ? UVRunLoop.currentTime(notBefore: date) : nil
+            var soonest = Int64.max
             let set = owner.withLock { loop, engine -> Int64? in
                 guard isValid else { return nil }
+                let former = self.date
                 let date = loop.time(notBefore: date)
                 engine.setDate(date, of: self)
+                soonest = min(former, date)
                 return date
             } nowhere: {
                 guard isValid else { return nil }
@@ -294,7 +297,7 @@ extension UVRunLoop {
                 restart(at: date)
                 return date
             } afterwards: { loop in
-                loop.contentsDidChange()
+                loop.timersDidChange(soonest: soonest)
             }
             return set.map { Instant(nanoseconds: $0) }
         }
@@ -318,7 +321,7 @@ extension UVRunLoop {
                 } nowhere: {
                     setSlack(tolerance)
                 } afterwards: { loop in
-                    loop.contentsDidChange()
+                    loop.timersDidChange(soonest: date)
                 }
             }
         }
@@ -340,7 +343,7 @@ extension UVRunLoop {
             } nowhere: {
                 becomeInvalid(releasing: isAtHome, &last)
             } afterwards: { loop in
-                loop.contentsDidChange()
+                loop.timersDidChange(soonest: date)
             }
             withExtendedLifetime(last) {}
             if !isAtHome { releaseCallAtHome() }

@@ -30,7 +30,7 @@ extension UVRunLoop {
         } _: { engine, _ in
             engine.add(timer, to: mode)
         }
-        contentsDidChange()
+        timersDidChange(soonest: timer.date)
     }
 
     /// Removes a timer from a mode.
@@ -47,7 +47,7 @@ extension UVRunLoop {
         timer.owner.withLock(ifIn: self) { engine in
             if !engine.remove(timer, from: mode) { timer.owner.leave() }
         }
-        contentsDidChange()
+        timersDidChange(soonest: timer.date)
     }
 
     /// Whether a timer is in a mode, or was added to ``Mode/common`` and not removed from it.

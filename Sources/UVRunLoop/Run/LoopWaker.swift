@@ -8,6 +8,8 @@ struct LoopWaker: ~Copyable, Sendable {
     let remote: any LoopRemote
     /// The loop's clock is then read without the driver, which need not be retained for it.
     private let isOnSystemClock: Bool
+    /// What the present sleep waits for, or the latest one did.
+    let sleepPlan = SleepPlan()
     /// Counts the announcements of ports: events that the kernel does not report.
     private let announcements = Atomic<UInt64>(0)
     /// Counts the additions of ports to modes, which may give the kernel more to watch.
@@ -42,6 +44,17 @@ struct LoopWaker: ~Copyable, Sendable {
     @inline(__always)
     func contentsDidChange() {
         if state.markChanged() { wake() }
+    }
+
+    /// Wakes a sleeping loop after a change to a timer, unless the sleep ends before the timer's
+    /// date.
+    ///
+    /// - Parameters:
+    ///   - date: The timer's date, before or after the change: the sooner one.
+    ///   - version: The present version of the contents.
+    func timersDidChange(soonest date: Int64, version: UInt64) {
+        if state.isAsleep, sleepPlan.endsBefore(date, version: version) { return }
+        contentsDidChange()
     }
 
     /// Wakes a sleeping loop after a block was queued.

@@ -56,7 +56,7 @@ extension UVRunLoop {
     /// Whether this run's latest poll is recent enough to replace another; if so, one more skipped
     /// poll is counted.
     private func canReuseLastPoll(_ run: inout Run) -> Bool {
-        guard !run.isInFirstPass, var latest = run.reusablePoll,
+        guard var latest = run.reusablePoll,
             latest.addedPortCount == waker.addedPortCount,
             latest.number == run.local.pollCount,
             latest.skippedPolls < latest.maxSkippedPolls, run.now(by: waker) < latest.end

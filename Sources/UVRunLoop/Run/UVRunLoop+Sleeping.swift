@@ -22,6 +22,10 @@ extension UVRunLoop {
                 return
             case .sleep(let sleep):
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
+                waker.sleepPlan.begin(
+                    until: sleep.moment?.latest ?? .max,
+                    version: run.view.version
+                )
                 run.local.withDriver { $0.wait(until: sleep.moment, now: sleep.now) }
                 if let began { trace(.slept(from: began, until: monotonicNow())) }
                 userCodeMayHaveRun(&run)

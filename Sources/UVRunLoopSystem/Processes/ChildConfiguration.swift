@@ -28,7 +28,8 @@ extension UVRunLoop.ChildProcess {
             }
         }
 
-        /// The program: a path, or a name that is searched in the directories of `PATH`.
+        /// The program: a path, or a name that is searched in the directories of `PATH`: that of
+        /// ``environment``, where the system's directories take the place of a missing one.
         public var program: String
         /// The arguments, without the name of the program.
         public var arguments: [String]

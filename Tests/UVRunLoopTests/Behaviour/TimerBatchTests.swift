@@ -31,6 +31,20 @@ import UVRunLoop
         #expect(entries == ["beforeTimers", "A", "B", "C"])
     }
 
+    @Test(arguments: DriverKind.allCases, [UVRunLoop.Mode.default, .common])
+    func aTimerThatIsAddedAgainBeforeItIsDueKeepsItsPlace(kind: DriverKind, mode: UVRunLoop.Mode) {
+        withLoop(kind) { loop, log in
+            let date = loop.now.advanced(by: .milliseconds(1))
+            let timers = ["A", "B"].map { name in
+                UVRunLoop.Timer(at: date) { _ in log.note(name) }
+            }
+            for timer in timers { loop.add(timer, forMode: mode) }
+            loop.add(timers[0], forMode: mode)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.entries == ["A", "B"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aTimerThatIsAddedToAFurtherModeKeepsItsTurn(kind: DriverKind) {
         let entries = fire(kind) { loop, timers in

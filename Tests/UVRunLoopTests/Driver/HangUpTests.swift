@@ -51,6 +51,28 @@ import Testing
         }
     }
 
+    /// The kernel reports it as writable and hung up, too.
+    @Test(arguments: [AF_INET, AF_UNIX], [Events.writable, .readable, .hangUp])
+    func aSocketThatWasNeverConnectedIsAHangUpOnce(family: CInt, events: Events) throws {
+        try withCountedLoop { loop, _ in
+            let socket = socket(family, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+            defer { close(socket) }
+            let log = EventLog()
+            let source = try noting(log, socket, events)
+            loop.add(source)
+            let result = loop.run(
+                mode: .default,
+                for: .seconds(60),
+                returnAfterSourceHandled: true
+            )
+            #expect(result == .handledSource)
+            loop.run(mode: .default, for: .milliseconds(5))
+            #expect(log.entries.count == 1)
+            #expect(log.entries.allSatisfy { $0.hasPrefix("hangUp") })
+            source.invalidate()
+        }
+    }
+
     private func terminal() -> (near: CInt, far: CInt) {
         var (near, far): (CInt, CInt) = (-1, -1)
         precondition(openpty(&near, &far, nil, nil, nil) == 0, "There is no terminal.")

@@ -44,6 +44,12 @@ import Testing
         #expect(Moment(limit: .max, now: 1000).isCoarse)
     }
 
+    @Test func aCoarseMomentIsMetWithinItsSlackAndAFineOneAtItsDate() {
+        #expect(Moment(date: 1000, isCoarse: true).latest == 1000 + slack)
+        #expect(Moment(date: 1000, isCoarse: false).latest == 1000)
+        #expect(Moment(date: .max - 1, isCoarse: true).latest == .max)
+    }
+
     @Test func aCoarseMomentIsMetExactlyBeforeAFineOneWithinItsSlack() {
         let coarse = Moment(date: 1000, isCoarse: true)
         let exact = Moment(date: 1000, isCoarse: false)

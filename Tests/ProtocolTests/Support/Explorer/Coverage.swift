@@ -12,8 +12,8 @@ struct ScriptFamily: Sendable, CustomStringConvertible, CustomTestStringConverti
 
     /// Each pair of senders once: which is the first makes no difference.
     var scripts: [Script] {
-        let firsts = Self.sequences(lengths.0)
-        let seconds = Self.sequences(lengths.1)
+        let firsts = sequences(lengths.0)
+        let seconds = sequences(lengths.1)
         return firsts.enumerated().flatMap { index, first in
             seconds.dropFirst(lengths.0 == lengths.1 ? index : 0).map { second in
                 Script(plan: plan, senders: [first, second], spuriousWakes: spuriousWakes)
@@ -21,9 +21,9 @@ struct ScriptFamily: Sendable, CustomStringConvertible, CustomTestStringConverti
         }
     }
 
-    private static func sequences(_ length: Int) -> [[Operation]] {
+    private func sequences(_ length: Int) -> [[Operation]] {
         guard length > 0 else { return [[]] }
-        return sequences(length - 1).flatMap { start in Operation.allCases.map { start + [$0] } }
+        return sequences(length - 1).flatMap { start in plan.operations.map { start + [$0] } }
     }
 
     var description: String {
@@ -75,7 +75,11 @@ extension LoopProgram.Plan: CustomStringConvertible {
         LoopProgram.Plan(nested: .onePass, place: .observer),
         LoopProgram.Plan(nested: .untilStopped, place: .source),
         LoopProgram.Plan(nested: .untilStopped, place: .observer),
+        LoopProgram.Plan(hasTimers: true),
     ]
 
-    var description: String { nested == .none ? "none" : "\(nested) in \(place)" }
+    var description: String {
+        let run = nested == .none ? "none" : "\(nested) in \(place)"
+        return hasTimers ? "\(run), timers" : run
+    }
 }

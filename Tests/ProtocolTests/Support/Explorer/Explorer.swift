@@ -10,7 +10,7 @@ struct Script: Hashable, Sendable, CustomStringConvertible {
     var description: String {
         let words = senders.map { "[" + $0.map { ".\($0)" }.joined(separator: ", ") + "]" }
         return
-            "Script(plan: .init(nested: .\(plan.nested), place: .\(plan.place)), senders: [\(words.joined(separator: ", "))]"
+            "Script(plan: .init(nested: .\(plan.nested), place: .\(plan.place), hasTimers: \(plan.hasTimers)), senders: [\(words.joined(separator: ", "))]"
             + ", spuriousWakes: \(spuriousWakes))"
     }
 }
@@ -53,7 +53,7 @@ final class Explorer {
 
     private init(_ script: Script, mutant: Mutant?, tells: Bool) {
         self.script = script
-        world = World.make(mutant: mutant)
+        world = World.make(mutant: mutant, hasTimers: script.plan.hasTimers)
         finding = Finding(script: script)
         recordsRuns = script.senders.contains { $0.contains(.stop) }
         origins = tells ? [:] : nil
@@ -288,11 +288,11 @@ final class Explorer {
         let ghost = ghosts[Int(memory.ghost)]
         guard let wait = step(memory, 0) else { return ghost.verdictOnEnd() }
         guard wait.kind == .wait else { return "The loop waits for a lock for ever." }
-        return verdict(onSleepIn: Int(wait.operand), version: wait.second, memory)
-            ?? ghost.verdictOnSleep()
+        return verdict(on: wait, memory) ?? ghost.verdictOnSleep()
     }
 
-    private func verdict(onSleepIn mode: Int, version: UInt8, _ memory: Memory) -> String? {
+    private func verdict(on wait: Step, _ memory: Memory) -> String? {
+        let (mode, version) = (Int(wait.operand), wait.second)
         let engine = EngineContent(world.recital.content(memory.content(World.engine)))
         let bit: UInt8 = mode == 0 ? 1 : 2
         let waiting = ghosts[Int(memory.ghost)].waiting
@@ -301,6 +301,9 @@ final class Explorer {
         }
         if engine.version != version { return "The loop sleeps on outdated contents." }
         if engine.items & bit == 0 { return "The loop sleeps in an empty mode." }
+        if wait.content != UInt32(engine.soonest(in: mode)) {
+            return "The loop sleeps until a date that is not the soonest."
+        }
         if memory.latest(World.Word.ending) != 0 { return "The loop sleeps although it was ended." }
         return nil
     }
@@ -327,6 +330,7 @@ final class Explorer {
         switch step.kind {
         case .lock, .unlock: place = locks[step.place]
         case .write, .wait, .drain, .close: place = "event"
+        case _ where step.place >= World.Word.planEnd: place = "plan"
         default: place = step.place < words.count ? words[step.place] : "slot \(step.place)"
         }
         let said = notebook.lists[notes].map { "  // \($0)" }.joined()

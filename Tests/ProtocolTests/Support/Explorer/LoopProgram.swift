@@ -20,6 +20,13 @@ struct LoopProgram {
         var place = Place.source
         /// Whether the loop's thread ends once its run was stopped; else it begins another run.
         var tearsDown = true
+        /// Whether the first mode has a timer.
+        var hasTimers = false
+
+        /// What senders may do.
+        var operations: [Operation] {
+            hasTimers ? Operation.withTimers : Operation.withoutTimers
+        }
     }
 
     struct Frame: Hashable {
@@ -213,7 +220,7 @@ struct LoopProgram {
 
     // MARK: Step 7
 
-    private enum Decision { case changed, somethingToDo, sleep }
+    private enum Decision { case changed, somethingToDo, sleep(until: UInt8) }
 
     /// One round of `UVRunLoop.sleep(_:)` and `UVDriver.wait(until:now:)`.
     private func sleep(_ state: inout State) {
@@ -226,17 +233,28 @@ struct LoopProgram {
         switch decision {
         case .changed: return
         case .somethingToDo: state.phase = .tail
-        case .sleep:
-            wait(mode: frame.mode, version: frame.version)
+        case .sleep(let end):
+            wait(mode: frame.mode, version: frame.version, until: end)
             if world.wake.isWoken { state.phase = .tail }
         }
     }
 
     /// `UVDriver.willPoll()`, the poll, and `didPoll()`.
-    private func wait(mode: Int, version: UInt8) {
+    private func wait(mode: Int, version: UInt8, until end: UInt8) {
+        // Where there are no timers nobody reads it.
+        let storesPlan = plan.hasTimers
+        let isLate = world.has(.planAfterFallingAsleep)
+        if storesPlan, !isLate { world.plan.begin(until: Int64(end), version: UInt64(version)) }
         if world.wake.fallAsleep() {
             recital.note(.fellAsleep)
-            _ = recital.access(Step(kind: .wait, operand: UInt8(mode), second: version))
+            if storesPlan, isLate { world.plan.begin(until: Int64(end), version: UInt64(version)) }
+            let wait = Step(
+                kind: .wait,
+                operand: UInt8(mode),
+                second: version,
+                content: UInt32(end)
+            )
+            _ = recital.access(wait)
             recital.note(.awoke)
         } else {
             _ = recital.access(Step(kind: .drain))
@@ -244,22 +262,27 @@ struct LoopProgram {
         world.wake.awaken()
     }
 
-    /// `UVRunLoop.sleepDecision(_:)`, for a mode without timers.
+    /// `UVRunLoop.sleepDecision(_:)`, for timers whose dates are all to come.
     private func decideSleep(_ frame: inout Frame, _ blocks: inout Blocks) -> Decision {
         refresh(&frame)
         if world.has(.sleepWithoutACheck) {
-            return world.wake.isWoken || world.runs.isStopped ? .somethingToDo : .sleep
+            let isOver = world.wake.isWoken || world.runs.isStopped
+            return isOver ? .somethingToDo : .sleep(until: .max)
         }
         var hasWork = false
         var version = frame.version
-        if world.summary != .nothingToDo(version: UInt64(frame.version)) {
-            let bit = frame.bit
-            (version, hasWork) = world.withEngine { ($0.version, $0.signals & bit != 0) }
+        var end = UInt8.max
+        let holdsTimers = plan.hasTimers && frame.mode == 0
+        if holdsTimers || world.summary != .nothingToDo(version: UInt64(frame.version)) {
+            let (bit, mode) = (frame.bit, frame.mode)
+            (version, hasWork, end) = world.withEngine {
+                ($0.version, $0.signals & bit != 0, $0.soonest(in: mode))
+            }
         }
         if world.wake.isWoken || world.runs.isStopped { return .somethingToDo }
         if version != frame.version { return .changed }
         if hasWork || holdsBlock(frame.mode, &blocks) || !frame.holdsItems { return .somethingToDo }
-        return .sleep
+        return .sleep(until: end)
     }
 
     // MARK: The end of the thread

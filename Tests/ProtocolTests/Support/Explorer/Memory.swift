@@ -9,7 +9,7 @@
 /// sequentially consistent store. Locks carry views as well; the kernel's event carries none.
 struct Memory {
     static let mostThreads = 3
-    static let mostWords = 5 + 2 * ModelSegments.count
+    static let mostWords = 7 + 2 * ModelSegments.count
     static let mostLocks = 3
     private static let mostMessages = 8
 
@@ -21,7 +21,7 @@ struct Memory {
     var nodes: InlineArray<3, UInt32> = .init(repeating: 0)
     /// The memory of the oracle.
     var ghost: UInt32 = 0
-    private var bytes: InlineArray<1568, UInt8> = .init(repeating: 0)
+    private var bytes: InlineArray<2048, UInt8> = .init(repeating: 0)
 
     // MARK: Where it lies
 

@@ -15,6 +15,8 @@ struct Mutant: Sendable, CustomTestStringConvertible {
         case kickOutsideTheLock
         case markedBeforeItIsFilled
         case teardownWithoutWaiting
+        case planAfterFallingAsleep
+        case planReadOfNoSleep
     }
 
     let name: String
@@ -75,5 +77,8 @@ struct Mutant: Sendable, CustomTestStringConvertible {
         Mutant("the kernel is called outside the lock", .kickOutsideTheLock),
         Mutant("a slot is marked before it is filled", .markedBeforeItIsFilled),
         Mutant("teardown does not wait for senders", .teardownWithoutWaiting),
+        Mutant("falling asleep orders nothing", World.Word.wake, .relaxed(.compareExchange)),
+        Mutant("the plan of a sleep comes after its beginning", .planAfterFallingAsleep),
+        Mutant("a plan is read although the loop is awake", .planReadOfNoSleep),
     ]
 }

@@ -20,18 +20,22 @@ struct Reach {
             }
         }
         let posting = senders([.postFirst, .postSecond])
-        let changing = senders([.signalFirst, .signalSecond, .change, .empty])
+        let changing = senders([.signalFirst, .signalSecond, .change, .empty, .putOff, .addTimer])
         let (stopping, ending) = (senders([.stop]), senders([.end]))
+        let timing = senders([.putOff, .addTimer])
         isMutant = mutant != nil
 
-        // The loop loads every word. Senders load the waking word after a post, in sequence, and
-        // others only under the lock that all stores to them are made under, where the latest
-        // message is all they find.
+        // The loop loads every word. Senders load the waking word after a post, in sequence; after a
+        // change to a timer that word, the published one and the plan; and others only under the
+        // lock that all stores to them are made under, where the latest message is all they find.
         loaders = Memory.Loaders(
             any: [UInt8](repeating: 1, count: Memory.mostWords),
             sequential: [UInt8](repeating: 0, count: Memory.mostWords)
         )
         loaders.sequential[World.Word.wake] = posting
+        loaders.any[World.Word.wake] |= timing
+        loaders.any[World.Word.published] |= timing
+        for word in [World.Word.planEnd, World.Word.planVersion] { loaders.any[word] = timing }
         loaders.any[World.Word.tail] = 0
         loaders.sequential[World.Word.tail] = 1 | posting
         for mark in World.Word.mark..<World.Word.item {
@@ -45,9 +49,12 @@ struct Reach {
         writers[World.Word.run] = 1 | stopping
         writers[World.Word.ending] = ending
         writers[World.Word.published] = 1 | changing
-        for word in World.Word.tail..<Memory.mostWords { writers[word] = 1 | posting }
+        for word in World.Word.tail..<World.Word.planEnd { writers[word] = 1 | posting }
+        for word in World.Word.planEnd..<Memory.mostWords { writers[word] = 1 }
         readers = [UInt8](repeating: 1, count: Memory.mostWords)
         readers[World.Word.wake] = 255
+        readers[World.Word.published] |= timing
+        for word in World.Word.planEnd..<Memory.mostWords { readers[word] = timing }
         readers[World.Word.run] = 1 | stopping
         readers[World.Word.ending] = 1 | ending
         readers[World.Word.tail] = 1 | posting
@@ -86,5 +93,6 @@ struct Reach {
     /// The stores of the loop to what it alone reads without the lock.
     private func isPublicationByTheLoop(_ step: Step, _ thread: Int) -> Bool {
         !isMutant && thread == 0 && step.kind == .store && step.place == World.Word.published
+            && readers[World.Word.published] == 1
     }
 }

@@ -5,13 +5,18 @@ enum Operation: UInt8, Hashable, CaseIterable, Sendable {
     case postFirst, postSecond
     case signalFirst, signalSecond
     case wakeUp
-    /// A timer or the like is added to the first mode, by which nothing becomes ready.
+    /// An observer or the like is added to the first mode, by which nothing becomes ready.
     case change
     /// The last item leaves the first mode.
     case empty
     case stop
     /// The thread is told to stop.
     case end
+    /// The first timer is put off, and another one is added, which leave other timers in the mode.
+    case putOff, addTimer
+
+    static let withoutTimers = allCases.filter { $0 != .putOff && $0 != .addTimer }
+    static let withTimers: [Operation] = [.putOff, .addTimer, .change, .wakeUp, .stop, .postFirst]
 }
 
 /// The program of a sender: one operation after the other.
@@ -47,6 +52,15 @@ struct SenderProgram {
             if wasRunning { world.contentsDidChange() }
         case .end:
             world.end(.atOnce)
+        case .putOff:
+            world.withEngine { engine in
+                engine.remove(EngineContent.firstDate)
+                engine.insert(EngineContent.lateDate)
+            }
+            world.timersDidChange(soonest: EngineContent.firstDate)
+        case .addTimer:
+            world.withEngine { $0.insert(EngineContent.otherDate) }
+            world.timersDidChange(soonest: EngineContent.otherDate)
         }
     }
 

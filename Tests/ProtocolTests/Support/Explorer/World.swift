@@ -15,6 +15,7 @@ final class World: Sendable {
     let runs: GenericRunState<ModelWord>
     private let published: Publication<ModelWord>
     let queue: SlotQueue<ModelWord, ModelSegments>
+    let plan: GenericSleepPlan<ModelWord>
     private let mutant: Mutant?
 
     /// The words by their numbers, which follow from the order in `init`.
@@ -22,22 +23,24 @@ final class World: Sendable {
         static let wake = 0, run = 1, ending = 2, published = 3, tail = 4
         /// The first segment's.
         static let mark = 5, item = mark + ModelSegments.count
+        static let planEnd = item + ModelSegments.count, planVersion = planEnd + 1
     }
 
-    static func make(mutant: Mutant? = nil) -> World {
+    static func make(mutant: Mutant? = nil, hasTimers: Bool = false) -> World {
         let recital = Recital(fault: mutant?.fault, structure: mutant?.structure)
-        return Recital.$underConstruction.withValue(recital) { World(recital, mutant) }
+        return Recital.$underConstruction.withValue(recital) { World(recital, mutant, hasTimers) }
     }
 
-    private init(_ recital: Recital, _ mutant: Mutant?) {
+    private init(_ recital: Recital, _ mutant: Mutant?, _ hasTimers: Bool) {
         self.recital = recital
         self.mutant = mutant
         wake = GenericWakeState()
         runs = GenericRunState()
         published = Publication()
         queue = SlotQueue()
+        plan = GenericSleepPlan()
         _ = recital.intern([0])
-        _ = recital.intern(EngineContent().bytes)
+        _ = recital.intern(EngineContent(hasTimers: hasTimers).bytes)
         _ = recital.intern(RemoteContent().bytes)
     }
 
@@ -90,6 +93,13 @@ final class World: Sendable {
         if wake.markChanged() { kick() }
     }
 
+    /// `UVRunLoop.timersDidChange(soonest:)`.
+    func timersDidChange(soonest date: UInt8) {
+        let seemsAsleep = has(.planReadOfNoSleep) || wake.isAsleep
+        if seemsAsleep, plan.endsBefore(Int64(date), version: summary.version) { return }
+        contentsDidChange()
+    }
+
     /// `UVRunLoop.blocksDidChange()`.
     func blocksDidChange() {
         if has(.unmarkedBlocks) { return }
@@ -138,22 +148,38 @@ final class World: Sendable {
     }
 }
 
-/// The explorer's substitute for an engine: sources and items of two modes.
+/// The explorer's substitute for an engine: sources and items of two modes, timers of the first.
 struct EngineContent: Equatable {
     var version: UInt8 = 1
     /// Which modes have a signalled source, and which have items, as bits.
     var signals: UInt8 = 0
     var items: UInt8 = 3
+    /// The dates of timers, as bits.
+    var dates: UInt8 = 0
     var isClosed = false
 
-    init() {}
+    /// The date of the only timer at first.
+    static let firstDate: UInt8 = 2
+    /// To which date it is put off, and the date of another timer.
+    static let lateDate: UInt8 = 6, otherDate: UInt8 = 4
+
+    init(hasTimers: Bool = false) { if hasTimers { insert(Self.firstDate) } }
 
     init(_ bytes: [UInt8]) {
-        guard bytes.count == 5, bytes[0] == 1 else { return }
-        (version, signals, items, isClosed) = (bytes[1], bytes[2], bytes[3], bytes[4] != 0)
+        guard bytes.count == 6, bytes[0] == 1 else { return }
+        (version, signals, items, dates, isClosed) =
+            (bytes[1], bytes[2], bytes[3], bytes[4], bytes[5] != 0)
     }
 
-    var bytes: [UInt8] { [1, version, signals, items, isClosed ? 1 : 0] }
+    var bytes: [UInt8] { [1, version, signals, items, dates, isClosed ? 1 : 0] }
+
+    mutating func insert(_ date: UInt8) { dates |= 1 << date }
+    mutating func remove(_ date: UInt8) { dates &= ~(1 << date) }
+
+    /// The soonest date of a mode's timers; none is the end of all time.
+    func soonest(in mode: Int) -> UInt8 {
+        mode == 0 && dates != 0 ? UInt8(dates.trailingZeroBitCount) : .max
+    }
 
     var summary: EngineSummary {
         var summary = EngineSummary.nothingToDo(version: UInt64(version))
