@@ -11,7 +11,7 @@ struct Memory {
     static let mostThreads = 3
     static let mostWords = 7 + 2 * ModelSegments.count
     static let mostLocks = 3
-    private static let mostMessages = 8
+    private static let mostMessages = 16
 
     enum Event: UInt8 {
         case clear, written, closed
@@ -21,14 +21,15 @@ struct Memory {
     var nodes: InlineArray<3, UInt32> = .init(repeating: 0)
     /// The memory of the oracle.
     var ghost: UInt32 = 0
-    private var bytes: InlineArray<2048, UInt8> = .init(repeating: 0)
+    private var bytes: InlineArray<3976, UInt8> = .init(repeating: 0)
 
     // MARK: Where it lies
 
     private static let lockBase = mostThreads * mostWords
     private static let lockSize = 2 + mostWords
     private static let eventPlace = lockBase + mostLocks * lockSize
-    private static let wordBase = eventPlace + 2
+    /// A multiple of eight, as is the size of a message.
+    private static let wordBase = (eventPlace + 2 + 7) & ~7
     private static let messageSize = 1 + mostWords
     private static let wordSize = 2 + mostMessages * messageSize
 
@@ -201,16 +202,29 @@ struct Memory {
 
     /// A number by which states are told apart, as good as certainly.
     var fingerprint: UInt64 {
-        withUnsafeBytes(of: self) { bytes in
-            var (first, second): (UInt64, UInt64) = (0x9E37_79B9_7F4A_7C15, 0x2545_F491_4F6C_DD1D)
-            for word in bytes.bindMemory(to: UInt64.self) {
-                first = (first ^ word) &* 0x9FB2_1C65_1E98_DF25
-                first ^= first >> 29
-                second = (second &+ word ^ first) &* 0xD6E8_FEB8_6659_FD93
-                second ^= second >> 32
-            }
-            let mixed = (first ^ second &* 0x94D0_49BB_1331_11EB)
-            return max(1, mixed ^ (mixed >> 31))
+        var (first, second): (UInt64, UInt64) = (0x9E37_79B9_7F4A_7C15, 0x2545_F491_4F6C_DD1D)
+        func mix(_ word: UInt64) {
+            first = (first ^ word) &* 0x9FB2_1C65_1E98_DF25
+            first ^= first >> 29
+            second = (second &+ word ^ first) &* 0xD6E8_FEB8_6659_FD93
+            second ^= second >> 32
         }
+        mix(UInt64(nodes[0]) << 32 | UInt64(nodes[1]))
+        mix(UInt64(nodes[2]) << 32 | UInt64(ghost))
+        bytes.span.withUnsafeBytes { bytes in
+            func add(from start: Int, count: Int) {
+                for place in stride(from: start, to: start + count, by: 8) {
+                    mix(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                }
+            }
+            add(from: 0, count: Self.wordBase)
+            for word in 0..<Self.mostWords {
+                let place = Self.word(word)
+                mix(UInt64(bytes[place]) << 8 | UInt64(bytes[place + 1]))
+                add(from: place + 2, count: Int(bytes[place]) * Self.messageSize)
+            }
+        }
+        let mixed = (first ^ second &* 0x94D0_49BB_1331_11EB)
+        return max(1, mixed ^ (mixed >> 31))
     }
 }
