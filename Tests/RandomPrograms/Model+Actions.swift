@@ -59,11 +59,19 @@ extension Model {
         case .addCommonMode(let mode): mode != .common
         // A custom source that joins a mode wakes the loop; one that does not changes nothing. An
         // observer that has left the loop is released at once.
-        case .add(let item, _): isTimer(item) || isPort(item)
-        case .remove(let item, let mode): !isObserver(item) || isOnlyIn(item, mode)
-        case .setDate(let item, _), .setTolerance(let item, _): isInAnyMode(item)
+        case .add(let item, _), .remove(let item, _), .setDate(let item, _),
+            .setTolerance(let item, _):
+            isTimer(item) ? takesNotice(ofTimer: action) : takesNotice(ofOther: action)
         case .send(let item, _): isInAnyMode(item) && items[item].port.messages.isEmpty
         case .write(let item), .closePeer(let item): items[item].port.isWatched
+        default: false
+        }
+    }
+
+    private func takesNotice(ofOther action: Action) -> Bool {
+        switch action {
+        case .add(let item, _): isPort(item)
+        case .remove(let item, let mode): !isObserver(item) || isOnlyIn(item, mode)
         default: false
         }
     }

@@ -109,13 +109,14 @@ extension Model {
     private func sleep(_ mode: ModeName, _ poll: Poll) {
         self.poll(mode, poll)
         guard dueTimers(mode).isEmpty else { return }
+        planSleep(mode)
         while maySleep(mode) {
             let end = wakingDate(mode)
             guard let visit = nextVisit(until: end) else {
                 now = max(now, end)
                 break
             }
-            carryOut(visit, during: mode, poll)
+            if carryOut(visit, during: mode, poll) { planSleep(mode) }
             guard maySleep(mode) else { break }
             // The contract leaves open whether the loop sleeps on within a timer's window when
             // another thread has changed something.
@@ -135,23 +136,27 @@ extension Model {
     ///
     /// "Plans for the same date are carried out in the order in which they were made, each when all
     /// loops sleep again."
-    private func carryOut(_ first: Visit, during mode: ModeName, _ poll: Poll) {
+    ///
+    /// - Returns: Whether the loop looks at its contents again.
+    private func carryOut(_ first: Visit, during mode: ModeName, _ poll: Poll) -> Bool {
         var next: Visit? = first
         while let visit = next.take() {
             if isVirtual { now = max(now, visit.date) }
             var isNoticed = false
             for action in visit.actions {
                 if takesNotice(of: action) { isNoticed = true }
+                outdateSleepPlan(after: action)
                 visitByAnotherThread(action)
             }
             // The contract leaves open whether the kernel is asked for new sources after it has
             // reported an event.
             if !self.poll(mode, poll, mayWatch: false) { self.poll(mode, poll) }
             guard isVirtual, !isNoticed, !innermost.isWoken, readyPorts(mode).isEmpty else {
-                return
+                return true
             }
             next = nextVisit(until: now)
         }
+        return false
     }
 
     /// Whether every timer that is due could wait a little longer.

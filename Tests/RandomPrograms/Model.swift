@@ -50,6 +50,7 @@ package final class Model {
     var commonItems: [Int] = []
     var usedModes: Set<ModeName> = []
     var visits: ArraySlice<Visit>
+    var sleepPlan = SleepPlan()
     var latestPassServedPort = false
     /// When the kernel was asked last.
     var latestPoll = 0
