@@ -44,10 +44,12 @@ extension UVRunLoop {
     ///   - mode: The mode to leave; ``Mode/common`` takes a timer that was added to it out of
     ///     every common mode.
     public func remove(_ timer: Timer, forMode mode: Mode) {
-        timer.owner.withLock(ifIn: self) { engine in
+        let date = timer.owner.withLock(ifIn: self) { engine -> Int64? in
             if !engine.remove(timer, from: mode) { timer.owner.leave() }
+            // Read under the lock: once the timer is in no loop, a new date concerns none.
+            return timer.date
         }
-        timersDidChange(soonest: timer.date)
+        if let date { timersDidChange(soonest: date) }
     }
 
     /// Whether a timer is in a mode, or was added to ``Mode/common`` and not removed from it.
