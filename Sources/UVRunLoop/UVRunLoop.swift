@@ -86,9 +86,9 @@ public final class UVRunLoop: Sendable {
     /// Called after a change to a timer: as ``contentsDidChange()``, but a sleep that ends before
     /// the timer's date goes on.
     ///
-    /// - Parameter date: The timer's date, before or after the change: the sooner one. While the timer
-    ///   is in the loop, or invalid, it may be read after the change: who sets another one then
-    ///   calls this, too.
+    /// - Parameter date: The timer's date, before or after the change: the sooner one. While the
+    ///   timer is in the loop, or invalid, it may be read after the change: who sets another one
+    ///   then calls this, too.
     @inline(__always)
     func timersDidChange(soonest date: Int64) {
         checkProcess()

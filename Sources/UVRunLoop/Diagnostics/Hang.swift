@@ -15,9 +15,9 @@ extension UVRunLoop {
         /// How long the handler has been running, to the system's tick: so far, or, at the end of
         /// the hang, in all.
         ///
-        /// The end is noticed up to a quarter of the threshold late, or later if the monitor's handler
-        /// was called meanwhile and has run for longer. The time until then counts, or, if another
-        /// handler has begun since, until its beginning.
+        /// The end is noticed up to a quarter of the threshold late, or later if the monitor's
+        /// handler was called meanwhile and has run for longer. The time until then counts, or, if
+        /// another handler has begun since, until its beginning.
         public internal(set) var duration: Duration
         /// Where the handler was when the hang was found: the program counter, then the return
         /// addresses.

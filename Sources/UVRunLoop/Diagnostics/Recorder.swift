@@ -25,8 +25,9 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         ///
         /// - Parameter path: The file, which is created, or emptied if it exists.
-        /// - Throws: ``RunLoopError`` if the file cannot be opened, or another recorder, of this process
-        ///   or another one, is recording to it, or the path contains a zero byte, or no thread can be started.
+        /// - Throws: ``RunLoopError`` if the file cannot be opened, or another recorder, of this
+        ///   process or another one, is recording to it, or the path contains a zero byte, or no
+        ///   thread can be started.
         public init(path: String) throws(RunLoopError) {
             recording = try RunLoopError.translating(try Recording.begin(path: path))
         }

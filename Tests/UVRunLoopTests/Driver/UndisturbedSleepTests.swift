@@ -74,29 +74,62 @@ import Testing
 
     // MARK: Those that count
 
-    @Test func aSoonerTimerIsWaitedFor() throws {
+    /// Sleeps with a timer that is due in a minute, and must not fire.
+    private func sleep(
+        _ prepare: (UVRunLoop) -> Void = { _ in },
+        while action: @escaping @Sendable (UVRunLoop) -> Void
+    ) throws {
         try withCountedLoop { loop, _ in
-            loop.add(UVRunLoop.Timer(after: .seconds(60)) { _ in })
-            duringSleep(of: loop) {
-                let timer = UVRunLoop.Timer(
-                    after: .milliseconds(1),
-                    sendableHandler: { _ in loop.stop() }
-                )
-                loop.add(timer)
-            }
+            prepare(loop)
+            loop.add(UVRunLoop.Timer(after: .seconds(60)) { _ in Issue.record("Too late.") })
+            duringSleep(of: loop) { action(loop) }
             #expect(loop.run(mode: .default, for: .seconds(100)) == .stopped)
         }
     }
 
-    @Test func aLaterTimerThatIsSetToASoonerDateIsWaitedFor() throws {
-        try withCountedLoop { loop, _ in
-            loop.add(UVRunLoop.Timer(after: .seconds(60)) { _ in })
-            let timer = UVRunLoop.Timer(after: .seconds(70)) { _ in loop.stop() }
+    @Test func aSoonerTimerIsWaitedFor() throws {
+        try sleep { loop in
+            let timer = UVRunLoop.Timer(
+                after: .milliseconds(1),
+                sendableHandler: { _ in loop.stop() }
+            )
             loop.add(timer)
-            duringSleep(of: loop) {
-                timer.nextFireDate = .now.advanced(by: .milliseconds(1))
-            }
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .stopped)
+        }
+    }
+
+    @Test func aLaterTimerThatIsSetToASoonerDateIsWaitedFor() throws {
+        let timer = UVRunLoop.Timer(after: .seconds(70), sendableHandler: { $0.loop?.stop() })
+        try sleep {
+            $0.add(timer)
+        } while: { _ in
+            timer.nextFireDate = .now.advanced(by: .milliseconds(1))
+        }
+    }
+
+    /// Without it, the sleep would end at once.
+    @Test func aToleranceThatIsTakenAwayIsTakenNoteOf() throws {
+        let timer = UVRunLoop.Timer(
+            after: .milliseconds(20),
+            tolerance: .seconds(70),
+            sendableHandler: { $0.loop?.stop() }
+        )
+        try sleep {
+            $0.add(timer)
+        } while: { _ in
+            timer.tolerance = .zero
+        }
+    }
+
+    /// The date of a timer that has gone ends no sleep.
+    @Test func theTimerThatEndsTheSleepIsInvalidated() {
+        withLoop(.manual) { loop, log in
+            let timer = UVRunLoop.Timer(after: .milliseconds(20), sendableHandler: { _ in })
+            loop.add(timer)
+            addFarTimer(to: loop)
+            log.observe(loop)
+            duringSleep(of: loop) { timer.invalidate() }
+            #expect(loop.run(mode: .default, for: .milliseconds(50)) == .timedOut)
+            #expect(log.entries == ["entry"] + sleepingPass + ["exit"])
         }
     }
 

@@ -76,10 +76,11 @@ extension LoopProgram.Plan: CustomStringConvertible {
         LoopProgram.Plan(nested: .untilStopped, place: .source),
         LoopProgram.Plan(nested: .untilStopped, place: .observer),
         LoopProgram.Plan(hasTimers: true),
+        LoopProgram.Plan(hasTimers: true, hasLimit: true),
     ]
 
     var description: String {
         let run = nested == .none ? "none" : "\(nested) in \(place)"
-        return hasTimers ? "\(run), timers" : run
+        return run + (hasTimers ? ", timers" : "") + (hasLimit ? ", a limit" : "")
     }
 }

@@ -10,7 +10,7 @@ struct Script: Hashable, Sendable, CustomStringConvertible {
     var description: String {
         let words = senders.map { "[" + $0.map { ".\($0)" }.joined(separator: ", ") + "]" }
         return
-            "Script(plan: .init(nested: .\(plan.nested), place: .\(plan.place), hasTimers: \(plan.hasTimers)), senders: [\(words.joined(separator: ", "))]"
+            "Script(plan: .init(nested: .\(plan.nested), place: .\(plan.place), hasTimers: \(plan.hasTimers), hasLimit: \(plan.hasLimit)), senders: [\(words.joined(separator: ", "))]"
             + ", spuriousWakes: \(spuriousWakes))"
     }
 }
@@ -301,7 +301,7 @@ final class Explorer {
         }
         if engine.version != version { return "The loop sleeps on outdated contents." }
         if engine.items & bit == 0 { return "The loop sleeps in an empty mode." }
-        if wait.content != UInt32(engine.soonest(in: mode)) {
+        if wait.content != UInt32(script.plan.end(soonest: engine.soonest(in: mode))) {
             return "The loop sleeps until a date that is not the soonest."
         }
         if memory.latest(World.Word.ending) != 0 { return "The loop sleeps although it was ended." }

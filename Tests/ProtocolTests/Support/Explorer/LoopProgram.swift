@@ -22,11 +22,17 @@ struct LoopProgram {
         var tearsDown = true
         /// Whether the first mode has a timer.
         var hasTimers = false
+        /// Whether a limit ends the sleep before the dates of all timers.
+        var hasLimit = false
 
         /// What senders may do.
         var operations: [Operation] {
-            hasTimers ? Operation.withTimers : Operation.withoutTimers
+            if hasLimit { return [.removeTimer, .addTimer, .wakeUp] }
+            return hasTimers ? Operation.withTimers : Operation.withoutTimers
         }
+
+        /// When a sleep ends.
+        func end(soonest: UInt8) -> UInt8 { hasLimit ? min(soonest, EngineContent.limit) : soonest }
     }
 
     struct Frame: Hashable {
@@ -233,21 +239,26 @@ struct LoopProgram {
         switch decision {
         case .changed: return
         case .somethingToDo: state.phase = .tail
-        case .sleep(let end):
-            wait(mode: frame.mode, version: frame.version, until: end)
+        case .sleep(let soonest):
+            wait(mode: frame.mode, version: frame.version, until: plan.end(soonest: soonest))
             if world.wake.isWoken { state.phase = .tail }
         }
     }
 
+    /// Stores when the sleep ends; where there are no timers nobody reads it.
+    private func storePlan(_ end: UInt8, _ version: UInt8) {
+        guard plan.hasTimers else { return }
+        let version = world.has(.planWithoutVersion) ? 0 : version
+        world.plan.begin(until: Int64(end), version: UInt64(version))
+    }
+
     /// `UVDriver.willPoll()`, the poll, and `didPoll()`.
     private func wait(mode: Int, version: UInt8, until end: UInt8) {
-        // Where there are no timers nobody reads it.
-        let storesPlan = plan.hasTimers
         let isLate = world.has(.planAfterFallingAsleep)
-        if storesPlan, !isLate { world.plan.begin(until: Int64(end), version: UInt64(version)) }
+        if !isLate { storePlan(end, version) }
         if world.wake.fallAsleep() {
             recital.note(.fellAsleep)
-            if storesPlan, isLate { world.plan.begin(until: Int64(end), version: UInt64(version)) }
+            if isLate { storePlan(end, version) }
             let wait = Step(
                 kind: .wait,
                 operand: UInt8(mode),

@@ -17,6 +17,7 @@ struct Mutant: Sendable, CustomTestStringConvertible {
         case teardownWithoutWaiting
         case planAfterFallingAsleep
         case planReadOfNoSleep
+        case planWithoutVersion
     }
 
     let name: String
@@ -80,5 +81,7 @@ struct Mutant: Sendable, CustomTestStringConvertible {
         Mutant("falling asleep orders nothing", World.Word.wake, .relaxed(.compareExchange)),
         Mutant("the plan of a sleep comes after its beginning", .planAfterFallingAsleep),
         Mutant("a plan is read although the loop is awake", .planReadOfNoSleep),
+        Mutant("a plan counts although the contents are new", .planWithoutVersion),
+        Mutant("to see the loop asleep orders nothing", World.Word.wake, .relaxed(.load)),
     ]
 }

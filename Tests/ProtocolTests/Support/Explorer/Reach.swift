@@ -13,16 +13,16 @@ struct Reach {
     private let isMutant: Bool
 
     init(_ script: Script, _ mutant: Mutant?) {
-        func senders(_ operations: Set<Operation>) -> UInt8 {
+        func senders(_ operations: [Operation]) -> UInt8 {
             script.senders.enumerated().reduce(0) { bits, sender in
-                operations.isDisjoint(with: sender.element)
+                Set(operations).isDisjoint(with: sender.element)
                     ? bits : bits | 2 << UInt8(sender.offset)
             }
         }
         let posting = senders([.postFirst, .postSecond])
-        let changing = senders([.signalFirst, .signalSecond, .change, .empty, .putOff, .addTimer])
+        let changing = senders([.signalFirst, .signalSecond, .change, .empty] + Operation.timers)
         let (stopping, ending) = (senders([.stop]), senders([.end]))
-        let timing = senders([.putOff, .addTimer])
+        let timing = senders(Operation.timers)
         isMutant = mutant != nil
 
         // The loop loads every word. Senders load the waking word after a post, in sequence; after a

@@ -12,10 +12,11 @@ enum Operation: UInt8, Hashable, CaseIterable, Sendable {
     case stop
     /// The thread is told to stop.
     case end
-    /// The first timer is put off, and another one is added, which leave other timers in the mode.
-    case putOff, addTimer
+    /// The first timer is put off, or removed; another one is added.
+    case putOff, removeTimer, addTimer
 
-    static let withoutTimers = allCases.filter { $0 != .putOff && $0 != .addTimer }
+    static let timers: [Operation] = [.putOff, .removeTimer, .addTimer]
+    static let withoutTimers = allCases.filter { !timers.contains($0) }
     static let withTimers: [Operation] = [.putOff, .addTimer, .change, .wakeUp, .stop, .postFirst]
 }
 
@@ -53,14 +54,13 @@ struct SenderProgram {
         case .end:
             world.end(.atOnce)
         case .putOff:
-            world.withEngine { engine in
-                engine.remove(EngineContent.firstDate)
-                engine.insert(EngineContent.lateDate)
+            changeTimer(EngineContent.firstDate) {
+                $0.move(EngineContent.firstDate, to: EngineContent.lateDate)
             }
-            world.timersDidChange(soonest: EngineContent.firstDate)
+        case .removeTimer:
+            changeTimer(EngineContent.firstDate) { $0.remove(EngineContent.firstDate) }
         case .addTimer:
-            world.withEngine { $0.insert(EngineContent.otherDate) }
-            world.timersDidChange(soonest: EngineContent.otherDate)
+            changeTimer(EngineContent.otherDate) { $0.insert(EngineContent.otherDate) }
         }
     }
 
@@ -76,6 +76,11 @@ struct SenderProgram {
     /// `UVRunLoop.Source.signal()`, which wakes nobody.
     private func signal(_ bit: UInt8) {
         world.withEngine { if !$0.isClosed { $0.signals |= bit } }
+    }
+
+    private func changeTimer(_ date: UInt8, _ body: (inout EngineContent) -> Void) {
+        world.withEngine { if !$0.isClosed { body(&$0) } }
+        world.timersDidChange(soonest: date)
     }
 
     private func change(_ body: (inout EngineContent) -> Void) {

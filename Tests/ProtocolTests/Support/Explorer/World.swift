@@ -96,7 +96,8 @@ final class World: Sendable {
     /// `UVRunLoop.timersDidChange(soonest:)`.
     func timersDidChange(soonest date: UInt8) {
         let seemsAsleep = has(.planReadOfNoSleep) || wake.isAsleep
-        if seemsAsleep, plan.endsBefore(Int64(date), version: summary.version) { return }
+        let version = has(.planWithoutVersion) ? 0 : summary.version
+        if seemsAsleep, plan.endsBefore(Int64(date), version: version) { return }
         contentsDidChange()
     }
 
@@ -162,8 +163,10 @@ struct EngineContent: Equatable {
     static let firstDate: UInt8 = 2
     /// To which date it is put off, and the date of another timer.
     static let lateDate: UInt8 = 6, otherDate: UInt8 = 4
+    /// The limit of a run, if it has one.
+    static let limit: UInt8 = 1
 
-    init(hasTimers: Bool = false) { if hasTimers { insert(Self.firstDate) } }
+    init(hasTimers: Bool = false) { if hasTimers { dates = 1 << Self.firstDate } }
 
     init(_ bytes: [UInt8]) {
         guard bytes.count == 6, bytes[0] == 1 else { return }
@@ -173,8 +176,23 @@ struct EngineContent: Equatable {
 
     var bytes: [UInt8] { [1, version, signals, items, dates, isClosed ? 1 : 0] }
 
-    mutating func insert(_ date: UInt8) { dates |= 1 << date }
-    mutating func remove(_ date: UInt8) { dates &= ~(1 << date) }
+    /// Adds a timer; the first of the mode changes what a run's view shows, and so does the last
+    /// that leaves.
+    mutating func insert(_ date: UInt8) {
+        if dates == 0 { version += 1 }
+        dates |= 1 << date
+    }
+
+    mutating func remove(_ date: UInt8) {
+        guard dates & 1 << date != 0 else { return }
+        dates &= ~(1 << date)
+        if dates == 0 { version += 1 }
+    }
+
+    /// Gives the timer of one date another one.
+    mutating func move(_ former: UInt8, to date: UInt8) {
+        if dates & 1 << former != 0 { dates = dates & ~(1 << former) | 1 << date }
+    }
 
     /// The soonest date of a mode's timers; none is the end of all time.
     func soonest(in mode: Int) -> UInt8 {
