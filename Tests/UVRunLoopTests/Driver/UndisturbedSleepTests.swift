@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import UVRunLoop
@@ -141,6 +142,47 @@ import Testing
             duringSleep(of: loop) { timer.invalidate() }
             #expect(loop.run(mode: .default, for: .seconds(10)) == .finished)
         }
+    }
+
+    /// As soon as it is in no loop, it may get a date that concerns the sleep no more.
+    @Test func aTimerThatIsRemovedAndPutOffAtOnceDecidesNoSleep() {
+        let thread = LoopOnAThread(limit: .seconds(600))
+        let loop = thread.loop
+        loop.add(UVRunLoop.Timer(after: .seconds(500), sendableHandler: { _ in }))
+        let counter = WakeCounter(loop)
+        let current = SharedBox<UVRunLoop.Timer?>(nil)
+        let isOver = SharedBox(false)
+        let others = (0..<2).map { _ in
+            startThread {
+                while !isOver.value {
+                    guard let timer = current.value, !loop.contains(timer, forMode: .default) else {
+                        continue
+                    }
+                    timer.nextFireDate = .now.advanced(by: .seconds(1000))
+                }
+            }
+        }
+        for _ in 0..<2_000 {
+            let timer = UVRunLoop.Timer(after: .seconds(300), sendableHandler: { _ in })
+            let date = timer.nextFireDate.nanoseconds
+            loop.add(timer)
+            // It sleeps until the timer's date.
+            while !loop.isWaiting || loop.wakeState.isMarked
+                || !loop.waker.sleepPlan.endsBefore(date + 1, version: loop.summary.version)
+            {
+                usleep(10)
+            }
+            let wakes = counter.count
+            current.value = timer
+            loop.remove(timer, forMode: .default)
+            #expect(counter.count > wakes)
+            current.value = nil
+        }
+        isOver.value = true
+        for other in others { other.join() }
+        counter.stop()
+        thread.stop()
+        thread.join()
     }
 
     /// Among timers that do not matter, none that does is missed.

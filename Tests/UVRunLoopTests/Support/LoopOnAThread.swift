@@ -13,7 +13,8 @@ final class LoopOnAThread: Sendable {
     private let state: State
     private let thread: RunningThread
 
-    init() {
+    /// - Parameter limit: How long each run may be.
+    init(limit: Duration = .milliseconds(20)) {
         let state = State()
         self.state = state
         thread = startThread {
@@ -23,7 +24,7 @@ final class LoopOnAThread: Sendable {
             state.loop.withLock { $0 = loop }
             // A stop that comes between two runs is nothing: a limit makes up for it.
             while !state.isDone.withLock({ $0 }) {
-                loop.run(mode: .default, for: .milliseconds(20))
+                loop.run(mode: .default, for: limit)
             }
         }
         while state.loop.withLock({ $0 == nil }) { usleep(100) }
