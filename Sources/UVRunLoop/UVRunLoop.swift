@@ -73,11 +73,17 @@ public final class UVRunLoop: Sendable {
     @inline(__always)
     func contentsDidChange() {
         checkProcess()
-        // A change by the loop's own thread needs no second mark: the thread itself clears the
-        // first one later, and checks the contents after that. This saves an atomic operation for
-        // all but the first of the changes that a handler makes.
-        if wakeState.isMarkedAsChanged, ThreadRecord.isCurrentLoop(self) { return }
-        markContentsAsChanged()
+        if !isMarkedForItself { markContentsAsChanged() }
+    }
+
+    /// Whether this is the loop's own thread, and the contents are marked as changed.
+    ///
+    /// A change by that thread needs no second mark: the thread itself clears the first one later,
+    /// and checks the contents after that. This saves an atomic operation for all but the first of
+    /// the changes that a handler makes.
+    private var isMarkedForItself: Bool {
+        @inline(__always)
+        get { wakeState.isMarkedAsChanged && ThreadRecord.isCurrentLoop(self) }
     }
 
     @inline(never)
@@ -92,8 +98,7 @@ public final class UVRunLoop: Sendable {
     @inline(__always)
     func timersDidChange(soonest date: Int64) {
         checkProcess()
-        if wakeState.isMarkedAsChanged, ThreadRecord.isCurrentLoop(self) { return }
-        markTimersAsChanged(soonest: date)
+        if !isMarkedForItself { markTimersAsChanged(soonest: date) }
     }
 
     @inline(never)

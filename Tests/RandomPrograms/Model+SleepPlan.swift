@@ -52,7 +52,9 @@ extension Model {
             let joined = modes(named: mode).filter { items[item].isValid && !isIn(item, $0) }
             return concernsSleep(item) || joined.contains { !holdsTimers($0, besides: item) }
         case .remove(let item, let mode):
-            guard mode != .common || commonItems.contains(item) else { return concernsSleep(item) }
+            let isCommon = commonItems.contains(item)
+            guard isCommon || isInAnyMode(item) else { return false }
+            guard mode != .common || isCommon else { return concernsSleep(item) }
             let left = modes(named: mode).filter { isIn(item, $0) }
             return concernsSleep(item) || left.contains { !holdsTimers($0, besides: item) }
         case .setDate(let item, let delay):

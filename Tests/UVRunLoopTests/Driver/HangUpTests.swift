@@ -60,12 +60,7 @@ import Testing
             let log = EventLog()
             let source = try noting(log, socket, events)
             loop.add(source)
-            let result = loop.run(
-                mode: .default,
-                for: .seconds(60),
-                returnAfterSourceHandled: true
-            )
-            #expect(result == .handledSource)
+            #expect(serveOne(loop) == .handledSource)
             loop.run(mode: .default, for: .milliseconds(5))
             #expect(log.entries.count == 1)
             #expect(log.entries.allSatisfy { $0.hasPrefix("hangUp") })
