@@ -92,6 +92,24 @@ import Testing
         #expect(schedule.wait() == 1)
     }
 
+    /// At the start and later; later the present commands stay.
+    @Test func aFileWithoutCommandsIsRefused() throws {
+        let folder = TemporaryFolder()
+        folder.write("# Nothing yet.\n", to: "table")
+        let first = try ChildProgram("Schedule", [folder.path + "/table"])
+        #expect(first.rest() == "Schedule: \(folder.path)/table: no commands\n")
+        #expect(first.wait() == 1)
+        folder.write("* * * * * * echo tick\n", to: "table")
+        let schedule = try ChildProgram("Schedule", [folder.path + "/table"])
+        awaitLine("tick", of: schedule)
+        folder.write("", to: "table")
+        schedule.signal(SIGHUP)
+        awaitLine("Schedule: \(folder.path)/table: no commands", of: schedule)
+        awaitLine("tick", of: schedule)
+        schedule.signal(SIGTERM)
+        #expect(schedule.wait() == 0)
+    }
+
     @Test func aFolderIsToldInASentence() throws {
         let schedule = try ChildProgram("Schedule", ["/tmp"])
         #expect(schedule.rest() == "Schedule: /tmp: Is a directory\n")

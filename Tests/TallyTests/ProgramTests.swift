@@ -51,6 +51,27 @@ import UVRunLoopPorts
         #expect(service.wait() == 0)
     }
 
+    @Test(arguments: ["127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:-1"])
+    func aWrongPortIsToldInASentence(address: String) throws {
+        let service = try ChildProgram("Tally", ["serve", address])
+        #expect(service.nextLine() == "Tally: \(address) has no port from 0 to 65535")
+        _ = service.rest()
+        #expect(service.wait() == 2)
+    }
+
+    @Test func anAnswerThatCannotBeWrittenIsToldInASentence() throws {
+        let (service, address) = try startService()
+        let client = try ChildProgram(
+            "Tally",
+            ["client", address, "add a 1"],
+            outputFile: "/dev/full"
+        )
+        #expect(client.rest() == "Tally: cannot write: No space left on device\n")
+        #expect(client.wait() == 1)
+        service.signal(SIGTERM)
+        #expect(service.wait() == 0)
+    }
+
     @Test func closedStandardInputIsToldInASentence() throws {
         let (service, address) = try startService()
         let client = try ChildProgram("Tally", ["client", address], input: .closed)

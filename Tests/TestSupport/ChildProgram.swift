@@ -13,26 +13,28 @@ package final class ChildProgram {
     private var pending: [UInt8] = []
     private var status: CInt?
 
-    /// Starts a program of this package; its standard error goes where its standard output does.
+    /// Starts a program of this package; its standard error goes where its standard output does,
+    /// unless a file takes that.
     package convenience init(
         _ name: String,
         _ arguments: [String] = [],
         input: Input = .inherited,
+        outputFile: String? = nil,
         in folder: TemporaryFolder? = nil
     ) throws {
         var command = ["\(Self.folder)/\(name)"] + arguments
         if let folder {
             command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, folder.path] + command
         }
-        try self.init(command: command, input: input)
+        try self.init(command: command, input: input, outputFile: outputFile)
     }
 
     /// Starts any program, named by its path.
-    package init(command: [String], input: Input) throws {
+    package init(command: [String], input: Input, outputFile: String? = nil) throws {
         let (parents, childs) = socketPair()
         defer { close(childs) }
         output = parents
-        guard let process = Self.start(command, Self.actions(input, output: childs)) else {
+        guard let process = Self.start(command, Self.actions(input, childs, outputFile)) else {
             close(parents)
             throw Trouble("cannot start \(command[0])")
         }
@@ -56,7 +58,11 @@ package final class ChildProgram {
         return status == 0 ? process : nil
     }
 
-    private static func actions(_ input: Input, output: CInt) -> posix_spawn_file_actions_t {
+    private static func actions(
+        _ input: Input,
+        _ output: CInt,
+        _ outputFile: String?
+    ) -> posix_spawn_file_actions_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         switch input {
@@ -67,6 +73,9 @@ package final class ChildProgram {
         }
         for number in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_adddup2(&actions, output, number)
+        }
+        if let outputFile {
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputFile, O_WRONLY, 0)
         }
         return actions
     }

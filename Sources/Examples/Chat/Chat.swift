@@ -102,9 +102,9 @@ final class Chat {
 }
 
 /// Writes a line at once, also to a pipe; ends the program if that fails.
-func say(_ line: String) {
+func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) {
     let bytes = Array((line + "\n").utf8)
-    guard write(STDOUT_FILENO, bytes, bytes.count) >= 0 else {
+    guard write(descriptor, bytes, bytes.count) >= 0 else {
         perror("Chat")
         exit(1)
     }

@@ -8,7 +8,7 @@ import UVRunLoop
 import UVRunLoopPorts
 
 guard CommandLine.arguments.count == 2, let number = UInt16(CommandLine.arguments[1]) else {
-    say("Usage: Chat PORT")
+    say("Usage: Chat PORT", to: STDERR_FILENO)
     exit(2)
 }
 do {
@@ -23,6 +23,6 @@ do {
     // Returns when everybody has left. The handlers of the connections need the chat until then.
     withExtendedLifetime(chat) { UVRunLoop.current.run() }
 } catch {
-    say("Chat: \(error)")
+    say("Chat: \(error)", to: STDERR_FILENO)
     exit(1)
 }

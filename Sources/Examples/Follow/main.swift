@@ -9,12 +9,12 @@ import UVRunLoopSystem
 
 guard CommandLine.arguments.count == 2, let first = CommandLine.arguments[1].first, first != "-"
 else {
-    say("Usage: Follow FILE")
+    say("Usage: Follow FILE", to: STDERR_FILENO)
     exit(2)
 }
 let path = CommandLine.arguments[1]
 if Follower.isFolder(path) {
-    say("Follow: \(path): It is a folder, not a file.")
+    say("Follow: \(path): It is a folder, not a file.", to: STDERR_FILENO)
     exit(1)
 }
 let folder =
@@ -31,6 +31,6 @@ do {
     }
     UVRunLoop.current.run()
 } catch {
-    say("Follow: \(folder): \(error)")
+    say("Follow: \(folder): \(error)", to: STDERR_FILENO)
     exit(1)
 }

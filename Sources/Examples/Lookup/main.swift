@@ -31,10 +31,10 @@ do {
             say("\(word): \(try client.meaning(of: word) ?? "unknown")")
         }
     default:
-        say(usage)
+        say(usage, to: STDERR_FILENO)
         exit(2)
     }
 } catch {
-    say("Lookup: \(error)")
+    say("Lookup: \(error)", to: STDERR_FILENO)
     exit(1)
 }

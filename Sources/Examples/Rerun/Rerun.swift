@@ -66,7 +66,7 @@ final class Rerun {
             loop.add(child, forMode: .default)
             self.child = child
         } catch {
-            say("Rerun: \(command[0]): \(error)")
+            say("Rerun: \(command[0]): \(error)", to: STDERR_FILENO)
             exitStatus = 1
         }
     }
@@ -74,7 +74,7 @@ final class Rerun {
     private func childDidExit(_ how: String) {
         killing?.invalidate()
         child = nil
-        say("Rerun: \(command[0]): \(how)")
+        say("Rerun: \(command[0]): \(how)", to: STDERR_FILENO)
         if isDue, watch?.isValid == true { start() }
         isDue = false
     }
@@ -99,9 +99,9 @@ final class Rerun {
 }
 
 /// Writes a line at once, also to a pipe; ends the program if that fails.
-func say(_ line: String) {
+func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) {
     let bytes = Array((line + "\n").utf8)
-    guard write(STDOUT_FILENO, bytes, bytes.count) >= 0 else {
+    guard write(descriptor, bytes, bytes.count) >= 0 else {
         perror("Rerun")
         exit(1)
     }

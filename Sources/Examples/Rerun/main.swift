@@ -8,7 +8,7 @@ import UVRunLoopSystem
 
 let arguments = CommandLine.arguments.dropFirst()
 guard arguments.count >= 2, let folder = arguments.first, !folder.hasPrefix("-") else {
-    say("Usage: Rerun FOLDER COMMAND [ARGUMENT …]")
+    say("Usage: Rerun FOLDER COMMAND [ARGUMENT …]", to: STDERR_FILENO)
     exit(2)
 }
 do {
@@ -19,6 +19,6 @@ do {
     UVRunLoop.current.run()  // Returns when the watch and the command have ended.
     exit(rerun.exitStatus)
 } catch {
-    say("Rerun: \(folder): \(error)")
+    say("Rerun: \(folder): \(error)", to: STDERR_FILENO)
     exit(1)
 }

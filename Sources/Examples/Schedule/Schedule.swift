@@ -21,12 +21,13 @@ final class Schedule {
     func load() {
         do {
             let timers = try lines(of: path).map { try timer(for: $0) }
+            guard !timers.isEmpty else { throw CronExpression.Misuse(description: "no commands") }
             for timer in self.timers { timer.invalidate() }
             self.timers = timers
             for timer in timers { loop.add(timer, forMode: .default) }
             say("Schedule: \(timers.count) commands from \(path)")
         } catch {
-            say("Schedule: \(path): \(error)")
+            say("Schedule: \(path): \(error)", to: STDERR_FILENO)
         }
     }
 
@@ -84,7 +85,7 @@ final class Schedule {
             }
             loop.add(child, forMode: .default)
         } catch {
-            say("Schedule: \(command): \(error)")
+            say("Schedule: \(command): \(error)", to: STDERR_FILENO)
         }
     }
 
@@ -96,9 +97,9 @@ final class Schedule {
 }
 
 /// Writes a line at once, also to a pipe; ends the program if that fails.
-func say(_ line: String) {
+func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) {
     let bytes = Array((line + "\n").utf8)
-    guard write(STDOUT_FILENO, bytes, bytes.count) >= 0 else {
+    guard write(descriptor, bytes, bytes.count) >= 0 else {
         perror("Schedule")
         exit(1)
     }

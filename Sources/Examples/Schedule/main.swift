@@ -7,8 +7,8 @@ import Glibc
 import UVRunLoop
 
 guard CommandLine.arguments.count == 2, !CommandLine.arguments[1].hasPrefix("-") else {
-    say("Usage: Schedule FILE")
-    say("A line of the file is: SECOND MINUTE HOUR DAY MONTH WEEKDAY COMMAND")
+    let line = "SECOND MINUTE HOUR DAY MONTH WEEKDAY COMMAND"
+    say("Usage: Schedule FILE\nA line of the file is: \(line)", to: STDERR_FILENO)
     exit(2)
 }
 let schedule = Schedule(CommandLine.arguments[1], on: .current)
@@ -18,7 +18,7 @@ do {
     schedule.hangUp = try UVRunLoop.current.onHangUp { schedule.load() }
     try UVRunLoop.current.onTermination { schedule.end() }
 } catch {
-    say("Schedule: \(error)")
+    say("Schedule: \(error)", to: STDERR_FILENO)
     exit(1)
 }
 UVRunLoop.current.run()  // Returns when the commands that run have ended.

@@ -36,7 +36,8 @@ struct Client {
     }
 
     /// Sends the lines of standard input as they come.
-    mutating func ask(from input: UVRunLoop.Readiness, _ show: (String) -> Void) async throws {
+    mutating func ask(from input: UVRunLoop.Readiness, _ show: (String) throws -> Void) async throws
+    {
         var lines = LineBuffer(limit: 1 << 20)
         for await _ in input {
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -45,7 +46,7 @@ struct Client {
             lines.append(buffer.prefix(max(count, 0)))
             // The last line needs no end.
             if count <= 0, lines.isWithinLine { lines.append("\n".utf8) }
-            while let line = try lines.next() { show(try await ask(line)) }
+            while let line = try lines.next() { try show(try await ask(line)) }
             if count <= 0 { return }
         }
     }

@@ -66,7 +66,7 @@ struct Invocation {
             if text.contains("/") { return try UVRunLoop.SocketAddress(unixPath: text) }
             guard let colon = text.lastIndex(of: ":"),
                 let port = UInt16(text[text.index(after: colon)...])
-            else { throw Misuse(sentence: "\(text) has no port") }
+            else { throw Misuse(sentence: "\(text) has no port from 0 to 65535") }
             let host = text[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
             return try UVRunLoop.SocketAddress(host: String(host), port: port)
         } catch let misuse as Misuse {

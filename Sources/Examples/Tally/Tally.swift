@@ -32,8 +32,8 @@ enum Tally {
             // First, because the connection gets the number 0 if there is no standard input.
             let input = lines.isEmpty ? try UVRunLoop.main.readiness(of: 0, .readable) : nil
             var client = try await Client(on: .main, to: address, invocation.limit ?? .seconds(5))
-            for line in lines { say(try await client.ask(line)) }
-            if let input { try await client.ask(from: input) { say($0) } }
+            for line in lines { try show(try await client.ask(line)) }
+            if let input { try await client.ask(from: input, show) }
         }
     }
 
@@ -71,14 +71,21 @@ enum Tally {
     }
 }
 
-/// Writes a line to standard output or another descriptor, unbuffered.
-func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) {
+/// Writes a line to standard output, unbuffered.
+private func show(_ line: String) throws(Trouble) {
+    guard say(line) else { throw Trouble("cannot write: \(String(cString: strerror(errno)))") }
+}
+
+/// Writes a line to standard output or another descriptor, unbuffered; `false` if that fails.
+@discardableResult
+func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) -> Bool {
     var rest = Array("\(line)\n".utf8)[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0, errno != EINTR { return }
+        if count < 0, errno != EINTR { return false }
         rest = rest.dropFirst(max(count, 0))
     }
+    return true
 }
 
 /// Why the program cannot go on.

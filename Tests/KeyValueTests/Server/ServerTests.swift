@@ -163,6 +163,21 @@ import Testing
         let bad = try keyValue(["--port", port, "--client", "INCR"])
         #expect(bad.rest().contains("wrong number of arguments for 'incr'"))
         #expect(bad.wait() == 1)
+        let unheard = try ChildProgram(
+            "KeyValue",
+            ["--port", port, "--client", "PING"],
+            outputFile: "/dev/full"
+        )
+        #expect(unheard.rest() == "KeyValue: cannot write: No space left on device\n")
+        #expect(unheard.wait() == 1)
+    }
+
+    /// The addresses are told when all are open.
+    @Test func aServerThatCannotOpenAnAddressSaysOnlyThat() throws {
+        let arguments = ["--port", "0", "--unixsocket", "/nonexistent/socket"]
+        let program = try keyValue(arguments)
+        #expect(program.rest().hasPrefix("KeyValue: cannot listen at /nonexistent/socket: "))
+        #expect(program.wait() == 1)
     }
 
     @Test(arguments: [

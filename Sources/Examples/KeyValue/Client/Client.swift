@@ -1,3 +1,4 @@
+import Glibc
 import UVRunLoop
 import UVRunLoopPorts
 
@@ -20,7 +21,7 @@ final class Client {
                 complain(text)
                 return 1
             case let reply?:
-                say(reply.text)
+                guard say(reply.text) else { fail("cannot write: \(reason(errno))") }
                 return 0
             case nil:
                 // QUIT and SHUTDOWN may have no reply.

@@ -16,6 +16,9 @@ extension Server {
             if let port = listener.localAddress?.port { interpreter.facts.port = Int(port) }
         }
         if let path = options.socketPath { listen(at: .unix(path)) }
+        for address in listeners.compactMap(\.localAddress) {
+            say("KeyValue listens at \(address)")
+        }
     }
 
     @discardableResult
@@ -36,7 +39,6 @@ extension Server {
             )
             listeners.append(listener)
             loop.add(listener, forMode: .default)
-            say("KeyValue listens at \(listener.localAddress ?? address)")
             return listener
         } catch {
             fail("cannot listen at \(address): \(error)")

@@ -37,11 +37,12 @@ func residentBytes() -> Int {
     return pages * sysconf(Int32(_SC_PAGESIZE))
 }
 
-/// Writes a line to standard output, unbuffered.
-func say(_ line: String) { write(line, to: STDOUT_FILENO) }
+/// Writes a line to standard output, unbuffered; returns `false` if that fails.
+@discardableResult
+func say(_ line: String) -> Bool { write(line, to: STDOUT_FILENO) }
 
 /// Writes a line to standard error.
-func complain(_ sentence: String) { write("KeyValue: \(sentence)", to: STDERR_FILENO) }
+func complain(_ sentence: String) { _ = write("KeyValue: \(sentence)", to: STDERR_FILENO) }
 
 /// Prints why the program cannot go on, and ends it.
 func fail(_ sentence: String, status: CInt = 1) -> Never {
@@ -49,13 +50,14 @@ func fail(_ sentence: String, status: CInt = 1) -> Never {
     exit(status)
 }
 
-private func write(_ line: String, to descriptor: CInt) {
+private func write(_ line: String, to descriptor: CInt) -> Bool {
     var rest = Array("\(line)\n".utf8)
     while !rest.isEmpty {
         let count = write(descriptor, rest, rest.count)
-        if count < 0, errno != EINTR { return }
+        if count < 0, errno != EINTR { return false }
         rest.removeFirst(max(count, 0))
     }
+    return true
 }
 
 /// The system's message for an error number.
