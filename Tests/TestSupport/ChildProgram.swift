@@ -138,12 +138,11 @@ package final class ChildProgram {
     package func wait() -> CInt {
         var raw: CInt = 0
         // Long enough for anything but a hang.
-        for _ in 0..<6000 where status == nil {
-            if waitpid(process, &raw, WNOHANG) == process {
+        awaitCondition(pause: 1_000) {
+            if status == nil, waitpid(process, &raw, WNOHANG) == process {
                 status = outcome(of: raw)
-            } else {
-                usleep(10_000)
             }
+            return status != nil
         }
         return status ?? .min
     }

@@ -53,9 +53,25 @@ package func virtualClock(of loop: UVRunLoop) -> UVRunLoop.VirtualClock? {
     (loop.remote as? VirtualRemote)?.clock
 }
 
+/// Waits until a condition holds, but no longer than so many seconds; returns whether it does.
+///
+/// - Parameter pause: Microseconds from one look to the next.
+@discardableResult
+package func awaitCondition(
+    seconds: Int = 60,
+    pause: UInt32 = 100,
+    _ holds: () throws -> Bool
+) rethrows -> Bool {
+    for _ in 0..<seconds * 1_000_000 / Int(pause) {
+        if try holds() { return true }
+        usleep(pause)
+    }
+    return try holds()
+}
+
 /// Waits until a loop sleeps, but no longer than so many seconds.
 package func awaitSleep(of loop: UVRunLoop, seconds: Int = 60) {
-    for _ in 0..<seconds * 10_000 where !loop.isWaiting { usleep(100) }
+    awaitCondition(seconds: seconds) { loop.isWaiting }
 }
 
 /// Has another thread do something as soon as a loop sleeps.

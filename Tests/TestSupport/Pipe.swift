@@ -54,7 +54,7 @@ package final class Pipe: Sendable {
     /// A process that another test is starting has the write end, too, for a moment.
     package func closeWriteEnd() {
         dropWriteEnd()
-        for _ in 0..<20_000 where !isHungUp { usleep(100) }
+        awaitCondition(seconds: 2) { isHungUp }
     }
 
     private func dropWriteEnd() {
@@ -72,7 +72,7 @@ package final class Pipe: Sendable {
     /// Closes the read end, and waits until the writer is told, as ``closeWriteEnd()`` does.
     package func closeReadEnd() {
         dropReadEnd()
-        for _ in 0..<20_000 where !isBroken { usleep(100) }
+        awaitCondition(seconds: 2) { isBroken }
     }
 
     private func dropReadEnd() {

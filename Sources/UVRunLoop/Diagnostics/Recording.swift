@@ -9,6 +9,8 @@ final class Recording: LoopTracer {
         /// Wake-ups, which any thread may send.
         var wakes: [(wake: TraceWake, target: String, span: TraceSpan)] = []
         var wakeCount = 0
+        /// Wake-ups for which there was no room.
+        var droppedWakes = 0
         var names: [Int32: String] = [:]
         /// Whether the opening of the file was written.
         var isOpened = false
@@ -19,17 +21,22 @@ final class Recording: LoopTracer {
     }
 
     private let file: TraceFile
+    /// How many events of a loop, and how many wake-ups, may wait to be written.
+    private let capacity: Int
     private let state = Guarded(State())
     private let thread = HelperThread()
 
-    private init(_ file: consuming TraceFile) { self.file = file }
+    private init(_ file: consuming TraceFile, _ capacity: Int) {
+        self.file = file
+        self.capacity = capacity
+    }
 
     /// How long events wait to be written, in nanoseconds.
     private static let period: Int64 = 50_000_000
 
     /// Begins to record.
-    static func begin(path: String) throws(UVError) -> Recording {
-        let recording = Recording(try TraceFile(path: path))
+    static func begin(path: String, capacity: Int = 1 << 17) throws(UVError) -> Recording {
+        let recording = Recording(try TraceFile(path: path), capacity)
         try recording.thread.start("recorder") { recording.writeAll() }
         LoopTracing.add(recording)
         _ = endsAtExit
@@ -59,7 +66,7 @@ final class Recording: LoopTracer {
     // MARK: The loops
 
     func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
-        let track = TraceTrack(loop)
+        let track = TraceTrack(loop, capacity: capacity)
         return state.withLock { state in
             guard !state.isOver else { return nil }
             state.tracks[ObjectIdentifier(loop.remote)] = track
@@ -86,7 +93,13 @@ final class Recording: LoopTracer {
         guard let track else { return }
         track.willBeWoken(wake)
         let target = track.name
-        state.withLock { $0.wakes.append((wake, target, TraceSpan(began: time, ended: time))) }
+        state.withLock { state in
+            if state.wakes.count < capacity {
+                state.wakes.append((wake, target, TraceSpan(began: time, ended: time)))
+            } else {
+                state.droppedWakes += 1
+            }
+        }
     }
 
     func didWake(_ remote: any LoopRemote, from began: Int64, until ended: Int64) {
@@ -141,13 +154,17 @@ final class Recording: LoopTracer {
             name(wake.sender, wake.senderName, &format)
             format.append(.wake(wake, target: target, span), on: wake.sender)
         }
-        let lost = state.withLock(\.lostLines)
-        if lost > 0 {
-            let sentence = "\(lost) lines of the timeline could not be written"
-            format.append(.moment(sentence, at: monotonicNow()), on: ThisProcess.currentThread)
+        let (dropped, lost) = state.withLock { state in
+            (exchange(&state.droppedWakes, with: 0), state.lostLines)
         }
+        if dropped > 0 { note("\(dropped) wake-ups were dropped", &format) }
+        if lost > 0 { note("\(lost) lines of the timeline could not be written", &format) }
         let text = format.takeText()
         if !text.isEmpty { write(text, telling: lost) }
+    }
+
+    private func note(_ sentence: String, _ format: inout TraceFormat) {
+        format.append(.moment(sentence, at: monotonicNow()), on: ThisProcess.currentThread)
     }
 
     private func write(_ track: TraceTrack, _ format: inout TraceFormat) {

@@ -22,15 +22,15 @@ final class TraceTrack: LoopTrack {
         var name: String
     }
 
-    /// How many entries may wait to be written; a loop never waits for the disk.
-    static let capacity = 1 << 17
-
     let thread: Int32
+    /// How many entries may wait to be written; a loop never waits for the disk.
+    private let capacity: Int
     private let state: Guarded<State>
 
     /// Begins the track, on the loop's thread.
-    init(_ loop: UVRunLoop) {
+    init(_ loop: UVRunLoop, capacity: Int) {
         thread = ThisProcess.currentThread
+        self.capacity = capacity
         state = Guarded(State(loop: loop, name: loop.trackName))
     }
 
@@ -40,28 +40,28 @@ final class TraceTrack: LoopTrack {
         state.withLock { state in
             switch event {
             case .runBegan(let mode, let level, let time):
-                while state.runs.count >= level { Self.endRun(&state, nil, at: time) }
+                while state.runs.count >= level { endRun(&state, nil, at: time) }
                 state.runs.append(OpenRun(mode: mode, began: time))
-            case .runEnded(let result, let time): Self.endRun(&state, result, at: time)
-            case .passBegan(let time, _): Self.beginPass(&state, at: time)
+            case .runEnded(let result, let time): endRun(&state, result, at: time)
+            case .passBegan(let time, _): beginPass(&state, at: time)
             case .slept(let began, let ended):
                 let wake = state.wake.take()
                 state.latest = ended
-                Self.append(.sleep(TraceSpan(began: began, ended: ended), wake), &state)
+                append(.sleep(TraceSpan(began: began, ended: ended), wake), &state)
             case .called(let call, let began, let ended):
                 state.latest = ended
-                Self.append(.call(call, TraceSpan(began: began, ended: ended)), &state)
+                append(.call(call, TraceSpan(began: began, ended: ended)), &state)
             case .refused(let descriptor, let time):
-                Self.append(.moment("descriptor \(descriptor) was refused", at: time), &state)
+                append(.moment("descriptor \(descriptor) was refused", at: time), &state)
             case .modeIsUnknown(let mode, let time):
                 let name = mode.debugDescription
-                Self.append(.moment("run in the unknown mode \(name)", at: time), &state)
+                append(.moment("run in the unknown mode \(name)", at: time), &state)
             case .tookBlocks, .performedJobs: break
             }
         }
     }
 
-    private static func append(_ entry: TraceEntry, _ state: inout State) {
+    private func append(_ entry: TraceEntry, _ state: inout State) {
         if state.entries.count < capacity {
             state.entries.append(entry)
         } else {
@@ -69,7 +69,7 @@ final class TraceTrack: LoopTrack {
         }
     }
 
-    private static func beginPass(_ state: inout State, at time: Int64) {
+    private func beginPass(_ state: inout State, at time: Int64) {
         endPass(&state, at: time)
         if state.runs.isEmpty { state.runs = [OpenRun(mode: nil, began: time)] }
         state.passCount += 1
@@ -77,13 +77,13 @@ final class TraceTrack: LoopTrack {
         state.runs[state.runs.count - 1].pass = (state.passCount, time)
     }
 
-    private static func endPass(_ state: inout State, at time: Int64) {
+    private func endPass(_ state: inout State, at time: Int64) {
         guard let pass = state.runs.last?.pass else { return }
         append(.pass(number: pass.number, TraceSpan(began: pass.began, ended: time)), &state)
     }
 
     /// Ends a run; one that had begun before the recorder is not in the timeline.
-    private static func endRun(
+    private func endRun(
         _ state: inout State,
         _ result: UVRunLoop.RunResult?,
         at time: Int64
@@ -97,7 +97,7 @@ final class TraceTrack: LoopTrack {
     /// Records that the loop has ended, and releases it.
     func end() {
         let loop = state.withLock { state in
-            while !state.runs.isEmpty { Self.endRun(&state, nil, at: state.latest) }
+            while !state.runs.isEmpty { endRun(&state, nil, at: state.latest) }
             if let loop = state.loop { state.name = loop.trackName }
             return state.loop.take()
         }
@@ -132,7 +132,7 @@ final class TraceTrack: LoopTrack {
     /// Ends the runs that go on when the recorder ends.
     func closeRuns(at time: Int64) {
         state.withLock { state in
-            while !state.runs.isEmpty { Self.endRun(&state, nil, at: time) }
+            while !state.runs.isEmpty { endRun(&state, nil, at: time) }
         }
     }
 }

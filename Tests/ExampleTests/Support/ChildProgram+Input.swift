@@ -7,9 +7,9 @@ extension ChildProgram {
     /// One check is not enough, because libuv adds a descriptor briefly to test it.
     func waitUntilItReads() {
         var sightings = 0
-        for _ in 0..<12_000 where sightings < 5 {
+        awaitCondition(pause: 5_000) {
             sightings = watchesStandardInput ? sightings + 1 : 0
-            usleep(5000)
+            return sightings == 5
         }
     }
 

@@ -64,9 +64,7 @@ final class NamedPipe {
     /// Waits until everything written has been read.
     func waitUntilTaken() {
         var unread: CInt = 0
-        for _ in 0..<60_000 where ioctl(readEnd, UInt(FIONREAD), &unread) == 0 && unread > 0 {
-            usleep(1000)
-        }
+        awaitCondition { ioctl(readEnd, UInt(FIONREAD), &unread) != 0 || unread == 0 }
     }
 
     deinit {

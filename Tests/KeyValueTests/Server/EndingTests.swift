@@ -107,7 +107,7 @@ import Testing
         client.send((0..<4).flatMap { _ in encoded(["GET", "large"]) })
         #expect(try server.connect().ask("PING") == .pong)
         server.program.signal(SIGTERM)
-        for _ in 0..<1000 where (try? server.connect()) != nil { usleep(5000) }
+        awaitCondition(pause: 5_000) { (try? server.connect()) == nil }
         server.program.signal(SIGTERM)
         #expect(server.program.wait() == 128 + SIGTERM)
     }

@@ -146,7 +146,7 @@ import Testing
                     peer.write(Frame.request(number, Int32(id), sampleBytes(300)).head())
                 }
             }
-            for _ in 0..<30_000 where log.entries.count < 200 { usleep(1_000) }
+            awaitCondition(pause: 1_000) { log.entries.count == 200 }
             #expect(log.entries == (0..<200).map(String.init))
         }
     }

@@ -297,9 +297,7 @@ import Testing
         #expect(try await pair.server.nextBytes() == [1])
         pair.client.send(kept)
         let cancelled = Task {
-            for _ in 0..<60_000 where pair.server.stream.state.withLock({ !$0.lifecycle.isHeld }) {
-                letTimePass(.milliseconds(1))
-            }
+            awaitCondition { pair.server.stream.state.withLock { $0.lifecycle.isHeld } }
             withUnsafeCurrentTask { unsafe $0?.cancel() }
             return try await take()
         }

@@ -340,10 +340,7 @@ private struct Refusal: Error {}
                     thread.join()
                 }
                 gate.send()
-                for _ in 0..<30_000 where openDescriptorCount() > before {
-                    letTimePass(.milliseconds(1))
-                }
-                precondition(openDescriptorCount() == before)
+                precondition(awaitCondition(pause: 1_000) { openDescriptorCount() == before })
             }
         }
     }

@@ -224,8 +224,8 @@ private func countDescriptors() {
     precondition(openDescriptorCount() == before, "Joined threads left descriptors.")
     for _ in 1...50 { startAndStop(joining: false) }
     // They end by themselves, some time.
-    for _ in 0..<60_000 where openDescriptorCount() != before { usleep(1000) }
-    precondition(openDescriptorCount() == before, "Other threads left descriptors.")
+    let isBack = awaitCondition(pause: 1_000) { openDescriptorCount() == before }
+    precondition(isBack, "Other threads left descriptors.")
 }
 
 private func startAndStop(joining: Bool) {
