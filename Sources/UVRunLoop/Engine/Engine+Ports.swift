@@ -17,8 +17,12 @@ extension GenericEngine {
         renewVersion()
         ports.modify(ticket) { $0.hasHungUp = false }
         _ = ports.add(ticket, to: mode, in: &modes)
+        didJoin(ticket)
+    }
+
+    mutating func didJoin(_ ticket: Ticket) {
         requestWatch(ticket)
-        if ports[ticket]?.hasAnnouncement == true { announce(ticket) }
+        if ports[ticket]?.turn != nil { summary.mayHoldReady = true }
     }
 
     /// Removes a port from a mode; returns its record if the loop no longer needs it.

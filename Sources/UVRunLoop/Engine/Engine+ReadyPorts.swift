@@ -13,7 +13,7 @@ extension GenericEngine {
         ports.modify(ticket, in: &modes) { record, modes in
             record.hasAnnouncement = true
             guard !record.isBeingCalled else { return }
-            record.queueAnnouncement(at: isOfPoll ? record.serial(in: poll) : serial, in: &modes)
+            record.queueInAllModes(at: isOfPoll ? record.serial(in: poll) : serial, &modes)
         }
     }
 
@@ -37,9 +37,7 @@ extension GenericEngine {
         while let slot = modes[mode].ready.first {
             let ticket = ports.ticket(at: slot)
             let isFresh = ports.modify(ticket, in: &modes) { record, modes in
-                if record.hasAnnouncement || record.poll >= poll || record.hasRefusal {
-                    return true
-                }
+                if record.isReady(since: poll) { return true }
                 record.unqueue(in: &modes)
                 return false
             }
@@ -66,8 +64,7 @@ extension GenericEngine {
         var isPolled = false
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
             isPolled = record.isPolled
-            let isFresh = record.poll >= poll || record.hasRefusal
-            let events = isFresh ? record.pendingEvents : []
+            let events = record.events(since: poll)
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }

@@ -21,12 +21,12 @@ extension GenericEngine {
                 )
             )
         }
-        summary.mayHoldReady = true
         var isForRun = false
         for index in 0..<descriptors.sourceCount(of: descriptor) {
             let ticket = descriptors.source(index, of: descriptor)
             if queue(ticket, report, in: mode) { isForRun = true }
         }
+        if isForRun { summary.mayHoldReady = true }
         if report.details.contains(.unwatched) {
             markUnwatched(descriptor)
         } else if !isForRun, let order = maskUnserved(descriptor, for: mode) {
@@ -55,7 +55,7 @@ extension GenericEngine {
         let serial = nextSerial()
         let delivery: Delivery? =
             ports.modify(ticket) { record in
-                guard !record.isWaiting, !record.interest(in: mode).isEmpty else { return nil }
+                guard record.turn == nil, !record.interest(in: mode).isEmpty else { return nil }
                 let events = record.events(of: report)
                 return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
             } ?? nil

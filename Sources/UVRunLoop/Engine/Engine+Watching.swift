@@ -109,9 +109,10 @@ extension GenericEngine {
         return group.order(events, for: descriptor)
     }
 
-    /// Queues a refusal for the mode's sources of a descriptor that cannot be watched.
+    /// Queues a refusal for the mode's sources of a descriptor that cannot be watched, in all modes
+    /// of each.
     ///
-    /// Sources in other modes get theirs when a run in such a mode is refused.
+    /// Sources that are only in other modes get theirs when a run in such a mode is refused.
     mutating func refuse(_ order: WatchOrder, _ error: UVError, in mode: Int) {
         guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
         descriptors.setArmed(nil, for: order.descriptor)
@@ -120,7 +121,7 @@ extension GenericEngine {
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
                 guard record.canBeRefused(in: mode) else { return false }
-                record.queue(error, poll: poll, in: &modes, mode)
+                record.queue(error, poll: poll, in: &modes)
                 return true
             }
             if isServed == false { requestWatch(ticket) }

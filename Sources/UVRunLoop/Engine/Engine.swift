@@ -116,8 +116,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         renewVersion()
         _ = observers.addCommonItems(to: index, in: &modes)
         addCommonTimers(to: index)
-        for ticket in ports.addCommonItems(to: index, in: &modes) { requestWatch(ticket) }
-        summary.mayHoldReady = true
+        for ticket in ports.addCommonItems(to: index, in: &modes) { didJoin(ticket) }
         return sources.addCommonItems(to: index, in: &modes).compactMap { sources[$0]?.source }
     }
 

@@ -12,10 +12,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The events that the source waits for.
     var events: Events
     var attachment = Attachment()
-    /// Events that were recorded and not delivered yet.
-    var pendingEvents: Events = []
-    /// Whether it is queued for a reported event, in the modes of the runs that it was reported to.
-    private var isQueued = false
+    /// Reported events that are not delivered yet; it is queued for them in the modes of the runs
+    /// that they were reported to.
+    private var pendingEvents: Events = []
     /// Whether it has an event that the kernel does not report, and is queued in all its modes.
     var hasAnnouncement = false
     /// The number of the poll that last found it ready.
@@ -29,9 +28,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var hasHungUp = false
     /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
     private var watchable: CInt?
-    /// The kernel's refusal, until it is delivered.
+    /// The kernel's refusal, until it is delivered; it is queued for it in all its modes.
     private var refusal: UVError?
-    var hasRefusal: Bool { refusal != nil }
+    private var hasRefusal: Bool { refusal != nil }
     /// Whether it keeps its modes from being empty.
     var keepsModes: Bool
 
@@ -50,7 +49,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         if !keepsModes { mode.idlePortCount += 1 }
         if isPolled { mode.polledPortCount += 1 }
         let heapSlot = mode.ready.members.insert(slot)
-        if hasAnnouncement, let turn { mode.ready.insert(heapSlot, turn) }
+        if hasAnnouncement || hasRefusal, let turn { mode.ready.insert(heapSlot, turn) }
         return heapSlot
     }
 
@@ -72,8 +71,14 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     private var wanted: Events { events.union(.hangUp) }
 
-    /// Whether it has a turn: it is queued in some mode, or was found ready and was not served.
-    var isWaiting: Bool { turn != nil || hasAnnouncement || hasRefusal }
+    /// Whether it has an event that counts, if a reported one does from a poll on.
+    func isReady(since poll: Int64) -> Bool { self.poll >= poll || hasAnnouncement || hasRefusal }
+
+    /// Its events that count; a refusal comes as a hang-up.
+    func events(since poll: Int64) -> Events {
+        let reported = self.poll >= poll ? pendingEvents : []
+        return hasRefusal ? reported.union(.hangUp) : reported
+    }
 
     /// Whether a run in a mode would find an event of it.
     func isReady(in mode: Int, of modes: borrowing ModeTable<Items>) -> Bool {
@@ -117,25 +122,19 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) {
         pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
         self.poll = poll.number
-        isQueued = true
         takeTurn(at: serial(in: poll))
         if let heapSlot = attachment.heapSlot(in: mode) { enqueue(heapSlot, in: &modes[mode]) }
     }
 
-    /// Queues a refusal in a mode.
-    mutating func queue(
-        _ error: UVError,
-        poll: PollStamp,
-        in modes: inout ModeTable<Items>,
-        _ mode: Int
-    ) {
+    /// Queues a refusal, which is not asked for again in another mode.
+    mutating func queue(_ error: UVError, poll: PollStamp, in modes: inout ModeTable<Items>) {
         refusal = error
         watchable = nil
-        queue(.hangUp, poll: poll, in: &modes, mode)
+        queueInAllModes(at: serial(in: poll), &modes)
     }
 
-    /// Queues an event that the kernel does not report, in all modes of the port.
-    mutating func queueAnnouncement(at serial: UInt64, in modes: inout ModeTable<Items>) {
+    /// Queues an event that no poll reports.
+    mutating func queueInAllModes(at serial: UInt64, _ modes: inout ModeTable<Items>) {
         // Even if it is in no mode: it is queued in a mode that it joins later.
         takeTurn(at: serial)
         attachment.forEach { enqueue($0.heapSlot, in: &modes[$0.mode]) }
@@ -192,14 +191,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Removes it from the queues, and discards its pending events; it keeps its turn.
     mutating func unqueue(in modes: inout ModeTable<Items>) {
-        dequeue(in: &modes)
-        isQueued = false
+        attachment.forEach { modes[$0.mode].ready.remove($0.heapSlot) }
         hasAnnouncement = false
         pendingEvents = []
-    }
-
-    private func dequeue(in modes: inout ModeTable<Items>) {
-        guard hasAnnouncement || isQueued else { return }
-        attachment.forEach { modes[$0.mode].ready.remove($0.heapSlot) }
     }
 }

@@ -209,6 +209,56 @@ import Testing
         #expect(last?.ticket == elsewhere && last?.refusal == .badDescriptor)
     }
 
+    /// A nested run in another mode would wait for the source otherwise.
+    @Test func aRefusalIsFoundInAllModesOfTheSource() throws {
+        for modeOfTheRun in 0..<3 {
+            var engine = Engine()
+            let modes = [UVRunLoop.Mode.default, other, UVRunLoop.Mode("uvrunloop.tests.later")]
+            let ticket = try engine.addPort(pipe, .readable)
+            engine.add(ticket, portTo: other)
+            for order in engine.takeWatchOrders(for: 0) {
+                engine.refuse(order, .badDescriptor, in: 0)
+            }
+            engine.add(ticket, portTo: modes[2])
+            engine.beginPoll(engine.latestPoll.number + 1)
+            let delivery = engine.takePort(in: engine.modes.makeIndex(of: modes[modeOfTheRun]))
+            #expect(delivery?.refusal == .badDescriptor && delivery?.events == .hangUp)
+            engine.finishServing(ticket)
+            let rest = modes.map { engine.takePort(in: engine.modes.makeIndex(of: $0))?.ticket }
+            #expect(rest == [nil, nil, nil])
+        }
+    }
+
+    /// Out of all modes and in one again, it is still to be told.
+    @Test func aRefusalIsKeptOutsideOfModes() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        for order in engine.takeWatchOrders(for: 0) { engine.refuse(order, .badDescriptor, in: 0) }
+        engine.add(ticket, portTo: other)
+        _ = engine.remove(ticket, portFrom: .default)
+        engine.beginPoll(engine.latestPoll.number + 1)
+        let elsewhere = engine.takePort(in: 0)
+        #expect(elsewhere == nil)
+        engine.add(ticket, portTo: .default)
+        #expect(engine.summary.mayHoldReady)
+        #expect(engine.takePort(in: 0)?.refusal == .badDescriptor)
+    }
+
+    /// The kernel may watch the descriptor later, for another source.
+    @Test func aRefusalIsToldWithTheEventsOfALaterPoll() throws {
+        var engine = Engine()
+        let ticket = try engine.addPort(pipe, .readable)
+        for order in engine.takeWatchOrders(for: 0) { engine.refuse(order, .badDescriptor, in: 0) }
+        _ = try engine.addPort(pipe, .readable)
+        engine.beginPoll(engine.latestPoll.number + 1)
+        _ = engine.record(pipe.readEnd, .readable, in: 0)
+        let first = engine.takePort(in: 0)
+        #expect(first?.ticket == ticket && first?.refusal == .badDescriptor)
+        #expect(first?.events == [.readable, .hangUp])
+        let second = engine.takePort(in: 0)
+        #expect(second?.ticket != ticket && second?.events == .readable)
+    }
+
     /// The source stays, for its other events.
     @Test func aRefusedDescriptorIsNeitherToldTwiceNorWatchedAgain() throws {
         var engine = Engine()
