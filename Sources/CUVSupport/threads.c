@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,4 +59,10 @@ int cuv_at_thread_end(void (*_Nonnull function)(void *_Nullable), void *_Nullabl
 
 int cuv_is_thread_gone(pid_t thread) {
     return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+}
+
+int cuv_is_only_thread(void) {
+    struct stat tasks;
+    // Besides the folders of the threads it has two links of its own.
+    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }

@@ -31,8 +31,10 @@ public final class UVRunLoop: Sendable {
         isMain: Bool = false
     ) {
         identity = LoopIdentity(home: home, isMain: isMain)
-        contents = LoopContents(jobs: JobQueue(wakeState: wakeState, remote: driver.remote))
         waker = LoopWaker(wakeState, driver.remote)
+        contents = LoopContents(
+            jobs: JobQueue(wakeState: wakeState, remote: driver.remote, thread: home.identity)
+        )
         local = LoopBound(LocalState(driver: driver), owner: home.identity)
         EnvironmentRecorder.begin()
         Self.endRunsInForkedChildren()

@@ -38,4 +38,7 @@ int cuv_at_thread_end(void (*_Nonnull function)(void *_Nullable), void *_Nullabl
 // thread.
 int cuv_is_thread_gone(pid_t thread);
 
+// Whether the process has no other thread than the calling one; 0 if /proc does not tell.
+int cuv_is_only_thread(void);
+
 #endif

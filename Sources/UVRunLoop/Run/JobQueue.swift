@@ -18,16 +18,23 @@ final class JobQueue: Sendable {
     private let closing = Lock()
     private let wakeState: WakeState
     private let remote: any LoopRemote
+    /// The loop's thread.
+    private let thread: ThreadIdentity
     private let owner = OwnerProcess()
 
-    init(wakeState: WakeState, remote: any LoopRemote) {
+    init(wakeState: WakeState, remote: any LoopRemote, thread: ThreadIdentity) {
         self.wakeState = wakeState
         self.remote = remote
+        self.thread = thread
     }
 
     /// Queues a job, and wakes the loop if it sleeps.
     ///
     /// Takes no lock and allocates nothing, except when a segment of the queue is full.
+    ///
+    /// The runtime does not keep an executor alive during this call: once the job is queued, another
+    /// thread may perform it, and release the last reference to the loop. On the loop's own thread
+    /// nothing can.
     ///
     /// - Parameters:
     ///   - entry: The job.
@@ -35,10 +42,24 @@ final class JobQueue: Sendable {
     @inline(__always)
     func enqueue(_ entry: Entry, orLate late: (Entry) -> LateJob) {
         UVRunLoop.checkProcess(isCurrent: owner.isCurrent)
-        guard queue.post(entry.job, mark: entry.context.mark) else {
-            return closing.held { LateJobs.add([late(entry)]) }
-        }
+        if ThreadRecord.isCurrent(thread), post(entry) { return }
+        enqueueFromElsewhere(entry, late)
+    }
+
+    /// Queues a job from another thread, or after the end of the loop.
+    @inline(never)
+    private func enqueueFromElsewhere(_ entry: Entry, _ late: (Entry) -> LateJob) {
+        let reference = HiddenReference(self)
+        if !post(entry) { closing.held { LateJobs.add([late(entry)]) } }
+        withExtendedLifetime(reference) {}
+    }
+
+    /// Queues a job for the loop; returns `false` after its end.
+    @inline(__always)
+    private func post(_ entry: Entry) -> Bool {
+        guard queue.post(entry.job, mark: entry.context.mark) else { return false }
         if wakeState.markChangedUnlessMarked() { remote.wakeLoop() }
+        return true
     }
 
     /// Whether the jobs are passed on.

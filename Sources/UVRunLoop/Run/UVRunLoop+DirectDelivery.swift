@@ -19,6 +19,8 @@ extension UVRunLoop {
     /// Returns the conditions for direct delivery if the coming passes would only serve the port
     /// that was just served: no observer of the mode, and nothing else to serve.
     func directDelivery(of ticket: Ticket, _ run: inout Run) -> DirectDelivery? {
+        // In a forked child, which must not lock the engine, the run has been stopped.
+        guard !runState.isStopped else { return nil }
         refresh(&run)
         guard !run.terms.returnsAfterSource, !run.terms.limitWasPast,
             run.terms.endCondition == nil,

@@ -59,8 +59,7 @@ struct Lock: ~Copyable, Sendable {
         var sleepsInVain = 0
         while word.exchange(Self.contended, ordering: .acquiring) != Self.free {
             sleepsInVain = sleep() ? 0 : sleepsInVain + 1
-            // A single timeout may be due to a process that was stopped meanwhile.
-            if sleepsInVain > 1 { checkHolderLives() }
+            checkHolderLives(sleepsInVain)
         }
     }
 
@@ -85,12 +84,18 @@ struct Lock: ~Copyable, Sendable {
     ///
     /// No critical section takes that long: the thread that holds the lock is one of the parent
     /// that held it during the fork. It does not exist in the child, and its change is half done.
-    private borrowing func checkHolderLives() {
-        require(ForkCount.current == 0, ForkCount.changeWasInterrupted)
+    /// In a child with other threads it may also be one of them that is kept from running.
+    private borrowing func checkHolderLives(_ sleepsInVain: Int) {
+        // A single timeout may be due to a process that was stopped meanwhile.
+        guard sleepsInVain > 1, ForkCount.current > 0 else { return }
+        let isGone = cuv_is_only_thread() != 0 || sleepsInVain > Self.longestSection
+        require(!isGone, ForkCount.changeWasInterrupted)
     }
 
     /// The longest time of one sleep, in nanoseconds.
     private static let patience: Int64 = 2_000_000_000
+    /// How many such sleeps a thread may be kept from running that holds a lock.
+    private static let longestSection = 30
 
     @usableFromInline
     @inline(never)

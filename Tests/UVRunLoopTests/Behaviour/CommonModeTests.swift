@@ -211,6 +211,21 @@ import UVRunLoop
 
     // MARK: Blocks for the common modes
 
+    /// The set is no mode: nothing is ever in it, whatever was put into its modes.
+    @Test(arguments: DriverKind.allCases)
+    func aRunInTheCommonSetEndsAtOnce(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            log.observe(loop, .entry, in: .common)
+            loop.perform(inModes: [.common]) { log.note("block") }
+            let timer = UVRunLoop.Timer(after: .zero) { _ in log.note("timer") }
+            loop.add(timer, forMode: .common)
+            #expect(loop.run(mode: .common, for: .seconds(60)) == .finished)
+            #expect(log.entries == [])
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(log.entries.sorted() == ["block", "entry", "timer"])
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aCommonBlockRunsOnceInWhicheverModeOfTheSetRunsFirst(kind: DriverKind) {
         withLoop(kind) { loop, log in

@@ -125,13 +125,16 @@ import UVRunLoop
     }
 
     /// Of two sources that join a new common mode, the first takes the other one out again.
-    @Test func aSourceThatIsTakenOutBeforeItsCallIsNeitherScheduledNorCancelled() {
+    @Test(arguments: [true, false])
+    func aSourceThatIsTakenOutBeforeItsCallIsNeitherScheduledNorCancelled(staysValid: Bool) {
         withLoop { loop in
             let log = EventLog()
             let all = SharedBox<[Source]>([])
             let mode = other
             let takeOut: @Sendable (Source?) -> Void = { source in
-                for other in all.value where other !== source { other.invalidate() }
+                for other in all.value where other !== source {
+                    staysValid ? loop.remove(other, forMode: mode) : other.invalidate()
+                }
             }
             let sources = [source(log, "1 ", during: takeOut), source(log, "2 ", during: takeOut)]
             for source in sources { loop.add(source, forMode: .common) }

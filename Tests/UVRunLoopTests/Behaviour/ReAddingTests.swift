@@ -5,6 +5,39 @@ import UVRunLoop
 /// that are done.
 @Suite(.timeLimit(.minutes(15))) struct ReAddingTests {
     @Test(arguments: DriverKind.allCases)
+    func whatIsAddedTwiceIsInTheModeOnce(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let source = UVRunLoop.Source { _ in log.note("source") }
+            let timer = UVRunLoop.Timer(after: .zero, interval: .seconds(60)) { _ in
+                log.note("timer")
+            }
+            let observer = UVRunLoop.Observer(activities: .entry) { _, _ in log.note("observer") }
+            let port = UVRunLoop.Port { _, _ in log.note("port") }
+            for _ in 0..<2 {
+                loop.add(source)
+                loop.add(timer)
+                loop.add(observer)
+                loop.add(port)
+            }
+            source.signal()
+            _ = port.send(UVRunLoop.PortMessage())
+            letTimePass(.milliseconds(1), loop)
+            loop.run(mode: .default, for: .zero)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries.sorted() == ["observer", "observer", "port", "source", "timer"])
+            loop.remove(source, forMode: .default)
+            loop.remove(timer, forMode: .default)
+            loop.remove(observer, forMode: .default)
+            loop.remove(port, forMode: .default)
+            #expect(!loop.contains(source, forMode: .default))
+            #expect(!loop.contains(timer, forMode: .default))
+            #expect(!loop.contains(observer, forMode: .default))
+            #expect(!loop.contains(port, forMode: .default))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
     func aOneShotTimerThatItsHandlerTakesOutAndPutsInAgainIsDone(kind: DriverKind) {
         withLoop(kind) { loop, log in
             let timer = UVRunLoop.Timer(after: .zero) { timer in

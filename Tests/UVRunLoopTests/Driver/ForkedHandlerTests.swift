@@ -8,6 +8,50 @@ import Testing
     @Test func aRunOfTheParentsLoopDoesNotGoOnInTheChild() async {
         await #expect(processExitsWith: .success) { returnFromHandlersInChildren() }
     }
+
+    /// Which nobody releases in the child.
+    @Test func aChildThatReturnsToARunWaitsForNoLockOfItsParent() async throws {
+        let result = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) {
+            onAnotherThread(returnWhileTheEngineIsLocked)
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("This run loop belongs to the parent process."))
+    }
+}
+
+/// Forks in a port's first call, while another thread has locked the engine.
+private func returnWhileTheEngineIsLocked() {
+    let loop = UVRunLoop.current
+    let (isLocked, mayRelease) = (Signal(), Signal())
+    let child = SharedBox<pid_t>(-1)
+    let port = UVRunLoop.Port(sendableHandler: { _, _ in
+        guard child.value == -1 else { return }
+        let holder = startThread {
+            loop.contents.withEngine { _ in
+                isLocked.send()
+                mayRelease.wait()
+            }
+        }
+        isLocked.wait()
+        let standardError = dup(STDERR_FILENO)
+        child.value = forkAndReturn()
+        guard child.value != 0 else {
+            // It is the sentence of the trap that counts.
+            dup2(standardError, STDERR_FILENO)
+            return
+        }
+        mayRelease.send()
+        holder.join()
+    })
+    loop.add(port, forMode: .default)
+    for _ in 1...2 { _ = port.send(UVRunLoop.PortMessage()) }
+    let limit = UVRunLoop.Timer(after: .milliseconds(10)) { _ in loop.stop() }
+    loop.add(limit, forMode: .default)
+    loop.run(mode: .default, for: .seconds(60))
+    precondition(isTrap(awaitEnd(of: child.value)))
 }
 
 /// Forks in handlers of each kind, which return in both processes: the run of the parent's loop
