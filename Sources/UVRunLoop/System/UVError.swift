@@ -1,5 +1,6 @@
 internal import CUVSupport
 import CUV
+internal import UVLibc
 
 extension UVRunLoop {
     /// An error of libuv or of the system.
@@ -18,11 +19,12 @@ extension UVRunLoop {
 
         /// The name and the explanation of libuv, such as `EMFILE: too many open files`.
         public var description: String {
-            // libuv has no text for it.
+            // libuv has no text for some.
             if self == .noChild { return "ECHILD: no child processes" }
             let name = unsafe Self.text(rawValue, unsafe uv_err_name_r)
             let explanation = unsafe Self.text(rawValue, unsafe uv_strerror_r)
-            return "\(name): \(explanation)"
+            guard name == explanation else { return "\(name): \(explanation)" }
+            return unsafe "error \(-Int(rawValue)): \(String(cString: strerror(-rawValue)))"
         }
 
         private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) ->

@@ -335,6 +335,8 @@ final class RemoteConnection: Sendable {
                     state.lateReplies = max(0, state.lateReplies - 1)
                     continue
                 }
+                // A second response, before its sender has taken the first.
+                guard state.requests[index].isOpen else { continue }
                 switch state.requests[index].sender {
                 case .thread(let source):
                     state.requests[index].outcome = outcome

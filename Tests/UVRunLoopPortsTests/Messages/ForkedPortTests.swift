@@ -73,6 +73,7 @@ private func checkPortsInAChild() throws {
     var remote: Remote? = try place.remote()
     _ = try remote?.request([1])
     let status = inChild {
+        guard !mine.isValid else { return 3 }
         let isTaken = (try? place.local("mine") { _, _ in nil }) == nil
         guard let own = try? place.remote() else { return 2 }
         let isOwn = own !== remote

@@ -203,6 +203,28 @@ import Testing
         }
     }
 
+    /// For a thread as for a task.
+    @Test(arguments: [true, false])
+    func ofTwoResponsesToARequestTheFirstCounts(isRefusedThen: Bool) throws {
+        let place = Place()
+        let listener = try place.rawListener()
+        let second =
+            isRefusedThen
+            ? Frame(kind: .refusal, id: 5, number: 1) : Frame.reply(1, [8])
+        let thread = startThread {
+            guard let peer = try? listener.accept(), peer.readFrame() != nil else { return }
+            peer.write(Frame.reply(1, [9]).head() + second.head())
+            guard let next = peer.readFrame() else { return }
+            peer.write(Frame.reply(next.number, [7]).head())
+        }
+        try onAnotherThread {
+            let remote = try place.remote()
+            #expect(try remote.request() == [9])
+            #expect(try remote.request() == [7])
+        }
+        thread.join()
+    }
+
     @Test func aServerThatSendsNonsenseCostsThePortItself() throws {
         let place = Place()
         let listener = try place.rawListener()

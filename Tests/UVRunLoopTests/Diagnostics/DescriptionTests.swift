@@ -4,6 +4,7 @@ import UVRunLoop
 @Suite(.timeLimit(.minutes(15))) struct DescriptionTests {
     @Test func errorsThatLibuvDoesNotKnowHaveNamesToo() {
         #expect("\(UVRunLoop.UVError.noChild)" == "ECHILD: no child processes")
+        #expect("\(UVRunLoop.UVError(rawValue: -37))" == "error 37: No locks available")
     }
 
     @Test func activitiesPrintAsWords() {
