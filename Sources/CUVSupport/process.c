@@ -7,10 +7,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 const char *_Nullable cuv_environment(const char *_Nonnull name) { return getenv(name); }
+
+const char *_Nonnull cuv_error_text(int error) { return strerror(error); }
 
 int cuv_at_exit(void (*_Nonnull function)(void)) { return atexit(function); }
 

@@ -6,6 +6,9 @@
 // Returns the value of an environment variable, or NULL.
 const char *_Nullable cuv_environment(const char *_Nonnull name);
 
+// Returns the system's text for an errno.
+const char *_Nonnull cuv_error_text(int error);
+
 // Registers a function that is called when the process exits.
 int cuv_at_exit(void (*_Nonnull function)(void));
 

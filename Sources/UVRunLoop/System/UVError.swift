@@ -1,6 +1,5 @@
 internal import CUVSupport
 import CUV
-internal import UVLibc
 
 extension UVRunLoop {
     /// An error of libuv or of the system.
@@ -24,7 +23,7 @@ extension UVRunLoop {
             let name = unsafe Self.text(rawValue, unsafe uv_err_name_r)
             let explanation = unsafe Self.text(rawValue, unsafe uv_strerror_r)
             guard name == explanation else { return "\(name): \(explanation)" }
-            return unsafe "error \(-Int(rawValue)): \(String(cString: strerror(-rawValue)))"
+            return unsafe "error \(-Int(rawValue)): \(String(cString: cuv_error_text(-rawValue)))"
         }
 
         private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) ->
