@@ -79,7 +79,9 @@ extension RemoteConnection {
         /// One for each loop that has waited for a reply.
         var replySources: [ReplySource] = []
         /// The sources of senders that wait until a frame is sent, which another sender may do.
-        var sendSources: [(frame: FrameQueue.ID, link: UVRunLoop.PortLink)] = []
+        private var sendSources: [FrameQueue.ID: UVRunLoop.PortLink] = [:]
+        /// The frames before this one have no such source any more.
+        private var firstAwaited = FrameQueue().next
         /// The number of requests that were given up and may still be replied to.
         var lateReplies = 0
         /// Whether the thread for replies reads them.
@@ -96,7 +98,14 @@ extension RemoteConnection {
         /// The reason why the connection has ended; `nil` while it is open.
         var end: MessagePortError? { if case .ended(let reason) = phase { reason } else { nil } }
 
-        func index(of number: UInt64) -> Int? { requests.firstIndex { $0.number == number } }
+        func index(of number: UInt64) -> Int? {
+            var (low, high) = (0, requests.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if requests[middle].number < number { low = middle + 1 } else { high = middle }
+            }
+            return low < requests.count && requests[low].number == number ? low : nil
+        }
 
         /// Whether there is an outcome that a sender in the source's loop has not taken.
         func hasOutcome(for source: ReplySource) -> Bool {
@@ -108,12 +117,23 @@ extension RemoteConnection {
             }
         }
 
+        /// Stores a source until a frame is sent; returns `false` if the frame is not queued.
+        mutating func insert(_ link: UVRunLoop.PortLink, until id: FrameQueue.ID) -> Bool {
+            guard sendQueue.contains(id) else { return false }
+            sendSources[id] = link
+            return true
+        }
+
+        mutating func remove(_ link: UVRunLoop.PortLink, of id: FrameQueue.ID) {
+            if sendSources[id] === link { sendSources[id] = nil }
+        }
+
         /// Removes the sources of senders whose frames are sent.
         mutating func takeSourcesOfSent() -> [UVRunLoop.PortLink] {
+            let end = sendQueue.next
+            defer { firstAwaited = end }
             guard !sendSources.isEmpty else { return [] }
-            let sent = sendSources.filter { !sendQueue.contains($0.frame) }
-            if !sent.isEmpty { sendSources.removeAll { !sendQueue.contains($0.frame) } }
-            return sent.map(\.link)
+            return firstAwaited.upTo(end).compactMap { sendSources.removeValue(forKey: $0) }
         }
 
         /// Whether all of a frame was sent, or it was withdrawn.
@@ -144,7 +164,7 @@ extension RemoteConnection {
             let tasks = takeTasks()
             for index in requests.indices { requests[index].fail(reason) }
             lostFrames = sendQueue.removeAll()
-            sendSources = []
+            sendSources = [:]
             lateReplies = 0
             let sources = exchange(&replySources, with: [])
             return Remains(socket: socket, sources: sources, tasks: tasks)

@@ -128,16 +128,13 @@ final class RemoteConnection: Sendable {
 
     /// Has a source announced when a frame is sent completely.
     func announce(_ link: UVRunLoop.PortLink, whenSent id: FrameQueue.ID) {
-        let isSent = state.withLock { state in
-            let isSent = !state.sendQueue.contains(id)
-            if !isSent { state.sendSources.append((id, link)) }
-            return isSent
-        }
-        if isSent { link.announce() }
+        let isQueued = state.withLock { $0.insert(link, until: id) }
+        if !isQueued { link.announce() }
     }
 
-    func forget(_ link: UVRunLoop.PortLink) {
-        state.withLock { state in state.sendSources.removeAll { $0.link === link } }
+    /// Has a source announced no more when a frame is sent.
+    func forget(_ link: UVRunLoop.PortLink, of id: FrameQueue.ID) {
+        state.withLock { $0.remove(link, of: id) }
     }
 
     /// Withdraws a message whose sender waits no longer; ends the connection if a part of it was

@@ -171,7 +171,7 @@ struct ReplyWait {
         loop.add(room, forMode: mode)
         connection.announce(room.link, whenSent: queued)
         defer {
-            connection.forget(room.link)
+            connection.forget(room.link, of: queued)
             UVRunLoop.invalidate(room)
         }
         // A run that a handler nests in the wait may be served the announcement.

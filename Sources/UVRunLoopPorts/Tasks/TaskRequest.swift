@@ -190,7 +190,7 @@ final class TaskRequest: UVRunLoop.PortSource {
     private func leaveLoop() {
         limit.withLock { $0?.timer }?.invalidate()
         UVRunLoop.invalidate(self)
-        if receiver.queued != nil { receiver.connection.forget(link) }
+        if let queued = receiver.queued { receiver.connection.forget(link, of: queued) }
     }
 
     fileprivate func loopDidEnd() {

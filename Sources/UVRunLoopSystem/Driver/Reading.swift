@@ -2,6 +2,9 @@ import CUVSupport
 
 /// Reads what there is, without waiting.
 ///
+/// Little of it does not keep the memory that there was for much: who collects what a program writes
+/// line by line would keep a thousand times as much as there is.
+///
 /// - Returns: The bytes, and their number; or no bytes and zero at the end of the data, a negated
 ///   error number for an error.
 func readBytes(of descriptor: CInt, upTo size: Int) -> (bytes: [UInt8], result: Int) {
@@ -11,5 +14,6 @@ func readBytes(of descriptor: CInt, upTo size: Int) -> (bytes: [UInt8], result: 
         result = unsafe cuv_read(descriptor, start, buffer.count)
         count = max(0, result)
     }
-    return (bytes, result)
+    guard bytes.count < size / 2 else { return (bytes, result) }
+    return (unsafe bytes.withUnsafeBytes { unsafe Array($0) }, result)
 }

@@ -26,6 +26,22 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    /// Who collects lines would keep a thousand times as much as there is.
+    @Test func fewBytesKeepLittleMemory() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let capacity = Box(Int.max)
+            let input = try StandardInput(descriptor: pipe.readEnd) { _, event in
+                if case .bytes(let bytes) = event { capacity.value = bytes.capacity }
+            }
+            loop.add(input, forMode: .default)
+            pipe.write("hello")
+            pipe.closeWriteEnd()
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(capacity.value < 1_000)
+        }
+    }
+
     /// Also a file that ends within a line, an empty one, and one that no single read takes.
     @Test(arguments: [4, 0, 250_000])
     func aFileIsReadToItsEnd(length: Int) async {
