@@ -91,7 +91,7 @@ extension UVRunLoop.PortLink {
         } nowhere: {
             isBeingCalled = false
         } afterwards: { loop in
-            loop.contentsDidChange()
+            loop.portDidAnnounce()
         }
     }
 }

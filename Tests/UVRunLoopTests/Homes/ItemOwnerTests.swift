@@ -21,6 +21,27 @@ import Testing
         }
     }
 
+    /// It may be serving another port again and again, as long as nothing is announced.
+    @Test func theLoopToWhichAPortHasMovedIsToldOfItsNextMessageWhenTheCallEnds() {
+        let host = LoopOnAThread()
+        let count = SharedBox<UInt64>(.max)
+        withLoop { loop in
+            let port = UVRunLoop.Port(sendableHandler: { port, _ in
+                guard UVRunLoop.current === loop else { return }
+                loop.remove(port, forMode: .default)
+                host.loop.add(port, forMode: .default)
+                count.value = host.loop.waker.announcementCount
+            })
+            loop.add(port, forMode: .default)
+            for _ in 1...2 { _ = port.send(UVRunLoop.PortMessage()) }
+            loop.run(mode: .default, for: .zero)
+            #expect(host.loop.waker.announcementCount > count.value)
+            port.invalidate()
+        }
+        host.stop()
+        host.join()
+    }
+
     /// The message comes before the port is added or after that, and is announced in either case.
     @Test(arguments: [false, true])
     func aMessageSentWhileItsPortIsAddedIsDelivered(addsElsewhere: Bool) {
