@@ -30,8 +30,8 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public var modes: Set<Mode> {
-        let names = withEngine { $0.modes.names } + contents.blockModes.all
-        return Set(names).subtracting([.common])
+        let names = Set(withEngine { $0.modes.names })
+        return names.union(contents.blockModes.all).subtracting([.common])
     }
 
     /// Returns the date of a mode's soonest timer.

@@ -8,3 +8,13 @@ package func hasMemory(for byteCount: Int) -> Bool {
     munmap(memory, byteCount)
     return true
 }
+
+/// The memory of the process that is in use.
+package func residentByteCount() -> Int {
+    guard let file = fopen("/proc/self/statm", "re") else { return 0 }
+    defer { fclose(file) }
+    var text = [UInt8](repeating: 0, count: 128)
+    let count = fread(&text, 1, text.count, file)
+    let words = String(decoding: text[..<count], as: UTF8.self).split(separator: " ")
+    return (words.count > 1 ? Int(words[1]) ?? 0 : 0) * Int(getpagesize())
+}

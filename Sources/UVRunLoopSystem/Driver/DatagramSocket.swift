@@ -21,7 +21,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     /// The bytes that wait to be sent, or are on their way to the loop's thread.
     private let queued = Guarded(Queued())
     /// Datagrams that wait to be sent; the first may have been passed to libuv.
-    private var outgoing: ArraySlice<OutgoingDatagram> = []
+    private var outgoing = FirstInFirstOut<OutgoingDatagram>()
     /// Whether libuv waits until the kernel has room for the first.
     private var isSending = false
     /// Whether sending has added events that are not announced yet.
@@ -302,10 +302,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     }
 
     private func removeFirst(_ status: CInt) {
-        guard let datagram = outgoing.popFirst() else { return }
-        // A slice keeps what was removed from it.
-        if outgoing.isEmpty { outgoing = [] }
-        didLeave(datagram, status)
+        if let datagram = outgoing.takeFirst() { didLeave(datagram, status) }
     }
 
     /// Counts a datagram that does not wait any more, and notes it if it was not sent.
@@ -330,8 +327,7 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     }
 
     private func dropOutgoing() {
-        for datagram in outgoing { didLeave(datagram) }
-        outgoing = []
+        while let datagram = outgoing.takeFirst() { didLeave(datagram) }
     }
 
     // MARK: Multicast

@@ -10,6 +10,8 @@ struct FirstInFirstOut<Element> {
     /// The number of the last element, counted from the first of all.
     var end: Int { removedCount + elements.count }
 
+    var first: Element? { isEmpty ? nil : elements[next] }
+
     mutating func append(_ element: Element) { elements.append(element) }
 
     /// Takes the first element, if its number is below an end.
