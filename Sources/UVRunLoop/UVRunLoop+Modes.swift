@@ -43,6 +43,8 @@ extension UVRunLoop {
     /// - Parameter mode: The mode.
     /// - Returns: The date; `nil` if the mode has no timer, and for ``Mode/common``.
     public func nextFireDate(forMode mode: Mode) -> Instant? {
-        withEngine { $0.soonestDate(in: mode) }.map { Instant(nanoseconds: $0) }
+        withEngine { engine in
+            engine.soonestDate(in: mode) { $0.owner.isIn(location) }
+        }.map { Instant(nanoseconds: $0) }
     }
 }

@@ -166,7 +166,9 @@ final class UVWatch {
 
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {
         let condition = cuv_condition(descriptor)
-        guard condition >= 0, condition & CInt(cuv_poll_invalid) == 0 else {
+        // `poll` may fail, as in a process that may open no descriptors: then this is not known.
+        guard condition >= 0 else { return }
+        guard condition & CInt(cuv_poll_invalid) == 0 else {
             report.events = .hangUp
             return
         }

@@ -157,17 +157,30 @@ extension GenericEngine {
     }
 
     /// The soonest date of a valid timer of the mode, timers that are being called included.
-    func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - isInLoop: Whether a timer is still in this loop; one that left it during its call may be
+    ///     in another, whose lock guards its state.
+    func soonestDate(
+        in mode: UVRunLoop.Mode,
+        isInLoop: (Items.Timer) -> Bool
+    ) -> Int64? {
         guard let index = modes.index(of: mode) else { return nil }
-        let called = timersBeingCalled(in: index).map(\.date)
+        let called = timersBeingCalled(in: index, isInLoop).map(\.date)
         return (called + [soonestQueued(in: index)].compactMap(\.self)).min()
     }
 
     /// The timers of a mode that are being called, which are in no queue.
-    private func timersBeingCalled(in mode: Int) -> [Items.Timer] {
+    private func timersBeingCalled(
+        in mode: Int,
+        _ isInLoop: (Items.Timer) -> Bool
+    ) -> [Items.Timer] {
         let count = modes[mode].timerCount - modes[mode].timers.queuedCount
         guard count > 0 else { return [] }
-        let called = runningTimers.timers.filter { timerModes.heapSlot(of: $0, in: mode) != nil }
+        let called = runningTimers.timers.filter {
+            isInLoop($0) && timerModes.heapSlot(of: $0, in: mode) != nil
+        }
         if Set(called.map(ObjectIdentifier.init)).count == count { return called }
         // The call of a timer that has joined since began in another loop, or in none.
         return modes[mode].timers.members.all.filter(\.core.isBeingCalled)
@@ -253,7 +266,7 @@ extension GenericEngine {
 
     /// Queues a repeating timer for its next date, and a postponed one for the same.
     @inline(never)
-    private mutating func scheduleAfterCall(_ timer: Items.Timer, _ hasNewDate: Bool) {
+    mutating func scheduleAfterCall(_ timer: Items.Timer, _ hasNewDate: Bool) {
         if hasNewDate { renewSerials(of: timer) }
         schedule(timer)
     }

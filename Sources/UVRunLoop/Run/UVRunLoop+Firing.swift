@@ -168,8 +168,7 @@ extension UVRunLoop.Timer {
         if !repeats { invalidate() }
         var last: TimerCall?
         owner.withLock { _, engine in
-            endCall(now: now)
-            engine.schedule(self)
+            engine.scheduleAfterCall(self, endCall(now: now))
         } nowhere: {
             endCall(now: now)
             if !isValid { takeCall(&last) }

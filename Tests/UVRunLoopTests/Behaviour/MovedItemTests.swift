@@ -28,6 +28,35 @@ import UVRunLoop
         }
     }
 
+    /// While each calls the timer that the other has now.
+    @Test func aLoopKnowsTheDateOfTheTimerThatItHas() throws {
+        try withTwoLoops { first, second in
+            let (hasMoved, mayEnd) = (Signal(), Signal())
+            let move = { @Sendable (timer: UVRunLoop.Timer, from: UVRunLoop, to: UVRunLoop) in
+                from.remove(timer, forMode: .default)
+                to.add(timer)
+                hasMoved.send()
+                mayEnd.wait()
+            }
+            let now = SuspendingClock.now
+            let timers = [(first, second), (second, first)].enumerated().map { index, loops in
+                let timer = UVRunLoop.Timer(
+                    at: now.advanced(by: .milliseconds(index + 1)),
+                    interval: .seconds(3_600),
+                    sendableHandler: { move($0, loops.0, loops.1) }
+                )
+                loops.0.add(timer)
+                return timer
+            }
+            hasMoved.wait(times: 2)
+            #expect(first.nextFireDate(forMode: .default) == timers[1].nextFireDate)
+            #expect(second.nextFireDate(forMode: .default) == timers[0].nextFireDate)
+            for _ in timers { mayEnd.send() }
+            finish(first, second)
+            for timer in timers { timer.invalidate() }
+        }
+    }
+
     @Test func aRepeatingTimerGoesOnToItsNextDateInTheOtherLoop() throws {
         try withTwoLoops { first, second in
             for _ in 0..<200 {

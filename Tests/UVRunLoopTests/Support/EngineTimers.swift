@@ -24,6 +24,10 @@ extension Engine {
         return timer
     }
 
+    func soonestDate(in mode: UVRunLoop.Mode) -> Int64? {
+        soonestDate(in: mode, isInLoop: { _ in true })
+    }
+
     /// Fires everything that is due, by handlers that take no time.
     mutating func fire(now: Int64, in mode: Int = 0) -> [Fired] {
         modes[mode].timers.beginBatch(now: now)
