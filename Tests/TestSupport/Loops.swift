@@ -53,9 +53,13 @@ package func virtualClock(of loop: UVRunLoop) -> UVRunLoop.VirtualClock? {
     (loop.remote as? VirtualRemote)?.clock
 }
 
-/// Waits until a condition holds, but no longer than so many seconds; returns whether it does.
+/// Waits until a condition holds.
 ///
-/// - Parameter pause: Microseconds from one look to the next.
+/// - Parameters:
+///   - seconds: How long at most.
+///   - pause: Microseconds from one look to the next.
+///   - holds: The condition.
+/// - Returns: Whether it holds.
 @discardableResult
 package func awaitCondition(
     seconds: Int = 60,

@@ -162,6 +162,7 @@ extension GenericEngine {
     ///   - mode: The mode.
     ///   - isInLoop: Whether a timer is still in this loop; one that left it during its call may be
     ///     in another, whose lock guards its state.
+    /// - Returns: The date; `nil` if the mode has no timer.
     func soonestDate(
         in mode: UVRunLoop.Mode,
         isInLoop: (Items.Timer) -> Bool

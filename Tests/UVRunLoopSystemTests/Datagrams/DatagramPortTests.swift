@@ -92,32 +92,6 @@ private typealias Address = UVRunLoop.SocketAddress
         }
     }
 
-    /// Also while the queue never becomes empty.
-    @Test func aDatagramThatHasLeftTheQueueKeepsNoMemory() async {
-        await #expect(processExitsWith: .success) {
-            try withLoop { loop in
-                let count = Box(0)
-                // Port 0 fails.
-                let nowhere = Address.ipv4Loopback(port: 0)
-                let port = try DatagramPort(boundTo: nowhere) { port, event in
-                    guard case .sendFailed = event else { return }
-                    count.value += 1
-                    // One comes for each that leaves.
-                    if count.value > 3_000 {
-                        try? port.send([UInt8](repeating: 1, count: 60_000), to: nowhere)
-                    }
-                    if count.value == 3_500 { loop.stop() }
-                }
-                loop.add(port, forMode: .default)
-                let before = residentByteCount()
-                for _ in 0..<3_060 { try port.send([1], to: nowhere) }
-                precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
-                let kept = residentByteCount() - before
-                precondition(kept < 15_000_000, "\(kept) bytes are kept.")
-            }
-        }
-    }
-
     @Test func everyFailureToSendIsTold() throws {
         try withLoop { loop in
             let count = Box(0)

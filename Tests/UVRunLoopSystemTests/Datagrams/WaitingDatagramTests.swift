@@ -48,6 +48,32 @@ import UVRunLoopSystem
         }
     }
 
+    /// Also while the queue never becomes empty.
+    @Test func aDatagramThatHasLeftTheQueueKeepsNoMemory() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let count = Box(0)
+                // Port 0 fails.
+                let nowhere = UVRunLoop.SocketAddress.ipv4Loopback(port: 0)
+                let port = try UVRunLoop.DatagramPort(boundTo: nowhere) { port, event in
+                    guard case .sendFailed = event else { return }
+                    count.value += 1
+                    // One comes for each that leaves.
+                    if count.value > 3_000 {
+                        try? port.send([UInt8](repeating: 1, count: 60_000), to: nowhere)
+                    }
+                    if count.value == 3_500 { loop.stop() }
+                }
+                loop.add(port, forMode: .default)
+                let before = residentByteCount()
+                for _ in 0..<3_060 { try port.send([1], to: nowhere) }
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+                let kept = residentByteCount() - before
+                precondition(kept < 15_000_000, "\(kept) bytes are kept.")
+            }
+        }
+    }
+
     @Test func datagramsThatWaitGoWithTheirPort() async {
         await #expect(processExitsWith: .success) {
             try whileThereIsNoRoom { loop, sender, log, error in
