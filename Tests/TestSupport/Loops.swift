@@ -57,7 +57,7 @@ package func virtualClock(of loop: UVRunLoop) -> UVRunLoop.VirtualClock? {
 ///
 /// - Parameters:
 ///   - seconds: How long at most.
-///   - pause: Microseconds from one look to the next.
+///   - pause: How many microseconds to wait between two checks.
 ///   - holds: The condition.
 /// - Returns: Whether it holds.
 @discardableResult
@@ -66,11 +66,12 @@ package func awaitCondition(
     pause: UInt32 = 100,
     _ holds: () throws -> Bool
 ) rethrows -> Bool {
-    for _ in 0..<seconds * 1_000_000 / Int(pause) {
-        if try holds() { return true }
+    let end = UVRunLoop.Instant.now + .seconds(seconds)
+    while try !holds() {
+        if UVRunLoop.Instant.now >= end { return false }
         usleep(pause)
     }
-    return try holds()
+    return true
 }
 
 /// Waits until a loop sleeps, but no longer than so many seconds.

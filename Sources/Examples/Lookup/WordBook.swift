@@ -84,10 +84,10 @@ struct Client {
     }
 }
 
-/// Writes a line at once, also to a pipe; ends the program if that fails.
+/// Writes a line at once, also to a pipe; ends the program if nobody can read what it is for.
 func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) {
     let bytes = Array((line + "\n").utf8)
-    guard write(descriptor, bytes, bytes.count) >= 0 else {
+    guard write(descriptor, bytes, bytes.count) >= 0 || descriptor == STDERR_FILENO else {
         perror("Lookup")
         exit(1)
     }

@@ -17,7 +17,7 @@ final class Schedule {
         self.loop = loop
     }
 
-    /// Reads the file; keeps the present commands if that fails.
+    /// Reads the file; keeps the present commands if that fails, or there are none in it.
     func load() {
         do {
             let timers = try lines(of: path).map { try timer(for: $0) }
@@ -96,10 +96,10 @@ final class Schedule {
     }
 }
 
-/// Writes a line at once, also to a pipe; ends the program if that fails.
+/// Writes a line at once, also to a pipe; ends the program if nobody can read what it is for.
 func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) {
     let bytes = Array((line + "\n").utf8)
-    guard write(descriptor, bytes, bytes.count) >= 0 else {
+    guard write(descriptor, bytes, bytes.count) >= 0 || descriptor == STDERR_FILENO else {
         perror("Schedule")
         exit(1)
     }

@@ -73,19 +73,28 @@ enum Tally {
 
 /// Writes a line to standard output, unbuffered.
 private func show(_ line: String) throws(Trouble) {
-    guard say(line) else { throw Trouble("cannot write: \(String(cString: strerror(errno)))") }
+    let error = say(line)
+    if error != 0 { throw Trouble("cannot write: \(String(cString: strerror(error)))") }
 }
 
-/// Writes a line to standard output or another descriptor, unbuffered; `false` if that fails.
+/// Writes a line to standard output or another descriptor, unbuffered.
+///
+/// Returns 0, or the number of the error.
 @discardableResult
-func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) -> Bool {
+func say(_ line: String, to descriptor: CInt = STDOUT_FILENO) -> CInt {
     var rest = Array("\(line)\n".utf8)[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0, errno != EINTR { return false }
+        let error = count < 0 ? errno : 0
+        if error == EAGAIN {
+            var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&room, 1, -1)
+        } else if error != 0, error != EINTR {
+            return error
+        }
         rest = rest.dropFirst(max(count, 0))
     }
-    return true
+    return 0
 }
 
 /// Why the program cannot go on.

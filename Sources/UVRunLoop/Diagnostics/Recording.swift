@@ -105,6 +105,8 @@ final class Recording: LoopTracer {
     func didWake(_ remote: any LoopRemote, from began: Int64, until ended: Int64) {
         let thread = ThisProcess.currentThread
         state.withLock { state in
+            // Among so many, of which it need not be one, it is not searched for.
+            guard state.wakes.count < capacity else { return }
             let last = state.wakes.lastIndex {
                 $0.wake.sender == thread && $0.span.began == began
             }

@@ -166,9 +166,10 @@ final class UVWatch {
 
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {
         let condition = cuv_condition(descriptor)
-        // `poll` may fail, as in a process that may open no descriptors: then this is not known.
-        guard condition >= 0 else { return }
-        guard condition & CInt(cuv_poll_invalid) == 0 else {
+        // `poll` may fail, as in a process that may open no descriptors: then the report has to do.
+        let tellsOfData = !report.events.isDisjoint(with: [.readable, .writable])
+        if condition < 0, tellsOfData, !report.details.contains(.unwatched) { return }
+        guard condition >= 0, condition & CInt(cuv_poll_invalid) == 0 else {
             report.events = .hangUp
             return
         }

@@ -32,9 +32,9 @@ final class JobQueue: Sendable {
     ///
     /// Takes no lock and allocates nothing, except when a segment of the queue is full.
     ///
-    /// The runtime does not keep an executor alive during this call: once the job is queued, another
-    /// thread may perform it, and release the last reference to the loop. On the loop's own thread
-    /// nothing can.
+    /// The runtime does not keep an executor alive during this call: once the job is queued,
+    /// another thread may perform it, and release the last reference to the loop. On the loop's own
+    /// thread nothing can.
     ///
     /// - Parameters:
     ///   - entry: The job.

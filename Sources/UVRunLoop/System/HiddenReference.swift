@@ -1,7 +1,7 @@
 /// A strong reference that the compiler does not recognise as one.
 ///
-/// A function that calls a method of an object relies on its caller to keep the object alive, and the
-/// compiler removes what retains it once more. Where the caller does not keep it, this does.
+/// A method relies on its caller to keep the object alive, and the compiler removes what retains it
+/// once more. Where the caller does not keep it, this does.
 @safe
 struct HiddenReference: ~Copyable {
     private let object: UnsafeMutableRawPointer

@@ -82,9 +82,9 @@ struct Lock: ~Copyable, Sendable {
 
     /// Traps in a forked child whose lock is never released.
     ///
-    /// No critical section takes that long: the thread that holds the lock is one of the parent
-    /// that held it during the fork. It does not exist in the child, and its change is half done.
-    /// In a child with other threads it may also be one of them that is kept from running.
+    /// No critical section takes that long. A thread that holds the lock may be kept from running,
+    /// if the child has others; otherwise, and after a long time, it is one of the parent that held
+    /// the lock during the fork. It does not exist in the child, and its change is half done.
     private borrowing func checkHolderLives(_ sleepsInVain: Int) {
         // A single timeout may be due to a process that was stopped meanwhile.
         guard sleepsInVain > 1, ForkCount.current > 0 else { return }
@@ -94,8 +94,8 @@ struct Lock: ~Copyable, Sendable {
 
     /// The longest time of one sleep, in nanoseconds.
     private static let patience: Int64 = 2_000_000_000
-    /// How many such sleeps a thread may be kept from running that holds a lock.
-    private static let longestSection = 30
+    /// For how many such sleeps a thread with a lock may be kept from running.
+    private static let longestSection = 15
 
     @usableFromInline
     @inline(never)

@@ -16,14 +16,16 @@ extension UVRunLoop {
             self.rawValue = rawValue
         }
 
-        /// The name and the explanation of libuv, such as `EMFILE: too many open files`.
+        /// The name and the explanation of libuv, such as `EMFILE: too many open files`; for an error
+        /// that libuv does not know, the number and the explanation of the system.
         public var description: String {
             // libuv has no text for some.
             if self == .noChild { return "ECHILD: no child processes" }
             let name = unsafe Self.text(rawValue, unsafe uv_err_name_r)
             let explanation = unsafe Self.text(rawValue, unsafe uv_strerror_r)
             guard name == explanation else { return "\(name): \(explanation)" }
-            return unsafe "error \(-Int(rawValue)): \(String(cString: cuv_error_text(-rawValue)))"
+            let text = unsafe String(cString: cuv_error_text(0 &- rawValue))
+            return "error \(-Int(rawValue)): \(text)"
         }
 
         private typealias Describe = (CInt, UnsafeMutablePointer<CChar>?, Int) ->

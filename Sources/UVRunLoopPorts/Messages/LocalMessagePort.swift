@@ -115,7 +115,7 @@ extension UVRunLoop.MessagePort {
         /// Called once, when the port becomes invalid, on the thread that invalidates it.
         ///
         /// If the port is already invalid, setting a handler calls it at once. The property is
-        /// `nil` once the port is invalid.
+        /// `nil` once the port is invalid. In a forked child it is not called for the parent's port.
         ///
         /// > Threading: Any thread.
         public var invalidationHandler: (@Sendable (Local) -> Void)? {

@@ -2,8 +2,7 @@ import CUVSupport
 
 /// Reads what there is, without waiting.
 ///
-/// Little of it does not keep the memory that there was for much: who collects what a program writes
-/// line by line would keep a thousand times as much as there is.
+/// A short read is copied: a caller that keeps it would keep the whole buffer otherwise.
 ///
 /// - Returns: The bytes, and their number; or no bytes and zero at the end of the data, a negated
 ///   error number for an error.

@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    /// For a thread as for a task.
+    /// The second may come before the waiting thread has taken the first.
     @Test(arguments: [true, false])
     func ofTwoResponsesToARequestTheFirstCounts(isRefusedThen: Bool) throws {
         let place = Place()

@@ -28,6 +28,34 @@ import UVRunLoop
         }
     }
 
+    /// The order of timers with one date is that of their scheduling, in which its next date counts.
+    @Test func theNextDateOfAMovedTimerComesAfterWhatWasScheduledDuringItsCall() throws {
+        try withTwoLoops { first, second in
+            let log = EventLog()
+            let isDone = Signal()
+            let date = SuspendingClock.now.advanced(by: .milliseconds(1))
+            let next = date.advanced(by: .milliseconds(40))
+            let moved = UVRunLoop.Timer(
+                at: date,
+                interval: .milliseconds(40),
+                sendableHandler: { timer in
+                    guard UVRunLoop.current === first else {
+                        timer.invalidate()
+                        log.note("moved")
+                        return isDone.send()
+                    }
+                    first.remove(timer, forMode: .default)
+                    second.add(timer)
+                    second.add(UVRunLoop.Timer(at: next, sendableHandler: { _ in log.note("new") }))
+                }
+            )
+            first.add(moved)
+            isDone.wait()
+            finish(second)
+            #expect(log.entries == ["new", "moved"])
+        }
+    }
+
     /// While each calls the timer that the other has now.
     @Test func aLoopKnowsTheDateOfTheTimerThatItHas() throws {
         try withTwoLoops { first, second in

@@ -47,7 +47,9 @@ private func fullPipe(at path: String) throws -> CInt {
 private func timeline(from reader: CInt) -> String {
     var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
     while !text.suffix(3).elementsEqual("\n]\n".utf8), waitUntilReadable(reader) {
-        text += buffer[..<max(0, read(reader, &buffer, buffer.count))]
+        let count = read(reader, &buffer, buffer.count)
+        if count == 0 { break }
+        text += buffer[..<max(0, count)]
     }
     return String(decoding: text, as: UTF8.self)
 }

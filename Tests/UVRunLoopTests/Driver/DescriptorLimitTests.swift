@@ -26,37 +26,9 @@ import Testing
         await #expect(processExitsWith: .success) { inQuietProcess { makeASource() } }
     }
 
-    /// As a program does that has opened all it needs.
-    @Test func aProcessThatMayOpenNothingMoreIsToldOfNoHangUpThatIsNone() async {
-        await #expect(processExitsWith: .success) { inQuietProcess { readWithALimitOfNothing() } }
-    }
-
     @Test func aFullTableDoesNotKeepALoopFromRunning() async {
         await #expect(processExitsWith: .success) { inQuietProcess { runWithAFullTable() } }
     }
-}
-
-/// Serves a socket whose peer sends nothing more, but still receives.
-private func readWithALimitOfNothing() {
-    let loop = UVRunLoop.current
-    let (ours, theirs) = socketPair()
-    let log = Box<[UVRunLoop.DescriptorEvents]>([])
-    guard
-        let source = try? UVRunLoop.DescriptorSource(
-            ours,
-            events: .readable,
-            handler: { _, events in log.value.append(events) }
-        )
-    else { preconditionFailure("No source.") }
-    loop.add(source, forMode: .default)
-    loop.run(mode: .default, for: .zero)
-    shutdown(theirs, CInt(SHUT_WR))
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    limit.rlim_cur = 0
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    for _ in 1...2 { loop.run(mode: .default, for: .zero) }
-    precondition(log.value == [.readable, .readable], "\(log.value)")
 }
 
 /// libuv from 1.45 on also opens an `io_uring`, which it does without where the kernel refuses it.

@@ -9,7 +9,7 @@ import Testing
         await #expect(processExitsWith: .success) { returnFromHandlersInChildren() }
     }
 
-    /// Which nobody releases in the child.
+    /// In the child, nobody releases it.
     @Test func aChildThatReturnsToARunWaitsForNoLockOfItsParent() async throws {
         let result = await #expect(
             processExitsWith: .success,

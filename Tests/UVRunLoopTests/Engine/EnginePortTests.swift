@@ -229,16 +229,15 @@ import Testing
         }
     }
 
-    /// Out of all modes and in one again, it is still to be told.
-    @Test func aRefusalIsKeptOutsideOfModes() throws {
+    @Test func aRefusalIsFoundInAModeThatTheSourceHasLeftAndJoinsAgain() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
+        // Which keeps the source in the loop.
+        engine.add(ticket, portTo: .common)
         for order in engine.takeWatchOrders(for: 0) { engine.refuse(order, .badDescriptor, in: 0) }
-        engine.add(ticket, portTo: other)
         _ = engine.remove(ticket, portFrom: .default)
         engine.beginPoll(engine.latestPoll.number + 1)
-        let elsewhere = engine.takePort(in: 0)
-        #expect(elsewhere == nil)
+        #expect(engine.takePort(in: 0) == nil && !engine.summary.mayHoldReady)
         engine.add(ticket, portTo: .default)
         #expect(engine.summary.mayHoldReady)
         #expect(engine.takePort(in: 0)?.refusal == .badDescriptor)

@@ -7,6 +7,8 @@ import Testing
     /// On a busy machine it may be kept from running meanwhile.
     @Test func aThreadOfTheChildMayHoldALockForSeconds() async {
         await #expect(processExitsWith: .success) {
+            // The first loop begins to count forks.
+            onAnotherThread { _ = UVRunLoop.current }
             inQuietProcess {
                 let number = Guarded(1)
                 let isHeld = Signal()

@@ -1,4 +1,3 @@
-import Glibc
 import UVRunLoop
 import UVRunLoopPorts
 
@@ -21,7 +20,8 @@ final class Client {
                 complain(text)
                 return 1
             case let reply?:
-                guard say(reply.text) else { fail("cannot write: \(reason(errno))") }
+                let error = say(reply.text)
+                if error != 0 { fail("cannot write: \(reason(error))") }
                 return 0
             case nil:
                 // QUIT and SHUTDOWN may have no reply.

@@ -37,9 +37,9 @@ func residentBytes() -> Int {
     return pages * sysconf(Int32(_SC_PAGESIZE))
 }
 
-/// Writes a line to standard output, unbuffered; returns `false` if that fails.
+/// Writes a line to standard output, unbuffered; returns 0, or the number of the error.
 @discardableResult
-func say(_ line: String) -> Bool { write(line, to: STDOUT_FILENO) }
+func say(_ line: String) -> CInt { write(line, to: STDOUT_FILENO) }
 
 /// Writes a line to standard error.
 func complain(_ sentence: String) { _ = write("KeyValue: \(sentence)", to: STDERR_FILENO) }
@@ -50,14 +50,20 @@ func fail(_ sentence: String, status: CInt = 1) -> Never {
     exit(status)
 }
 
-private func write(_ line: String, to descriptor: CInt) -> Bool {
+private func write(_ line: String, to descriptor: CInt) -> CInt {
     var rest = Array("\(line)\n".utf8)
     while !rest.isEmpty {
         let count = write(descriptor, rest, rest.count)
-        if count < 0, errno != EINTR { return false }
+        let error = count < 0 ? errno : 0
+        if error == EAGAIN {
+            var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&room, 1, -1)
+        } else if error != 0, error != EINTR {
+            return error
+        }
         rest.removeFirst(max(count, 0))
     }
-    return true
+    return 0
 }
 
 /// The system's message for an error number.

@@ -122,10 +122,10 @@ struct Trial: Sendable {
 
     /// Threads that have been waited for may be a moment away from their end.
     private func awaitThreads() {
-        var looks = 0
-        while looks < 200, work_count_threads() > threads {
+        var checks = 0
+        while checks < 200, work_count_threads() > threads {
             work_sleep(1_000)
-            looks += 1
+            checks += 1
         }
     }
 }
