@@ -69,6 +69,9 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// them itself.
     func wakeBlockedSenders()
 
+    /// Called when the port was removed from a mode and is still valid, on any thread.
+    func portDidLeave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop)
+
     /// Releases the port's handler; the port is invalid.
     func releaseHandler()
 
@@ -97,6 +100,8 @@ extension PortReceiver {
     package var outlivesRefusal: Bool { false }
 
     package func wakeBlockedSenders() {}
+
+    package func portDidLeave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) {}
 
     @inlinable
     package func receive(port: Port, refusal error: UVError) -> ServeResult {

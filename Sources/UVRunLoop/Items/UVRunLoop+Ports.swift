@@ -59,6 +59,7 @@ extension UVRunLoop {
             return dropped
         }
         if dropped == nil { link.owner.waitWhileBusy() } else { endLeaving(link) }
+        link.receiver.portDidLeave(mode, of: self)
         contentsDidChange()
         withExtendedLifetime(dropped) {}
     }

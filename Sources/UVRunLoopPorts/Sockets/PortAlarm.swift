@@ -36,6 +36,8 @@ final class PortAlarm: Sendable {
         }
         for mode in loop.modes.union([.common]) where loop.contains(port, forMode: mode) {
             loop.add(alarm.timer, forMode: mode)
+            // Another thread may have removed the port meanwhile.
+            if !loop.contains(port, forMode: mode) { alarm.leave(mode, of: loop) }
         }
         swap(alarm)?.cancel()
     }
@@ -53,6 +55,9 @@ final class PortAlarm: Sendable {
     private func isSet(at date: UVRunLoop.Instant, in loop: UVRunLoop) -> Bool {
         timer.isValid && self.date == date && self.loop == ObjectIdentifier(loop)
     }
+
+    /// Leaves a mode with its port, which the alarm would keep from being empty.
+    func leave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) { loop.remove(timer, forMode: mode) }
 
     func cancel() { timer.invalidate() }
 }

@@ -92,6 +92,10 @@ extension SocketReceiver {
         PortAlarm.renew(at: date, for: port) { alarm in withResources { $0.swap(alarm) } }
     }
 
+    func portDidLeave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) {
+        withResources { $0.alarm }?.leave(mode, of: loop)
+    }
+
     func releaseHandler() {
         // After this, handlers and alarms are no longer stored.
         close()

@@ -175,6 +175,37 @@ import Testing
         }
     }
 
+    @Test func theLimitKeepsNoModeThatThePortHasLeft() throws {
+        try withLoop(.manual) { loop, log in
+            var options = SocketPort.ListenOptions()
+            options.backlog = 0
+            let listener = try SocketPort(
+                listeningAt: .ipv4Loopback(port: 0),
+                options: options
+            ) { _, _ in }
+            let address = try #require(listener.localAddress)
+            let crowd = try fillLine(of: address)
+            let other = UVRunLoop.Mode("other")
+            let client = try SocketPort(connectingTo: address, limit: .seconds(5)) { log.note($1) }
+            loop.add(client, forMode: .default)
+            loop.add(client, forMode: other)
+            let start = loop.now
+            loop.run(mode: .default, for: .milliseconds(10))
+            loop.remove(client, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            #expect(loop.nextFireDate(forMode: .default) == nil)
+            #expect(loop.now - start < .seconds(1) && log.entries == [])
+            // Where it still is, it counts.
+            while log.count == 0, loop.now - start < .seconds(60) {
+                loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
+            }
+            #expect(log.entries == ["failed: the time limit has passed"])
+            #expect(loop.now - start == .seconds(5))
+            crowd.forEach { $0.close() }
+            listener.invalidate()
+        }
+    }
+
     @Test func aFullLineOfAUnixListenerIsWaitedFor() throws {
         let place = Place()
         try withLoop { loop in
