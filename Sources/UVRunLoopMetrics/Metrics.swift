@@ -5,8 +5,8 @@ import UVRunLoop
 extension UVRunLoop {
     /// Reports what all loops of the process do to swift-metrics.
     ///
-    /// Each metric has the dimension `loop`, with the label that the loop has at its first event, or
-    /// else `main` or `loop`. Loops of the same label share their metrics.
+    /// Each metric has the dimension `loop`, with the label that the loop has at its first event,
+    /// or else `main` or `loop`. Loops of the same label share their metrics.
     ///
     /// | Metric | Kind | Meaning |
     /// | --- | --- | --- |

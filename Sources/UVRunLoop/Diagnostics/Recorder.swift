@@ -6,11 +6,11 @@ extension UVRunLoop {
     /// sleeping loop. Open it at <https://ui.perfetto.dev> or in `chrome://tracing`.
     ///
     /// Loops never wait for the disk: a thread of the recorder writes the events 20 times a second.
-    /// A loop that has 131,072 events waiting drops further ones, and of all
-    /// loops together as many wake-ups may wait; the file says how many were dropped, and how many could not be written, as on a full disk, which
-    /// is also reported on the standard error. The file is complete when ``stop()`` has returned or
-    /// the program has exited. If the program is killed, the events of the last moments are missing,
-    /// and the rest can be opened.
+    /// A loop that has 131,072 events waiting drops further ones, and of all loops together as many
+    /// wake-ups may wait; the file says how many were dropped, and how many could not be written,
+    /// as on a full disk, which is also reported on the standard error. The file is complete when
+    /// ``stop()`` has returned or the program has exited. If the program is killed, the events of
+    /// the last moments are missing, and the rest can be opened.
     ///
     /// A program records itself from its first loop on when the environment variable
     /// `UVRUNLOOP_TRACE` has the path of a file. See <doc:Observing>.

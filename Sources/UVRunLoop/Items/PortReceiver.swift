@@ -69,7 +69,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// them itself.
     func wakeBlockedSenders()
 
-    /// Called when the port was removed from a mode and is still valid, on any thread.
+    /// Called when the port was removed from a mode, on any thread.
     func portDidLeave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop)
 
     /// Releases the port's handler; the port is invalid.

@@ -16,8 +16,8 @@ extension UVRunLoop {
             self.rawValue = rawValue
         }
 
-        /// The name and the explanation of libuv, such as `EMFILE: too many open files`; for an error
-        /// that libuv does not know, the number and the explanation of the system.
+        /// The name and the explanation of libuv, such as `EMFILE: too many open files`; for an
+        /// error that libuv does not know, the number and the explanation of the system.
         public var description: String {
             // libuv has no text for some.
             if self == .noChild { return "ECHILD: no child processes" }

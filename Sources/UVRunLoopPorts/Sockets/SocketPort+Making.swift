@@ -126,7 +126,8 @@ extension UVRunLoop.SocketPort {
     /// delivered once a loop serves the port. Bytes sent before the connection is established are
     /// queued. A TCP connection is established when a loop finds out; a Unix-domain one at once,
     /// unless the listener's backlog is full. The system does not tell when there is room again, so
-    /// the loop tries in passes of its own, after 1 ms, and then at intervals that double up to 64 ms.
+    /// the loop tries in passes of its own, after 1 ms, and then at intervals that double up to 64
+    /// ms.
     ///
     /// > Threading: The thread whose loop is to serve the connection, because the handler stays on
     /// > it.
