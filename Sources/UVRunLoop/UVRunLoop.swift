@@ -32,9 +32,7 @@ public final class UVRunLoop: Sendable {
     ) {
         identity = LoopIdentity(home: home, isMain: isMain)
         waker = LoopWaker(wakeState, driver.remote)
-        contents = LoopContents(
-            jobs: JobQueue(wakeState: wakeState, remote: driver.remote, thread: home.identity)
-        )
+        contents = LoopContents(jobs: JobQueue(wakeState: wakeState, remote: driver.remote))
         local = LoopBound(LocalState(driver: driver), owner: home.identity)
         EnvironmentRecorder.begin()
         Self.endRunsInForkedChildren()

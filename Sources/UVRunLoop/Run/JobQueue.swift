@@ -18,14 +18,11 @@ final class JobQueue: Sendable {
     private let closing = Lock()
     private let wakeState: WakeState
     private let remote: any LoopRemote
-    /// The loop's thread.
-    private let thread: ThreadIdentity
     private let owner = OwnerProcess()
 
-    init(wakeState: WakeState, remote: any LoopRemote, thread: ThreadIdentity) {
+    init(wakeState: WakeState, remote: any LoopRemote) {
         self.wakeState = wakeState
         self.remote = remote
-        self.thread = thread
     }
 
     /// Queues a job, and wakes the loop if it sleeps.
@@ -33,25 +30,28 @@ final class JobQueue: Sendable {
     /// Takes no lock and allocates nothing, except when a segment of the queue is full.
     ///
     /// The runtime does not keep an executor alive during this call: once the job is queued,
-    /// another thread may perform it, and release the last reference to the loop. On the loop's own
-    /// thread nothing can.
+    /// another thread may perform it, and release the last reference to the loop.
     ///
     /// - Parameters:
     ///   - entry: The job.
-    ///   - late: Makes the late job of an entry, if the loop has ended.
+    ///   - loop: The loop, for a job of an actor.
+    ///   - taskExecutor: The loop's task executor, for a job without the loop.
     @inline(__always)
-    func enqueue(_ entry: Entry, orLate late: (Entry) -> LateJob) {
+    func enqueue(_ entry: Entry, loop: UVRunLoop?, taskExecutor: LoopTaskExecutor?) {
         UVRunLoop.checkProcess(isCurrent: owner.isCurrent)
-        if ThreadRecord.isCurrent(thread), post(entry) { return }
-        enqueueFromElsewhere(entry, late)
+        let reference = HiddenReference(self)
+        if !post(entry) { passOn(entry, loop, taskExecutor) }
+        withExtendedLifetime(reference) {}
     }
 
-    /// Queues a job from another thread, or after the end of the loop.
+    /// Passes on a job that comes after the end of the loop.
     @inline(never)
-    private func enqueueFromElsewhere(_ entry: Entry, _ late: (Entry) -> LateJob) {
-        let reference = HiddenReference(self)
-        if !post(entry) { closing.held { LateJobs.add([late(entry)]) } }
-        withExtendedLifetime(reference) {}
+    private func passOn(_ entry: Entry, _ loop: UVRunLoop?, _ taskExecutor: LoopTaskExecutor?) {
+        guard let executor = taskExecutor ?? loop?.taskExecutorObject else {
+            fail("Bug in UVRunLoop: a job has neither a loop nor a task executor.")
+        }
+        let late = LateJob(entry: entry, loop: loop, taskExecutor: executor)
+        closing.held { LateJobs.add([late]) }
     }
 
     /// Queues a job for the loop; returns `false` after its end.

@@ -11,8 +11,8 @@ final class LoopTaskExecutor: TaskExecutor {
     init(_ queue: JobQueue) { self.queue = queue }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        queue.enqueue(JobQueue.Entry(job: UnownedJob(job), context: .task)) {
-            LateJob(entry: $0, loop: nil, taskExecutor: self)
-        }
+        let entry = JobQueue.Entry(job: UnownedJob(job), context: .task)
+        // The queue keeps itself as long as it has to.
+        withUnretained(queue) { $0.enqueue(entry, loop: nil, taskExecutor: self) }
     }
 }

@@ -14,9 +14,9 @@ extension UVRunLoop: SerialExecutor {
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let context = local.ifHere?.contextOnActor(of: job) ?? .actor
-        jobs.enqueue(JobQueue.Entry(job: job, context: context)) {
-            LateJob(entry: $0, loop: self, taskExecutor: taskExecutorObject)
-        }
+        let entry = JobQueue.Entry(job: job, context: context)
+        // The queue keeps itself as long as it has to.
+        withUnretained(contents.jobs) { $0.enqueue(entry, loop: self, taskExecutor: nil) }
     }
 
     /// Traps unless the caller is on the loop's thread.
