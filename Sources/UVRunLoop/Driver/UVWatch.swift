@@ -166,9 +166,8 @@ final class UVWatch {
 
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {
         let condition = cuv_condition(descriptor)
-        // `poll` may fail, as in a process that may open no descriptors: then the report has to do.
-        let tellsOfData = !report.events.isDisjoint(with: [.readable, .writable])
-        if condition < 0, tellsOfData, !report.details.contains(.unwatched) { return }
+        // Where `poll` fails, as in a process that may open no descriptors, a hang-up could not be
+        // told from data, and would come again for ever.
         guard condition >= 0, condition & CInt(cuv_poll_invalid) == 0 else {
             report.events = .hangUp
             return
