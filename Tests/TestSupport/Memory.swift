@@ -9,7 +9,7 @@ package func hasMemory(for byteCount: Int) -> Bool {
     return true
 }
 
-/// The memory of the process that is in use.
+/// The memory that the process has asked the system for and touched.
 package func residentByteCount() -> Int {
     guard let file = fopen("/proc/self/statm", "re") else { return 0 }
     defer { fclose(file) }

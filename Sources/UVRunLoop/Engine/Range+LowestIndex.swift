@@ -3,7 +3,7 @@ extension Range<Int> {
     ///
     /// - Parameter holds: Whether it holds for an index; if it does, it holds for all later ones.
     /// - Returns: The index; the upper bound if there is none.
-    func lowestIndex(where holds: (Int) -> Bool) -> Int {
+    package func lowestIndex(where holds: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {
             let middle = low + (high - low) / 2

@@ -110,12 +110,8 @@ struct FrameQueue: Sendable {
     func contains(_ id: ID) -> Bool { index(of: id) != nil }
 
     private func index(of id: ID) -> Int? {
-        var (low, high) = (first, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].id < id { low = middle + 1 } else { high = middle }
-        }
-        return low < entries.count && entries[low].id == id ? low : nil
+        let index = (first..<entries.count).lowestIndex { entries[$0].id >= id }
+        return index < entries.count && entries[index].id == id ? index : nil
     }
 
     /// Whether a part of a frame was sent, but not all of it.

@@ -99,12 +99,8 @@ extension RemoteConnection {
         var end: MessagePortError? { if case .ended(let reason) = phase { reason } else { nil } }
 
         func index(of number: UInt64) -> Int? {
-            var (low, high) = (0, requests.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if requests[middle].number < number { low = middle + 1 } else { high = middle }
-            }
-            return low < requests.count && requests[low].number == number ? low : nil
+            let index = requests.indices.lowestIndex { requests[$0].number >= number }
+            return index < requests.count && requests[index].number == number ? index : nil
         }
 
         /// Whether there is an outcome that a sender in the source's loop has not taken.

@@ -192,22 +192,12 @@ private func insertManyItemsForAModeThatNeverRuns() {
     let running = UVRunLoop.Mode("queue running")
     let idle = UVRunLoop.Mode("queue idle")
     var queue = ModeQueue<Int>()
-    let before = residentBytes()
+    let before = residentByteCount()
     for number in 0..<500_000 {
         queue.insert(number, for: [running.number, idle.number])
         precondition(queue.takeNext(for: running.number, isCommon: false) == number)
     }
-    let growth = residentBytes() - before
+    let growth = residentByteCount() - before
     precondition(growth < 4_000_000, "The queue kept \(growth) bytes.")
     precondition(queue.count == 0)
-}
-
-/// The memory that the process has asked the system for and touched.
-private func residentBytes() -> Int {
-    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 128)
-    guard fgets(&line, 128, file) != nil else { return 0 }
-    let text = String(decoding: line.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
 }
