@@ -17,7 +17,7 @@ int cuv_loop_init(uv_loop_t *_Nonnull loop) {
     return status;
 }
 
-static void settle(uv__io_t *watcher) {
+static void take_from_list(uv__io_t *watcher) {
     // Two pointers, to the next and the previous watcher; the name differs between versions of
     // libuv.
     void **node = (void **)&watcher->watcher_queue;
@@ -27,6 +27,10 @@ static void settle(uv__io_t *watcher) {
     next[1] = previous;
     node[0] = node;
     node[1] = node;
+}
+
+static void settle(uv__io_t *watcher) {
+    take_from_list(watcher);
     watcher->events = watcher->pevents;
 }
 
@@ -48,18 +52,32 @@ int cuv_loop_settle(uv_loop_t *_Nonnull loop) {
     return status;
 }
 
+// Adds the descriptor of a watcher to the epoll set.
+static int add(uv_loop_t *_Nonnull loop, uv__io_t *watcher) {
+    int epoll = uv_backend_fd(loop);
+    // A watcher that was stopped and started again may still be in the set.
+    int status = cuv_epoll_add(epoll, watcher->fd, watcher->pevents);
+    if (status == -EEXIST) status = cuv_epoll_modify(epoll, watcher->fd, watcher->pevents);
+    if (status == 0) watcher->events = watcher->pevents;
+    return status;
+}
+
 int cuv_loop_register(uv_loop_t *_Nonnull loop) {
     uv__io_t *watcher;
     int result = 0;
     while ((watcher = first_watcher(loop)) != NULL) {
-        int epoll = uv_backend_fd(loop);
-        // A watcher that was stopped and started again may still be in the set.
-        int status = cuv_epoll_add(epoll, watcher->fd, watcher->pevents);
-        if (status == -EEXIST) status = cuv_epoll_modify(epoll, watcher->fd, watcher->pevents);
-        settle(watcher);
+        int status = add(loop, watcher);
+        take_from_list(watcher);
         if (status < 0) result = status;
     }
     return result;
+}
+
+int cuv_loop_register_inotify(uv_loop_t *_Nonnull loop) {
+    int status = cuv_loop_register(loop);
+    uv__io_t *watcher = &loop->inotify_read_watcher;
+    // One that was refused for an earlier handle is in no list any more.
+    return status == 0 && watcher->events == 0 ? add(loop, watcher) : status;
 }
 
 int cuv_loop_eventfd(const uv_loop_t *_Nonnull loop) {

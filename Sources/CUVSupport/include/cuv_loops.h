@@ -15,6 +15,10 @@ int cuv_loop_settle(uv_loop_t *_Nonnull loop);
 // poll. If the kernel refuses one, its handle can only be closed; libuv would abort the process.
 int cuv_loop_register(uv_loop_t *_Nonnull loop);
 
+// The same for a handle that watches a path: all of a loop share one inotify descriptor, which libuv
+// keeps after the last of them.
+int cuv_loop_register_inotify(uv_loop_t *_Nonnull loop);
+
 // Removes a handle from the list of those that libuv has yet to add to its epoll set. The caller
 // adds it instead: libuv would watch for everything it was started for, in a call that also runs
 // the callbacks of other handles, and it aborts the process if the kernel refuses.

@@ -81,6 +81,11 @@ package final class HandleHost {
     /// - Throws: The kernel's refusal; the handle can only be closed then.
     package func register() throws(UVError) { try accepted(unsafe cuv_loop_register(uvLoop)) }
 
+    /// The same for a handle that watches a path; those of a loop share a descriptor.
+    package func registerInotify() throws(UVError) {
+        try accepted(unsafe cuv_loop_register_inotify(uvLoop))
+    }
+
     /// The number of sources that were noted and not announced.
     var notedCount: Int { noted.count }
 

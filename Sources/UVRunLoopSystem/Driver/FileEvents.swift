@@ -72,7 +72,7 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
             return status == UV_ENOENT.rawValue ? 0 : status
         }
         try accepted(unsafe uv_fs_event_start(raw, Self.fileDidChange, path, 0))
-        try host.register()
+        try host.registerInotify()
     }
 
     private static let fileDidChange: uv_fs_event_cb = { raw, name, events, status in

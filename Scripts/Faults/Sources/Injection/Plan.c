@@ -93,6 +93,8 @@ void fault_begin(int call, long index, int error, bool lasts) {
 
 void fault_end(void) { atomic_store(&isOn, false); }
 
+void fault_resume(void) { atomic_store(&isOn, true); }
+
 long fault_calls(int call) { return atomic_load(&counts[call]); }
 
 long fault_calls_together(void) {

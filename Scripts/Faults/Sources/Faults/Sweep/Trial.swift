@@ -1,9 +1,10 @@
 import Glibc
 import Injection
 
-/// An operation in a process of its own, with a fault, and then once more without it.
+/// An operation in a process of its own, with a fault, and then twice more without it: on the same
+/// thread, whose loop has met the fault and ends under it later, and on another one.
 ///
-/// The second time all has to go well, and nothing may be left over at the end: no descriptor and
+/// Without the fault all has to go well, and nothing may be left over at the end: no descriptor and
 /// no thread more than where nothing has failed.
 struct Trial: Sendable {
     let operation: Operation
@@ -67,41 +68,49 @@ struct Trial: Sendable {
 
     private func carryOut() {
         operation.prepare()
-        child_note_step("with the fault")
-        let first = performOnThread(1) {
-            if let fault {
-                fault_begin(fault.call, fault.index, fault.error, fault.lasts)
-            } else {
-                fault_begin_counting()
-            }
-        }
+        PlainThread {
+            child_note_step("with the fault")
+            beginFault()
+            let outcome = perform(1)
+            fault_end()
+            note(outcome)
+            child_note_step("without the fault, on the same thread")
+            expectDone(perform(2), "on the same thread")
+            fault_resume()
+        }.join()
         fault_end()
-        note(first)
-        child_note_step("without the fault, afterwards")
-        switch performOnThread(2, {}) {
-        case .done: break
-        case let other: complain("afterwards: \(other)")
-        }
+        noteCalls()
+        child_note_step("without the fault, on another thread")
+        PlainThread { expectDone(perform(3), "afterwards") }.join()
         child_note_step("at the end")
         awaitThreads()
         child_note_number(CInt(Self.slotsOfCalls + 1), Int(work_count_descriptors()))
         child_note_number(CInt(Self.slotsOfCalls + 3), Int(work_count_threads()))
     }
 
-    private func performOnThread(_ round: Int, _ begin: @escaping @Sendable () -> Void) -> Outcome {
-        let outcome = Shared(Outcome.done)
-        let scene = Scene(limit: limit, name: "sweep-\(getpid())-\(round)")
-        PlainThread {
-            begin()
-            let result = operation.perform(scene)
-            outcome.change { $0 = result }
-        }.join()
-        return outcome.current
+    private func beginFault() {
+        if let fault {
+            fault_begin(fault.call, fault.index, fault.error, fault.lasts)
+        } else {
+            fault_begin_counting()
+        }
+    }
+
+    private func perform(_ round: Int) -> Outcome {
+        operation.perform(Scene(limit: limit, name: "sweep-\(getpid())-\(round)"))
+    }
+
+    private func expectDone(_ outcome: Outcome, _ when: String) {
+        if case .done = outcome { return }
+        complain("\(when): \(outcome)")
+    }
+
+    private func noteCalls() {
+        for call in 0..<fault_call_count() { child_note_number(call, fault_calls(call)) }
+        child_note_number(CInt(Self.slotsOfCalls), fault_hits())
     }
 
     private func note(_ outcome: Outcome) {
-        for call in 0..<fault_call_count() { child_note_number(call, fault_calls(call)) }
-        child_note_number(CInt(Self.slotsOfCalls), fault_hits())
         let code = CInt(Self.slotsOfCalls + 2)
         switch outcome {
         case .done: child_note_number(code, Self.codes.done)

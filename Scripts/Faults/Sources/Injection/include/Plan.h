@@ -29,6 +29,9 @@ void fault_begin(int call, long index, int error, bool lasts);
 /// Lets everything be as it was.
 void fault_end(void);
 
+/// Goes on with a fault that was ended, as if the calls since had not been made.
+void fault_resume(void);
+
 /// How often a function was called.
 long fault_calls(int call);
 /// How often all of them were called.
