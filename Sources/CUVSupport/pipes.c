@@ -28,19 +28,27 @@ ssize_t cuv_read(int descriptor, void *_Nonnull bytes, size_t count) {
     return length >= 0 ? length : -errno;
 }
 
+// Discards a blocked signal of the calling thread, unless it was pending before.
+static void discard_new(sigset_t signals, const sigset_t *_Nonnull pending) {
+    if (sigismember(pending, SIGPIPE)) sigdelset(&signals, SIGPIPE);
+    if (sigismember(pending, SIGXFSZ)) sigdelset(&signals, SIGXFSZ);
+    struct timespec no_time = {0, 0};
+    while (sigtimedwait(&signals, NULL, &no_time) < 0 && errno == EINTR) {}
+}
+
 ssize_t cuv_write(int descriptor, const void *_Nonnull bytes, size_t count) {
-    sigset_t pipe, previous, pending;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
+    sigset_t of_writing, previous, pending;
+    sigemptyset(&of_writing);
+    sigaddset(&of_writing, SIGPIPE);
+    sigaddset(&of_writing, SIGXFSZ);
     sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &pipe, &previous);
+    pthread_sigmask(SIG_BLOCK, &of_writing, &previous);
     ssize_t length;
     do { length = write(descriptor, bytes, count); } while (length < 0 && errno == EINTR);
     ssize_t result = length >= 0 ? length : -errno;
-    // The signal is sent to the writing thread. One that was pending before is not this one's.
-    if (result == -EPIPE && !sigismember(&pending, SIGPIPE)) {
-        struct timespec no_time = {0, 0};
-        while (sigtimedwait(&pipe, NULL, &no_time) < 0 && errno == EINTR) {}
+    // Also for a write of which a part was made before its reader left.
+    if (result == -EPIPE || result == -EFBIG || (result >= 0 && (size_t)result < count)) {
+        discard_new(of_writing, &pending);
     }
     pthread_sigmask(SIG_SETMASK, &previous, NULL);
     return result;

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 int cuv_open_locked(const char *_Nonnull path) {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    // Opening a named pipe would otherwise wait for a reader. Writes wait, on the recorder's thread.
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
     if (descriptor < 0) return -errno;
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && (ftruncate(descriptor, 0) == 0 || errno == EINVAL)) {
         return descriptor;
     }

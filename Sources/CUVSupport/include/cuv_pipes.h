@@ -12,7 +12,7 @@ int cuv_pipe_open(int ends[_Nonnull 2], int writes);
 ssize_t cuv_read(int descriptor, void *_Nonnull bytes, size_t count);
 
 // Writes what there is room for; returns the number of bytes or a negated errno. The reader may be
-// gone: the calling thread gets no SIGPIPE.
+// gone, or the file too large: the calling thread gets neither SIGPIPE nor SIGXFSZ.
 ssize_t cuv_write(int descriptor, const void *_Nonnull bytes, size_t count);
 
 #endif

@@ -32,6 +32,11 @@ extension UVRunLoop {
             public static let noThreadsLeft = Code(text: "no more threads can be started")
             /// A thread cannot have a stack of the requested size (`EINVAL`).
             public static let stackSizeNotPossible = Code(text: "no stack can have this size")
+            /// Another recorder, of this process or another one, is recording to the file
+            /// (`EAGAIN`).
+            public static let fileBeingRecordedTo = Code(
+                text: "another recorder is recording to the file"
+            )
             /// The system refused for another reason, given by ``RunLoopError/underlying``.
             public static let refusedBySystem = Code(text: "the system refused")
 
@@ -82,6 +87,11 @@ extension UVRunLoop {
         /// Creates the error for a thread that could not be started.
         init(ofThread error: UVError) {
             self.init(error, error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft)
+        }
+
+        /// Creates the error for a recorder's file that cannot be opened.
+        init(ofTraceFile error: UVError) {
+            self = error == .tryAgain ? Self(error, .fileBeingRecordedTo) : Self(error)
         }
 
         /// Makes a call, and throws what it throws as an error of this type.

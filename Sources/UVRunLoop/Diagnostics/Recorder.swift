@@ -25,12 +25,13 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter path: The file, which is created, or emptied if it exists.
-        /// - Throws: ``RunLoopError`` if the file cannot be opened, or another recorder, of this
-        ///   process or another one, is recording to it, or the path contains a zero byte, or no
-        ///   thread can be started.
+        /// - Parameter path: The file, which is created, or emptied if it exists. A named pipe has to
+        ///   be read to its end, for which ``stop()`` and the exit of the program wait.
+        /// - Throws: ``RunLoopError`` if the file cannot be opened, as a named pipe that nobody
+        ///   reads, or another recorder, of this process or another one, is recording to it, or the
+        ///   path contains a zero byte, or no thread can be started.
         public init(path: String) throws(RunLoopError) {
-            recording = try RunLoopError.translating(try Recording.begin(path: path))
+            recording = try Recording.begin(path: path)
         }
 
         /// Ends the recording, and returns when the file is complete.
@@ -60,13 +61,12 @@ enum EnvironmentRecorder {
     }()
 
     /// Opens the file, or one beside it if a process that started this one is writing it.
-    private static func open(_ path: String) throws(UVError) {
+    private static func open(_ path: String) throws(RunLoopError) {
         do {
             _ = try Recording.begin(path: path)
-        } catch .tryAgain {
-            _ = try Recording.begin(path: "\(path).\(ThisProcess.number)")
         } catch {
-            throw error
+            guard error.code == .fileBeingRecordedTo else { throw error }
+            _ = try Recording.begin(path: "\(path).\(ThisProcess.number)")
         }
     }
 }

@@ -35,9 +35,16 @@ final class Recording: LoopTracer {
     private static let period: Int64 = 50_000_000
 
     /// Begins to record.
-    static func begin(path: String, capacity: Int = 1 << 17) throws(UVError) -> Recording {
-        let recording = Recording(try TraceFile(path: path), capacity)
-        try recording.thread.start("recorder") { recording.writeAll() }
+    static func begin(path: String, capacity: Int = 1 << 17) throws(RunLoopError) -> Recording {
+        let file = try RunLoopError.translating(
+            try TraceFile(path: path),
+            as: RunLoopError.init(ofTraceFile:)
+        )
+        let recording = Recording(file, capacity)
+        try RunLoopError.translating(
+            try recording.thread.start("recorder") { recording.writeAll() },
+            as: RunLoopError.init(ofThread:)
+        )
         LoopTracing.add(recording)
         _ = endsAtExit
         return recording

@@ -179,7 +179,6 @@ import Testing
         let path = tracePath("full", of: getpid())
         defer { unlink(path) }
         await #expect(processExitsWith: .success) {
-            signal(SIGXFSZ, SIG_IGN)
             let (path, complaints) = (tracePath("full", of: getppid()), Pipe())
             let recorder = try UVRunLoop.Recorder(path: path)
             awaitText(at: path) { !$0.isEmpty }
@@ -202,6 +201,16 @@ import Testing
             }
         )
         #expect(trace.events(ofThread: "traced").named("poll").count == 3)
+    }
+
+    @Test func aFileHasOneRecorderAtATime() throws {
+        let folder = TemporaryFolder()
+        let recorder = try UVRunLoop.Recorder(path: folder.path + "/trace")
+        let error = #expect(throws: RunLoopError.self) {
+            try UVRunLoop.Recorder(path: folder.path + "/trace")
+        }
+        #expect(error?.code == .fileBeingRecordedTo)
+        recorder.stop()
     }
 
     @Test func aRecorderCanBeStoppedTwice() throws {

@@ -29,6 +29,37 @@ import Testing
         #expect(loop.filter { $0.phase == "X" }.count == 100)
         #expect(loop.contains { $0.name.hasSuffix(" events were dropped") })
     }
+
+    @Test func aPipeThatNobodyReadsCannotBeOpened() {
+        let folder = TemporaryFolder()
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        #expect(throws: UVRunLoop.RunLoopError.self) {
+            try UVRunLoop.Recorder(path: folder.path + "/pipe")
+        }
+    }
+
+    /// The kernel then sends a signal for a write of which it has made a part.
+    @Test func aReaderThatLeavesDuringAWriteEndsNoProgram() async {
+        await #expect(processExitsWith: .success) {
+            let folder = TemporaryFolder()
+            let reader = try fullPipe(at: folder.path + "/pipe")
+            let recorder = try UVRunLoop.Recorder(path: folder.path + "/pipe")
+            // More than a pipe has room for.
+            onAnotherThread {
+                let loop = UVRunLoop.current
+                for _ in 0..<1_000 {
+                    loop.perform {}
+                    loop.run()
+                }
+            }
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            precondition(read(reader, &buffer, buffer.count) == buffer.count)
+            // The recorder's thread writes a part and waits for room.
+            usleep(200_000)
+            close(reader)
+            recorder.stop()
+        }
+    }
 }
 
 /// Makes a named pipe that takes nothing until it is read; returns the end to read from.
