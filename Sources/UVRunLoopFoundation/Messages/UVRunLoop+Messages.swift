@@ -29,7 +29,7 @@ extension UVRunLoop {
         order: Int,
         modes: [Mode]
     ) {
-        send(to: target, argument, order, modes) { selector(target)(argument) }
+        send(to: target, Self.key(of: argument), order, modes) { selector(target)(argument) }
     }
 
     /// Sends a target a message without argument in the next pass, in the first of some modes that
@@ -60,10 +60,11 @@ extension UVRunLoop {
     ///
     /// - Parameters:
     ///   - target: The receiver.
-    ///   - argument: The argument; `nil` for messages without one.
+    ///   - argument: The argument; `nil` for messages without one, or whose argument is `nil`.
     public func cancelPerform(target: AnyObject, argument: AnyHashable?) {
         checkThreadOfMessages()
-        WaitingMessages.cancel(in: self) { $0.target === target && $0.argument == argument }
+        let key = Self.key(of: argument)
+        WaitingMessages.cancel(in: self) { $0.target === target && $0.argument == key }
     }
 
     /// Cancels all pending messages to a target.
@@ -74,6 +75,13 @@ extension UVRunLoop {
     public func cancelPerformSelectors(withTarget target: AnyObject) {
         checkThreadOfMessages()
         WaitingMessages.cancel(in: self) { $0.target === target }
+    }
+
+    /// The value by which a message's argument is compared: one that is optional counts as what it
+    /// holds, because the call that cancels the message gets it so.
+    fileprivate static func key<Argument: Hashable>(of argument: Argument) -> AnyHashable? {
+        if let argument = argument as? any OptionalArgument { return argument.key }
+        return AnyHashable(argument)
     }
 
     private func send(
@@ -106,4 +114,12 @@ extension UVRunLoop {
             "This run loop belongs to another thread. Make the call there, or use requestPerform."
         )
     }
+}
+
+private protocol OptionalArgument {
+    var key: AnyHashable? { get }
+}
+
+extension Optional: OptionalArgument where Wrapped: Hashable {
+    fileprivate var key: AnyHashable? { flatMap { UVRunLoop.key(of: $0) } }
 }

@@ -15,6 +15,7 @@ import UVRunLoopFoundation
         }
 
         func work(_ number: Int) { log.note("\(name) \(number)") }
+        func greet(_ name: String?) { log.note("\(self.name) greets \(name ?? "nobody")") }
         func rest() { log.note("\(name) rests") }
 
         func workOn(_ number: Int) {
@@ -97,6 +98,27 @@ import UVRunLoopFoundation
             loop.cancelPerform(target: second, argument: "another type")
             loop.run()
             #expect(log.entries == ["A 1", "A rests", "B 1", "B 2"])
+        }
+    }
+
+    /// The methods of selectors mostly take optional arguments.
+    @Test(arguments: ["you", nil])
+    func messagesWithOptionalArgumentsAreTakenBackByTheirValues(name: String?) {
+        withLoop { loop in
+            let log = EventLog()
+            let worker = Worker(log, "A")
+            for name in [name, "another"] {
+                loop.perform(
+                    Worker.greet,
+                    target: worker,
+                    argument: name,
+                    order: 0,
+                    modes: [.default]
+                )
+            }
+            loop.cancelPerform(target: worker, argument: name)
+            loop.run()
+            #expect(log.entries == ["A greets another"])
         }
     }
 
