@@ -27,10 +27,7 @@ extension UVRunLoop: EndsWithThread {
     private func closeEngine() -> Engine.Remains {
         let remains = withEngine { engine in
             let remains = engine.close()
-            for timer in remains.timers {
-                timer.loopWillEnd()
-                timer.owner.leave()
-            }
+            for timer in remains.timers { timer.owner.leave() }
             for record in remains.observers { record.observer.owner.leave() }
             for record in remains.ports {
                 let link = record.port.link
@@ -47,7 +44,7 @@ extension UVRunLoop: EndsWithThread {
     }
 
     private func notifyOfTheEnd(_ remains: Engine.Remains) {
-        for timer in remains.timers { timer.loopDidEnd() }
+        for timer in remains.timers where timer.traits.contains(.isCalledAtLoopEnd) { timer.fire() }
         for port in remains.ports.map(\.port) { port.link.receiver.loopDidEnd(port.object) }
         for (record, left) in remains.sources {
             record.source.state.withLock { state in

@@ -18,17 +18,17 @@ final class LocalState {
     @safe @exclusivity(unchecked) var passCount: UInt64 = 0
     /// The number of the pass that is under way: of the innermost one.
     @safe @exclusivity(unchecked) var pass: UInt64 = 0
-    /// Whether the call that has just ended counts for nothing: a source of perform requests had
-    /// none to perform, or a timer has put its request off to a later pass.
-    @safe @exclusivity(unchecked) var hadNoRequest = false
+    /// Whether the call that has just ended does not count: the source of perform requests found
+    /// none, or a timer has put its request off to a later pass.
+    @safe @exclusivity(unchecked) var callHandledNothing = false
     /// The number of polls by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0
     /// Whether the latest pass of any run, nested ones included, served a port.
     @safe @exclusivity(unchecked) var servedPort = false
     /// The in-process port whose handler is innermost on the stack.
     @safe @exclusivity(unchecked) var receiverBeingCalled: (any PortReceiver)?
-    /// How the latest run began, if the next one may begin the same way.
-    @safe @exclusivity(unchecked) var latestBeginning = Run.Beginning()
+    /// What the latest run began with, if the next one may begin with the same.
+    @safe @exclusivity(unchecked) var cachedBeginning = Run.CachedBeginning()
     /// Reused storage for batches of sources.
     @safe @exclusivity(unchecked) var spareSources: [Engine.SignalledSource] = []
     /// The blocks that were taken from the queue.
@@ -65,3 +65,12 @@ struct LocalBlocks: ~Copyable {
 
 /// Blocks that wait for their modes.
 typealias WaitingBlocks = ModeQueue<BlockItem.Content>
+
+extension WaitingBlocks {
+    /// Takes the blocks that may run in a mode.
+    mutating func takeAll(for mode: Int, isCommon: Bool, into batch: inout BlockBatch) {
+        while count > 0, let block = takeNext(for: mode, isCommon: isCommon) {
+            batch.append(block)
+        }
+    }
+}

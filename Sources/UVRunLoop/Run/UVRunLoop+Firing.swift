@@ -11,7 +11,7 @@ extension UVRunLoop {
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
             userCodeMayHaveRun(&run)
-            if hadSomethingToDo(run) { hasFired = true }
+            if callHandledSomething(run) { hasFired = true }
             next = endFire(firing, &run)
         }
         return hasFired
@@ -139,21 +139,6 @@ extension UVRunLoop.Timer {
         case .some(let call): call.body(self)
         case .none: break
         }
-    }
-
-    /// Begins the call at the end of the timer's loop, if there is to be one; under that loop's
-    /// lock.
-    ///
-    /// The handler stays until the call has ended, whoever invalidates the timer meanwhile.
-    func loopWillEnd() {
-        if traits.contains(.isCalledAtLoopEnd) { core.callWillBegin(forDate: false) }
-    }
-
-    /// Calls the timer, which has left its loop, if it is to be called at the loop's end.
-    func loopDidEnd() {
-        guard traits.contains(.isCalledAtLoopEnd) else { return }
-        callOut()
-        endCallElsewhere(now: nil)
     }
 
     /// Ends a call during which the timer left its loop.

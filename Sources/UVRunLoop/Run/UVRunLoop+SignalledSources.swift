@@ -34,7 +34,7 @@ extension UVRunLoop {
         var next: Engine.FirstSignalled? = consume first
         while let taken = next.take() {
             if taken.source.takeSignal(clearedIn: self, taken.ticket),
-                callOut(taken.source, &run), hadSomethingToDo(run)
+                callOut(taken.source, &run), callHandledSomething(run)
             {
                 return true
             }
@@ -50,11 +50,11 @@ extension UVRunLoop {
         return wasHandled
     }
 
-    /// Whether the call of a source or timer that has just ended counts.
+    /// Whether the call of a source or timer that has just ended counts; asked once after each.
     @inline(__always)
-    func hadSomethingToDo(_ run: borrowing Run) -> Bool {
-        guard run.local.hadNoRequest else { return true }
-        run.local.hadNoRequest = false
+    func callHandledSomething(_ run: borrowing Run) -> Bool {
+        guard run.local.callHandledNothing else { return true }
+        run.local.callHandledNothing = false
         return false
     }
 
@@ -67,7 +67,7 @@ extension UVRunLoop {
         batch.sort { $0.turn < $1.turn }
         var handledSource = false
         for signalled in batch where signalled.source.takeSignal() {
-            if callOut(signalled.source, &run), hadSomethingToDo(run) { handledSource = true }
+            if callOut(signalled.source, &run), callHandledSomething(run) { handledSource = true }
         }
         batch.removeAll(keepingCapacity: true)
         local.spareSources = batch

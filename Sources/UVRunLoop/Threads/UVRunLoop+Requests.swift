@@ -70,7 +70,7 @@ extension UVRunLoop {
             if let waiter = content.waiter { performQueue.withLock { $0.didPerform(waiter) } }
         }
         // Another thread may have cancelled the only one since the source's signal was taken.
-        if !hadRequest { local.here.hadNoRequest = true }
+        if !hadRequest { local.here.callHandledNothing = true }
         // A loop that was ended performs no more; signalled again, the source would be taken again.
         guard !isEndedAtOnce else { return }
         performQueue.withLock { if $0.count > 0 { $0.source?.signal() } }
@@ -158,6 +158,8 @@ extension UVRunLoop {
     }
 
     private func performDelayedRequest(_ ticket: Ticket, _ timer: Timer) {
+        // The last pass may have more of them to call: what is left is told at the end.
+        guard !isEndedAtOnce else { return local.here.callHandledNothing = true }
         let pass = local.here.pass
         let (content, isForLaterPass) = performQueue.withLock {
             queue -> (PerformQueue.Content?, Bool) in
@@ -169,7 +171,7 @@ extension UVRunLoop {
         if let content { return calling(.block) { callOutToRequest(content.body) } }
         guard isForLaterPass else { return }
         timer.postpone()
-        local.here.hadNoRequest = true
+        local.here.callHandledNothing = true
     }
 }
 

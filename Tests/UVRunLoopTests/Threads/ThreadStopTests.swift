@@ -147,6 +147,23 @@ import Testing
         #expect(log.entries == ["block 1"])
     }
 
+    @Test func noDelayedRequestBeginsAfterAStopThatGivesQueuedWorkUp() throws {
+        let (log, gone) = (EventLog(), EventLog())
+        let thread = try blockedThread { thread in
+            thread.runLoop.requestPerform(after: .zero) { thread.stop(afterQueuedWork: false) }
+            for delay in [Duration.zero, .nanoseconds(1)] {
+                thread.runLoop.requestPerform(after: delay) {
+                    [witness = Witness("request", gone)] in
+                    log.note("request")
+                    withExtendedLifetime(witness) {}
+                }
+            }
+        }
+        thread.join()
+        #expect(log.entries == [])
+        #expect(gone.entries.count == 2)
+    }
+
     @Test func aSecondStopMayGiveUpWhatTheFirstWouldFinish() throws {
         let log = EventLog()
         let thread = try blockedThread { thread in
