@@ -98,8 +98,8 @@ extension UVRunLoop {
         /// If the queue is full, the call blocks until there is room. On the thread of the port's
         /// own loop it does not block, or no longer once the port has joined that loop, because it
         /// would do so forever; nor does it without a limit on the thread that the handler is bound
-        /// to. Blocked senders are woken in batches rather than message by message, and not while a
-        /// handler blocks the loop's thread.
+        /// to. Blocked senders are woken in batches rather than message by message; while a handler
+        /// blocks the loop's thread within a batch, they find room by themselves within 20 ms.
         ///
         /// A message that was sent is delivered, unless the port becomes invalid first. If the call
         /// blocks in a task, it ends within 20 ms after the task is cancelled, and nothing is sent.
@@ -124,17 +124,24 @@ extension UVRunLoop {
             }
         }
 
+        /// How long a sender waits before it checks for room by itself, in nanoseconds.
+        ///
+        /// Within a series of messages the loop does not wake it for each, though the handler may
+        /// wait for it. It then also checks whether its task was cancelled.
+        private static let checkInterval: Int64 = 20_000_000
+
         private func waitAndSend(_ message: PortMessage, _ limit: Duration?) -> Bool {
             if let limit, limit <= .zero { return false }
             if limit == nil, queue.isServedByThisThreadAlone { return false }
             let date =
                 limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) } ?? .max
-            let isInVain = { [link] in link.owner.isInLoopOfThisThread }
+            let onlyThisThreadMakesRoom = { [link] in link.owner.isInLoopOfThisThread }
             var outcome = PortInbox.Outcome.full
             repeat {
-                let check = CurrentTask.nextCheck(before: date)
-                outcome = inbox.post(message, until: check, unless: isInVain)
-            } while outcome == .full && !isInVain() && !Task.isCancelled && monotonicNow() < date
+                let check = min(date, monotonicNow().addingSaturating(Self.checkInterval))
+                outcome = inbox.post(message, until: check, unless: onlyThisThreadMakesRoom)
+            } while outcome == .full && !onlyThisThreadMakesRoom() && !Task.isCancelled
+                && monotonicNow() < date
             if outcome == .first { link.announce() }
             return outcome == .first || outcome == .announced
         }

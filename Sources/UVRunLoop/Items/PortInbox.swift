@@ -44,7 +44,7 @@ final class PortInbox: Sendable {
 
     let capacity: Int
     private let state = ConditionGuarded(State())
-    /// The number of tasks that wait or are about to, so that ``tellSenders()`` without them takes
+    /// The number of tasks that wait or are about to, so that ``wakeSenders()`` without them takes
     /// no lock.
     private let taskCount = Atomic<Int>(0)
     /// How many of the messages that the loop took are not delivered yet.
@@ -75,18 +75,22 @@ final class PortInbox: Sendable {
     /// - Parameters:
     ///   - message: The message.
     ///   - date: Until when to wait for room, in nanoseconds of the monotonic clock.
-    ///   - isInVain: Whether there can be no room while the thread waits; asked under the lock
-    ///     before the thread waits, and again after each ``tellSenders()``.
+    ///   - onlyThisThreadMakesRoom: Whether there can be no room while the thread waits; asked
+    ///     under the lock before the thread waits, and again after each ``wakeSenders()``.
     /// - Returns: Whether it was queued.
-    func post(_ message: Message, until date: Int64, unless isInVain: () -> Bool) -> Outcome {
+    func post(
+        _ message: Message,
+        until date: Int64,
+        unless onlyThisThreadMakesRoom: () -> Bool
+    ) -> Outcome {
         let outcome = state.wait(until: date) { state in
-            state.queue(message, capacity, undelivered) ?? (isInVain() ? .full : nil)
+            state.queue(message, capacity, undelivered) ?? (onlyThisThreadMakesRoom() ? .full : nil)
         }
         return outcome ?? .full
     }
 
     /// Queues a message, or stores a task that tries again when there may be room.
-    func post(_ message: Message, orTell task: any RoomListener) -> Outcome {
+    func post(_ message: Message, orWake task: any RoomListener) -> Outcome {
         // As in ``ConditionGuarded``: counted before the check, so that room made after it is
         // announced.
         taskCount.add(1, ordering: .acquiringAndReleasing)
@@ -128,12 +132,12 @@ final class PortInbox: Sendable {
     }
 
     /// Wakes blocked senders, which check for room.
-    func tellSenders() {
+    func wakeSenders() {
         state.wakeAll()
-        if taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0 { tellTasks() }
+        if taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0 { wakeTasks() }
     }
 
-    private func tellTasks() {
+    private func wakeTasks() {
         let tasks = state.withLock { exchange(&$0.tasks, with: []) }
         taskCount.subtract(tasks.count, ordering: .relaxed)
         for task in tasks { task.roomMayBeThere() }
@@ -145,7 +149,7 @@ final class PortInbox: Sendable {
             state.isClosed = true
             return exchange(&state.messages, with: [])
         }
-        tellSenders()
+        wakeSenders()
         return dropped
     }
 }

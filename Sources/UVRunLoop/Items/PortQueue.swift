@@ -86,14 +86,14 @@ final class PortQueue: PortReceiver {
     func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
         guard let body = handler?.current else { return tellTask(wasHandled: false) }
         var result = ServeResult(wasHandled: false, hasMore: true)
-        var sendersAreTold = true
-        defer { if !sendersAreTold { inbox.tellSenders() } }
+        var sendersAreWoken = true
+        defer { if !sendersAreWoken { inbox.wakeSenders() } }
         while result.hasMore, port.isValid, mayGoOn() {
             switch takeForHandler() {
             case .message(let message, let left):
                 // Before the call, which may take long: there is room already.
-                sendersAreTold = !result.wasHandled || isTimeToTellSenders(left)
-                if sendersAreTold { inbox.tellSenders() }
+                sendersAreWoken = !result.wasHandled || isTimeToWakeSenders(left)
+                if sendersAreWoken { inbox.wakeSenders() }
                 body(port, message)
                 result.wasHandled = true
                 result.hasMore = left > 0 || inbox.hasMore()
@@ -131,11 +131,11 @@ final class PortQueue: PortReceiver {
     ///
     /// They are woken for its first message, when it has ended, and twice per batch: to wake them
     /// for every message would cost a thread switch for each.
-    private func isTimeToTellSenders(_ left: Int) -> Bool {
+    private func isTimeToWakeSenders(_ left: Int) -> Bool {
         left == 0 || left == inbox.capacity / 2
     }
 
-    func wakeBlockedSenders() { inbox.tellSenders() }
+    func wakeBlockedSenders() { inbox.wakeSenders() }
 
     func releaseHandler() {
         let dropped = inbox.close()
@@ -163,7 +163,7 @@ final class PortQueue: PortReceiver {
     func takeMessage(mayRefill: Bool) -> Message? {
         let message = batch.withLock { $0.takeNext(refillingFrom: inbox, mayRefill: mayRefill) }
         // Each time: the task may wait for a sender before it takes the next message.
-        if message != nil { inbox.tellSenders() }
+        if message != nil { inbox.wakeSenders() }
         return message
     }
 }

@@ -19,7 +19,7 @@ extension UVRunLoop.Port {
         while true {
             try Task.checkCancellation()
             let wait = TaskWait<Void>()
-            switch inbox.post(message, orTell: wait) {
+            switch inbox.post(message, orWake: wait) {
             case .announced: return true
             case .first:
                 link.announce()

@@ -11,6 +11,29 @@ import UVRunLoop
         UVRunLoop.PortMessage(id: id)
     }
 
+    /// The loop wakes senders for some messages of a series only, but each message makes room.
+    @Test func aHandlerMayWaitForASenderThatWaitsForRoom() {
+        let count = 8
+        let sent = SharedBox(0)
+        withLoop(.uv) { loop, _ in
+            let port = Port(capacity: count) { port, message in
+                let hasGoneOn = awaitCondition(seconds: 10) { sent.value >= Int(message.id) }
+                #expect(hasGoneOn, "message \(message.id)")
+                // The sender waits again, and the series of messages goes on.
+                if message.id == 1 { usleep(200) }
+                if message.id == count { port.invalidate() }
+            }
+            for id in 1...count { #expect(port.send(Self.message(Int32(id)))) }
+            let sender = startThread {
+                for _ in 1...count where port.send(Self.message(0)) { sent.value += 1 }
+            }
+            usleep(5_000)
+            loop.add(port, forMode: .default)
+            loop.run()
+            sender.join()
+        }
+    }
+
     /// The port's handler is bound to the sender's thread, and no other thread can serve it.
     @Test(arguments: [true, false])
     func theThreadOfTheHandlerDoesNotWait(wasInALoop: Bool) {
