@@ -4,7 +4,7 @@ struct BlockBatch: ~Copyable {
     typealias Element = BlockItem.Content
 
     private var elements: UnsafeMutablePointer<Element>?
-    private var capacity = 0
+    private(set) var capacity = 0
     private var first = 0
     private var end = 0
 
@@ -38,11 +38,12 @@ struct BlockBatch: ~Copyable {
         return unsafe (elements.unsafelyUnwrapped + (first - 1)).move()
     }
 
-    /// Releases what is left; keeps the memory.
+    /// Releases what is left; keeps the memory, up to 1 MiB.
     @inline(__always)
     mutating func removeAll() {
         while takeNext() != nil {}
         (first, end) = (0, 0)
+        if capacity > 1 << 16 { self = BlockBatch() }
     }
 
     @inline(never)
