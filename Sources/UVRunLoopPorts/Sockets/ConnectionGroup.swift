@@ -152,8 +152,8 @@ extension UVRunLoop {
         /// Adds a port to the group, and to its mode of the loop.
         ///
         /// A listener that is added after the end has begun is closed at once; a connection begins
-        /// to end at once, or is closed if the end is over. Either is closed if the loop's thread
-        /// has ended.
+        /// to end when the loop next performs blocks, or is closed if the end is over. Either is
+        /// closed if the loop's thread has ended.
         ///
         /// A connection is in one group until it is invalid; adding it to that group again has no
         /// effect. Adding an invalid one has none, either.

@@ -11,12 +11,14 @@ extension UVRunLoop {
     /// Changes are delivered one per call, in order, in the modes to which the source was added. A
     /// change that resembles one of the latest that still wait is merged with it. If more than
     /// ``capacity`` wait, the further ones are dropped, and the last change is
-    /// ``Kinds/overflowed``: the program should then read the directory anew. So it is when a path
-    /// changes so fast that the loop has read twice as many of its changes in a row, and nothing else
-    /// for 20 ms of processor time: the watch rests until the loop has served what waits, and begins
-    /// anew, unless the path refers to another file or to none by then: that change is the last, and
-    /// the source becomes invalid. The kernel drops changes, too, without notice, when the loop does not poll while more
-    /// than `/proc/sys/fs/inotify/max_queued_events` happen.
+    /// ``Kinds/overflowed``: the program should then read the directory anew. The kernel drops
+    /// changes, too, without notice, when the loop does not poll while more than
+    /// `/proc/sys/fs/inotify/max_queued_events` happen.
+    ///
+    /// A path may change so fast that the loop has read twice as many of its changes in a row, and
+    /// nothing else for 20 ms of processor time. The watch then rests, which is told as
+    /// ``Kinds/overflowed``, and begins anew when the loop has served what waits. If the path refers
+    /// to another file or to none by then, that change is the last, and the source becomes invalid.
     ///
     /// The source becomes invalid when the thread of its loop ends.
     ///
