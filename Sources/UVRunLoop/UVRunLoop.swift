@@ -93,8 +93,8 @@ public final class UVRunLoop: Sendable {
     /// the timer's date goes on.
     ///
     /// - Parameter date: The timer's date, before or after the change: the sooner one. While the
-    ///   timer is in the loop, or invalid, it may be read after the change: who sets another one
-    ///   then calls this, too.
+    ///   timer is in the loop, or invalid, it may be read after the change: a later change reports
+    ///   itself.
     @inline(__always)
     func timersDidChange(soonest date: Int64) {
         checkProcess()

@@ -3,8 +3,8 @@ import CUV
 /// Polls, sleeps and watches descriptors for a loop.
 ///
 /// `UVDriver` does so with libuv; tests use a driver with a virtual clock. Every method is called
-/// on the loop's thread, and none runs user code. Events are reported by ``takeReport()`` and
-/// ``WakeState``.
+/// on the loop's thread. None runs user code, except the callbacks of foreign handles inside a poll
+/// or a wait. Events are reported by ``takeReport()``, ``announceHosted()`` and ``WakeState``.
 package protocol LoopDriver: AnyObject {
     /// The part of the driver that other threads may use.
     var remote: any LoopRemote { get }

@@ -208,7 +208,7 @@ final class UVDriver: LoopDriver {
     }
 
     func findHangUp(_ report: inout ReadyReport) -> Bool {
-        watches.findHangUp(&report, epoll: epoll)
+        watches[report.descriptor]?.findHangUp(&report, epoll: epoll) ?? false
     }
 
     /// Removes a descriptor from the epoll set after libuv has stopped to watch it, because of an

@@ -5,8 +5,8 @@ import Synchronization
 /// The part of a loop's driver that other threads may use: its clock, its `uv_async`, its epoll
 /// set.
 ///
-/// Every access to these kernel objects, closing included, is under one lock. So no thread writes
-/// to a descriptor number that the loop has closed.
+/// Every access by another thread is under one lock, and so is closing. So no thread writes to a
+/// descriptor number that the loop has closed.
 final class UVRemote: LoopRemote {
     @safe
     private struct State: ~Copyable {

@@ -42,10 +42,8 @@ enum WakeDescriptor {
         _ descriptor: CInt,
         _ loop: UnsafeMutablePointer<uv_loop_t>
     ) -> Bool {
-        guard descriptor >= 0, isEventDescriptor(descriptor), !isReadable(descriptor) else {
-            return false
-        }
-        guard cuv_event_signal(descriptor) == 0, isReadable(descriptor),
+        guard descriptor >= 0, !isReadable(descriptor),
+            cuv_event_signal(descriptor) == 0, isReadable(descriptor),
             unsafe cuv_has_ready_descriptor(loop) != 0
         else {
             return false
@@ -57,14 +55,5 @@ enum WakeDescriptor {
     private static func isReadable(_ descriptor: CInt) -> Bool {
         let condition = cuv_condition(descriptor)
         return condition >= 0 && condition & CInt(cuv_poll_in) != 0
-    }
-
-    /// Whether `/proc` shows the descriptor as an eventfd; `false` if it cannot be read.
-    private static func isEventDescriptor(_ descriptor: CInt) -> Bool {
-        let expected = Array("anon_inode:[eventfd]".utf8)
-        var name = [CChar](repeating: 0, count: expected.count + 1)
-        let length = unsafe readlink("/proc/self/fd/\(descriptor)", &name, name.count)
-        return length == expected.count
-            && name.prefix(length).elementsEqual(expected.lazy.map(CChar.init(bitPattern:)))
     }
 }

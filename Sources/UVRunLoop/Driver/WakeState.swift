@@ -1,4 +1,4 @@
-/// Coordinates a sleeping loop with the threads that wake it.
+/// The wake state on a word of the machine.
 package typealias WakeState = GenericWakeState<SystemWord>
 
 /// Coordinates a sleeping loop with the threads that wake it.

@@ -19,11 +19,6 @@ struct WatchTable: ~Copyable {
         return watches[index]?.complete(&report, epoll: epoll) ?? false
     }
 
-    /// Queries the kernel about a descriptor that was reported; returns whether it has hung up.
-    func findHangUp(_ report: inout ReadyReport, epoll: CInt) -> Bool {
-        self[report.descriptor]?.findHangUp(&report, epoll: epoll) ?? false
-    }
-
     /// Removes and returns a descriptor's watch, if there is one.
     mutating func remove(_ descriptor: CInt) -> UVWatch? {
         guard let watch = self[descriptor] else { return nil }

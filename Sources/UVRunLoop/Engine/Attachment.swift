@@ -43,15 +43,11 @@ struct Membership {
     private let modeIndex: Int32
     let heapSlot: HeapSlot
 
-    static let none = Membership(modeIndex: -1, heapSlot: -1)
-
-    private init(modeIndex: Int32, heapSlot: HeapSlot) {
-        self.modeIndex = modeIndex
-        self.heapSlot = heapSlot
-    }
+    static let none = Membership(mode: -1, heapSlot: -1)
 
     init(mode: Int, heapSlot: HeapSlot) {
-        self.init(modeIndex: Int32(truncatingIfNeeded: mode), heapSlot: heapSlot)
+        modeIndex = Int32(truncatingIfNeeded: mode)
+        self.heapSlot = heapSlot
     }
 
     var exists: Bool { modeIndex >= 0 }

@@ -68,7 +68,7 @@ extension GenericEngine {
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, serial)
         }
-        if isPolled { recordServed(ticket) }
+        if isPolled { latestPoll.recordServed(ticket) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }

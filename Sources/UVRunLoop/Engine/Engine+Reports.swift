@@ -60,7 +60,7 @@ extension GenericEngine {
                 return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
             } ?? nil
         if delivery != nil {
-            recordServed(ticket)
+            latestPoll.recordServed(ticket)
             if modes[mode].timerCount > 0 { modes[mode].contest.portIsAlone() }
         }
         return delivery

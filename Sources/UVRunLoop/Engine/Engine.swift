@@ -17,7 +17,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
     /// The latest poll that concerned a port.
-    private(set) var latestPoll = PollStamp()
+    var latestPoll = PollStamp()
     /// The part of the state that any thread may read without the lock.
     ///
     /// Kept as the word that is published: to compose it of four properties after each change took
@@ -43,9 +43,6 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     mutating func recordSkippedPoll() { latestPoll.skip(at: nextSerial()) }
 
-    /// Records that a port was served that only a poll can find ready again.
-    mutating func recordServed(_ ticket: Ticket) { latestPoll.recordServed(ticket) }
-
     mutating func renewVersion() { summary.renewVersion() }
 
     // MARK: Modes
@@ -54,15 +51,15 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     struct View {
         /// No engine reaches this version.
         var version = UInt64.max
-        var contents: ModeTraits = []
+        var traits: ModeTraits = []
         var observers = ObserverLists<Items.Observer>()
 
-        var holdsItems: Bool { contents.contains(.items) }
-        var holdsPorts: Bool { contents.contains(.ports) }
+        var holdsItems: Bool { traits.contains(.items) }
+        var holdsPorts: Bool { traits.contains(.ports) }
         /// Whether a poll may find any of the ports ready: by its descriptor, or its libuv handle.
-        var holdsPolledPorts: Bool { contents.contains(.polledPorts) }
-        var holdsTimers: Bool { contents.contains(.timers) }
-        var isCommon: Bool { contents.contains(.common) }
+        var holdsPolledPorts: Bool { traits.contains(.polledPorts) }
+        var holdsTimers: Bool { traits.contains(.timers) }
+        var isCommon: Bool { traits.contains(.common) }
 
         /// Whether an observer is notified before or after sleeping.
         var isSleepObserved: Bool {
@@ -75,9 +72,9 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     /// Updates a run's view of a mode.
     @inline(__always)
-    func show(_ mode: Int, in view: inout View) {
+    func update(_ view: inout View, of mode: Int) {
         view.version = summary.version
-        view.contents = modes[mode].traits
+        view.traits = modes[mode].traits
         view.observers = modes[mode].observers
     }
 

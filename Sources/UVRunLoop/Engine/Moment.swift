@@ -38,8 +38,10 @@ package struct Moment: Equatable, Sendable {
         self.init(date: limit, isCoarse: limit.addingSaturating(-Self.slack) >= now)
     }
 
-    /// Returns the earlier of two moments; as a fine one if it is coarse and a fine one comes
-    /// within its ``slack``, which would be missed.
+    /// Returns the earlier of two moments.
+    ///
+    /// A coarse one becomes fine if the later one is fine and comes within the ``slack``: the wait
+    /// could overshoot it.
     static func earlier(_ one: Moment?, _ other: Moment?) -> Moment? {
         guard let one else { return other }
         guard let other else { return one }

@@ -1,18 +1,27 @@
-/// What a plain one-shot timer does not have: an interval, a tolerance, missed dates or a label.
+/// What a plain one-shot timer does not have: an interval, a tolerance, missed dates, a label or a
+/// companion.
 ///
 /// They are made when a timer needs them, so that the others take less memory. Everything is set
 /// under the timer's lock, as its ``TimerCore`` is; what users may read is read without it.
-class TimerExtras {
+final class TimerExtras {
     /// The dates of a repeating timer; of another one, never read.
-    final let series: FireSeries
-    final let missed = SharedNumber(0)
+    let series: FireSeries
+    let missed = SharedNumber(0)
     /// Nanoseconds.
-    final let tolerance: SharedNumber
-    final let labelSlot = LabelSlot()
+    let tolerance: SharedNumber
+    let labelSlot = LabelSlot()
+    /// An object that another layer keeps with the timer.
+    let companion: (any AnyObject & Sendable)?
 
-    init(date: Int64 = 0, interval: Int64 = .max, tolerance: Int64 = 0) {
+    init(
+        date: Int64 = 0,
+        interval: Int64 = .max,
+        tolerance: Int64 = 0,
+        companion: (any AnyObject & Sendable)? = nil
+    ) {
         series = FireSeries(date: date, interval: interval)
         self.tolerance = SharedNumber(tolerance)
+        self.companion = companion
     }
 }
 

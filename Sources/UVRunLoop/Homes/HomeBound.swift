@@ -4,8 +4,8 @@
 /// it captured, often the owner of the item. A value without a home is `Sendable` by its type: any
 /// thread may use and release it.
 ///
-/// Unchecked: a value with a home is read and changed by that thread only, a value without one
-/// under the lock. If another thread drops the last reference, the value is moved bitwise into
+/// Unchecked: a value with a home is read and changed by that thread only (once it has ended, by
+/// whoever releases the value), a value without one under the lock. If another thread drops the last reference, the value is moved bitwise into
 /// memory from which its home releases it: a copy, however short-lived, could be the last
 /// reference.
 @usableFromInline

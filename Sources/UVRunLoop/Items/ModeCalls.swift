@@ -78,7 +78,7 @@ struct ModeCalls {
         return takeHandlersAtEnd()
     }
 
-    /// Notes that the source has become invalid and has left its modes.
+    /// Records that the source has become invalid and has left its modes.
     ///
     /// - Returns: The handlers, if no call is due or being made.
     mutating func end() -> Handlers? {

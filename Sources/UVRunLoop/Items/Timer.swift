@@ -170,8 +170,12 @@ extension UVRunLoop {
             let interval = interval ?? .max
             let tolerance = max(tolerance.nanosecondsRoundedUp, 0)
             _ = extras.store(
-                companion.map { ExtrasWithCompanion($0, date, interval, tolerance) }
-                    ?? TimerExtras(date: date, interval: interval, tolerance: tolerance)
+                TimerExtras(
+                    date: date,
+                    interval: interval,
+                    tolerance: tolerance,
+                    companion: companion
+                )
             )
             core.hasTolerance = tolerance > 0
         }
@@ -236,9 +240,7 @@ extension UVRunLoop {
         func makeExtras() -> TimerExtras { extras.object ?? extras.store(TimerExtras()) }
 
         /// An object that another layer keeps with the timer.
-        package var companion: (any AnyObject & Sendable)? {
-            (extras.object as? ExtrasWithCompanion)?.companion
-        }
+        package var companion: (any AnyObject & Sendable)? { extras.object?.companion }
 
         // MARK: What it is
 
@@ -348,20 +350,5 @@ extension UVRunLoop {
             withExtendedLifetime(last) {}
             if !isAtHome { releaseCallAtHome() }
         }
-    }
-}
-
-/// The extras of a timer with an object of another layer.
-private final class ExtrasWithCompanion: TimerExtras {
-    let companion: any AnyObject & Sendable
-
-    init(
-        _ companion: any AnyObject & Sendable,
-        _ date: Int64,
-        _ interval: Int64,
-        _ tolerance: Int64
-    ) {
-        self.companion = companion
-        super.init(date: date, interval: interval, tolerance: tolerance)
     }
 }

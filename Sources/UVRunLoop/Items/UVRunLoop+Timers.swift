@@ -80,10 +80,11 @@ extension UVRunLoop.Timer {
     /// Takes the handler of an invalid timer, under its lock; while it is being called, the end of
     /// the last call takes it.
     ///
-    /// - Parameter last: Gets the handler; `nil` before. They are swapped, because to assign one
-    ///   releases the value before it: 15 instructions more. The caller extends its lifetime to
-    ///   where neither the lock is held nor the timer is busy: an optimised build releases it as
-    ///   soon as nothing uses it, within either.
+    /// Swapped rather than assigned, which would also release the value before: 15 instructions
+    /// more.
+    ///
+    /// - Parameter last: Gets the handler; `nil` before. The caller extends its lifetime to where
+    ///   neither the lock is held nor the timer is busy, because its release may call user code.
     @inline(__always)
     func takeCall(_ last: inout TimerCall?) {
         if !core.isBeingCalled { swap(&last, &call) }

@@ -2,8 +2,8 @@
 ///
 /// The engine is behind a lock. What the loop asks about it in every pass is published, and read
 /// without the lock: a published value may be newer than the loop has noticed, never older than the
-/// change it has been woken for. Senders of blocks and jobs take no lock, except for a new segment
-/// of the queue.
+/// change it has been woken for. Senders of blocks and jobs take no lock while the loop is awake,
+/// except for a new segment of the queue.
 struct LoopContents: ~Copyable, Sendable {
     private let engine = Guarded(Engine())
     private let publishedSummary = Publication<SystemWord>()

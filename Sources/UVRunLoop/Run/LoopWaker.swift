@@ -36,14 +36,10 @@ struct LoopWaker: ~Copyable, Sendable {
     var announcementCount: UInt64 { announcements.load(ordering: .relaxed) }
     var addedPortCount: UInt64 { addedPorts.load(ordering: .acquiring) }
 
-    /// Wakes a sleeping loop; out of line, because most calls find the loop awake.
-    @inline(never)
-    private func wake() { remote.wakeLoop() }
-
     /// Wakes a sleeping loop after a change to its contents, so that it recomputes its sleep.
     @inline(__always)
     func contentsDidChange() {
-        if state.markChanged() { wake() }
+        if state.markChanged() { remote.wakeLoop() }
     }
 
     /// Wakes a sleeping loop after a change to a timer, unless the sleep ends before the timer's
@@ -60,7 +56,7 @@ struct LoopWaker: ~Copyable, Sendable {
     /// Wakes a sleeping loop after a block was queued.
     @inline(__always)
     func blocksDidChange() {
-        if state.markChangedUnlessMarked() { wake() }
+        if state.markChangedUnlessMarked() { remote.wakeLoop() }
     }
 
     /// Wakes a sleeping loop after a port was added to a mode.
@@ -78,12 +74,15 @@ struct LoopWaker: ~Copyable, Sendable {
     /// Ends the present sleep, or the next one.
     @inline(__always)
     func wakeUp() {
-        if state.markWoken() { wake() }
+        if state.markWoken() { remote.wakeLoop() }
     }
 }
 
 extension LoopRemote {
     /// Wakes a sleeping loop, and tells the tracers.
+    ///
+    /// Not inlined, because most callers find the loop awake.
+    @inline(never)
     func wakeLoop() {
         if LoopTracing.isOn { LoopTracing.wakeTraced(self) } else { wake() }
     }

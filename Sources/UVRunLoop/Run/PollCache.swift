@@ -6,7 +6,7 @@ struct PollCache {
     var maxSkippedPolls: Int
     /// The version of the run's view when the poll began; direct delivery needs the same view.
     var version: UInt64
-    /// The loop's `addedPortCount` when the poll began.
+    /// The waker's `addedPortCount` when the poll began.
     ///
     /// The kernel does not watch what another thread has added since, during a sleep for example.
     var addedPortCount: UInt64

@@ -22,11 +22,12 @@ struct Run: ~Copyable {
     /// The number of the run's latest poll; at first, of the latest one before the run.
     ///
     /// Ports that this poll or a later one has found ready are served; those that only an earlier
-    /// one has found were used up meanwhile. The polls of a nested run are no measure: they are for
-    /// other modes.
+    /// one has found were used up meanwhile. The polls of a nested run do not count: they
+    /// watch what other modes hold.
     var pollNumber: Int64
-    /// The loop's `addedPortCount` when the kernel was last given what it is to watch.
-    var watchedPortCount: UInt64 = 0
+    /// How many additions of ports the kernel has been told of: the waker's `addedPortCount` when
+    /// it was last given what it is to watch.
+    var watchedAdditionCount: UInt64 = 0
     var hasSkippedPoll: Bool { reusablePoll.map { $0.skippedPolls > 0 } ?? false }
     /// Whether the run is in its first pass, which skips no poll.
     var isInFirstPass = true
@@ -51,44 +52,45 @@ struct Run: ~Copyable {
     /// Starts the run with what its mode holds; called once.
     mutating func begin(in index: Int, _ engine: inout Engine) {
         modeIndex = index
-        engine.show(index, in: &view)
+        engine.update(&view, of: index)
     }
 
-    /// Starts the run as the latest one in the same mode, if the engine has the same version.
+    /// Starts the run with what the latest one in the same mode found, if the engine has the same
+    /// version.
     ///
     /// This takes no lock, and saves 150 instructions of a pass that is a run of its own.
     ///
     /// - Returns: Whether the run was started.
     @inline(__always)
-    mutating func beginAsBefore(ifVersionIs version: UInt64) -> Bool {
-        let latest = local.latestBeginning
+    mutating func beginFromCache(ifVersionIs version: UInt64) -> Bool {
+        let latest = local.cachedBeginning
         guard latest.modeNumber == modeNumber, latest.version == version else { return false }
         modeIndex = latest.modeIndex
         view.version = version
-        view.contents = latest.contents
+        view.traits = latest.traits
         return true
     }
 
-    /// Lets the next run in the mode begin the same way, unless the mode has observers: to keep
-    /// them for another run could release them late.
+    /// Keeps what the run began with for the next one, unless the mode has observers: to keep them
+    /// could release them late.
     @inline(__always)
-    func rememberBeginning() {
+    func cacheBeginning() {
         guard view.holdsItems, view.observers.observed.isEmpty else { return }
-        local.latestBeginning = Beginning(
+        local.cachedBeginning = CachedBeginning(
             modeNumber: modeNumber,
             modeIndex: modeIndex,
             version: view.version,
-            contents: view.contents
+            traits: view.traits
         )
     }
 
     /// The findings of a run when it began, in a mode with items and without observers.
-    struct Beginning {
+    struct CachedBeginning {
         /// No mode has this number.
         var modeNumber = -1
         var modeIndex = -1
         var version: UInt64 = 0
-        var contents: ModeTraits = []
+        var traits: ModeTraits = []
     }
 
     /// Returns the current time.

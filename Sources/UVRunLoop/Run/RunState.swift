@@ -28,7 +28,7 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
 
     /// Stops every run, nested and future ones included.
     @inline(__always)
-    func end(_ end: RunEnd) { ending.maxReleasing(end.rawValue) }
+    func endForGood(_ end: RunEnd) { ending.maxReleasing(end.rawValue) }
 
     @inline(__always)
     var isStoppedForGood: Bool { ending.loadAcquiring() != 0 }

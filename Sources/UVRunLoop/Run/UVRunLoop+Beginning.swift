@@ -8,11 +8,11 @@ extension UVRunLoop {
     /// - Returns: Whether there is something to run for.
     @inline(__always)
     func begin(_ run: inout Run, in mode: Mode) -> Bool {
-        run.beginAsBefore(ifVersionIs: summary.version) || beginAnew(&run, in: mode)
+        run.beginFromCache(ifVersionIs: summary.version) || beginFromEngine(&run, in: mode)
     }
 
     @inline(never)
-    private func beginAnew(_ run: inout Run, in mode: Mode) -> Bool {
+    private func beginFromEngine(_ run: inout Run, in mode: Mode) -> Bool {
         let staysWhenEmpty = run.terms.staysWhenEmpty
         let isRunnable = contents.withEngine { engine in
             let index = engine.modes.index(of: mode)
@@ -21,7 +21,7 @@ extension UVRunLoop {
             run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine)
             return true
         }
-        if isRunnable { run.rememberBeginning() }
+        if isRunnable { run.cacheBeginning() }
         return isRunnable
     }
 

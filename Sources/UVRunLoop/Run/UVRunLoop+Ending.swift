@@ -2,18 +2,18 @@ extension UVRunLoop {
     /// Ends every run of the loop, nested and future ones included.
     func end(_ end: RunEnd) {
         checkProcess()
-        runState.end(end)
+        runState.endForGood(end)
         waker.contentsDidChange()
     }
 
     /// Has the runs of the parent's loop end in a forked child.
     ///
-    /// A handler that forks may return there. Whatever asks then whether a run is stopped finds
-    /// that it is, and checks the process.
+    /// A handler that forks may return there. The next check for a stop then finds one, and checks
+    /// the process.
     static func endRunsInForkedChildren() { _ = endsRunsInForkedChildren }
 
     private static let endsRunsInForkedChildren: Void = ForkCount.whenForked {
-        ThreadRecord.withParentsLoop { $0.runState.end(.atOnce) }
+        ThreadRecord.withParentsLoop { $0.runState.endForGood(.atOnce) }
     }
 
     /// Whether the loop was ended and no queued work begins any more; traps in a forked child.

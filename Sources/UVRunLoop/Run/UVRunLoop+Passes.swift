@@ -91,7 +91,8 @@ extension UVRunLoop {
         return decide(&run, handledSource: performedSource || outcome.handledPort)
     }
 
-    /// Forgets a wake-up from before this pass, which finds everything anyway.
+    /// Begins step 2: numbers the pass, performs posted releases, and clears a pending wake-up,
+    /// because the pass checks everything anyway.
     @inline(__always)
     private func beginPass(_ run: inout Run) {
         run.local.passCount = run.local.passCount &+ 1

@@ -1,5 +1,5 @@
 extension UVRunLoop {
-    // Steps 5 and 7: what the loop asks the kernel, and what it makes of the answer.
+    // Steps 5 and 7: polling, and recording what a poll reports.
 
     /// How many polls a run may skip while it serves ports that are known to be ready.
     static let maxSkippedPolls = 64
@@ -70,7 +70,7 @@ extension UVRunLoop {
     /// Watches what this run may serve and the kernel does not watch yet: usually nothing.
     @inline(__always)
     func armDescriptors(_ run: inout Run) {
-        run.watchedPortCount = waker.addedPortCount
+        run.watchedAdditionCount = waker.addedPortCount
         refresh(&run)
         if summary.mayHoldUnwatched { carryOutOrders(&run) }
     }
@@ -119,7 +119,7 @@ extension UVRunLoop {
             end: run.now(by: waker).addingSaturating(Int64(factor) * Self.maxPollAge),
             maxSkippedPolls: factor * Self.maxSkippedPolls,
             version: version,
-            addedPortCount: run.watchedPortCount,
+            addedPortCount: run.watchedAdditionCount,
             number: number
         )
         return isForRun

@@ -11,7 +11,7 @@ extension UVRunLoop {
     private func updateView(_ run: inout Run) {
         let mode = run.modeIndex
         let outdated = run.view.observers
-        contents.withEngine { $0.show(mode, in: &run.view) }
+        contents.withEngine { $0.update(&run.view, of: mode) }
         // The view may have kept the last reference to an observer that was removed. Releasing it
         // may run user code, for which the lock must be free.
         withExtendedLifetime(outdated) {}

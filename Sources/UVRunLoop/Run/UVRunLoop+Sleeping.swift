@@ -9,8 +9,9 @@ extension UVRunLoop {
     /// A port that another thread has added during the sleep may be ready, so the kernel is asked
     /// for it before the sleep ends for another reason.
     func sleep(_ run: inout Run) {
-        // How many ports the latest poll of this sleep has considered; no loop has so many.
-        var polledPortCount = UInt64.max
+        // The additions of ports that the latest poll of this sleep has seen; there are never so
+        // many.
+        var polledAdditionCount = UInt64.max
         while true {
             wakeState.clearChanged()
             if home.performReleases() { userCodeMayHaveRun(&run) }
@@ -18,7 +19,7 @@ extension UVRunLoop {
             switch sleepDecision(&run) {
             case .changed: continue
             case .somethingToDo:
-                if polledPortCount != run.watchedPortCount { poll(&run) }
+                if polledAdditionCount != run.watchedAdditionCount { poll(&run) }
                 return
             case .sleep(let sleep):
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
@@ -31,10 +32,10 @@ extension UVRunLoop {
                 userCodeMayHaveRun(&run)
                 if recordReadyPorts(&run) { return }
                 if wakeState.isWoken {
-                    if run.watchedPortCount != waker.addedPortCount { pollKernel(&run) }
+                    if run.watchedAdditionCount != waker.addedPortCount { pollKernel(&run) }
                     return
                 }
-                polledPortCount = run.watchedPortCount
+                polledAdditionCount = run.watchedAdditionCount
                 // After a change by another thread, the dates are those of earlier contents.
                 if !wakeState.isMarkedAsChanged, isOver(sleep, &run) { return }
             }

@@ -56,10 +56,10 @@ struct Lock: ~Copyable, Sendable {
         }
         // From here on the word says that a thread sleeps, because a woken thread cannot know
         // whether others still do.
-        var sleepsInVain = 0
+        var timeouts = 0
         while word.exchange(Self.contended, ordering: .acquiring) != Self.free {
-            sleepsInVain = sleep() ? 0 : sleepsInVain + 1
-            checkHolderLives(sleepsInVain)
+            timeouts = sleep() ? 0 : timeouts + 1
+            checkHolderLives(timeouts)
         }
     }
 
@@ -85,10 +85,10 @@ struct Lock: ~Copyable, Sendable {
     /// No critical section takes that long. A thread that holds the lock may be kept from running,
     /// if the child has others; otherwise, and after a long time, it is one of the parent that held
     /// the lock during the fork. It does not exist in the child, and its change is half done.
-    private borrowing func checkHolderLives(_ sleepsInVain: Int) {
+    private borrowing func checkHolderLives(_ timeouts: Int) {
         // A single timeout may be due to a process that was stopped meanwhile.
-        guard sleepsInVain > 1, ForkCount.current > 0 else { return }
-        let isGone = cuv_is_only_thread() != 0 || sleepsInVain > Self.longestSection
+        guard timeouts > 1, ForkCount.current > 0 else { return }
+        let isGone = cuv_is_only_thread() != 0 || timeouts > Self.longestSection
         require(!isGone, ForkCount.changeWasInterrupted)
     }
 

@@ -5,7 +5,7 @@ extension UVRunLoop {
     /// executor, as the preference of tasks, or for sequences and sleeps. When the function has
     /// returned or thrown, the thread performs the work that is queued, as by
     /// ``Thread/stop(afterQueuedWork:)``, and this returns when the thread has ended. Waiting for
-    /// that blocks no thread of the runtime.
+    /// that blocks no thread of the runtime, unless the system has no thread left for the wait.
     ///
     /// > Threading: Any task.
     ///

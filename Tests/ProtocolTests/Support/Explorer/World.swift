@@ -121,7 +121,7 @@ final class World: Sendable {
 
     /// `UVRunLoop.end(_:)`.
     func end(_ end: RunEnd) {
-        runs.end(end)
+        runs.endForGood(end)
         contentsDidChange()
     }
 
