@@ -71,30 +71,31 @@ import UVRunLoop
         }
     }
 
-    /// Calls a body while a thread waits for room in a full port of four messages.
+    /// Calls a body while somebody waits for room in a full port of four messages.
     ///
     /// - Parameters:
+    ///   - sender: Who.
     ///   - loop: The loop.
     ///   - handler: The port's handler.
-    ///   - body: Given the port, and whether the thread has sent its message.
-    private func withSenderThatWaits(
-        in loop: UVRunLoop,
+    ///   - body: Given the port, and whether the message was sent.
+    private func with(
+        _ sender: RoomSender,
+        thatWaitsIn loop: UVRunLoop,
         handler: @escaping (UVRunLoop.Port) -> Void,
         _ body: (UVRunLoop.Port, _ isSent: @escaping () -> Bool) -> Void
-    ) {
-        let isSent = Atomic<Bool>(false)
+    ) throws {
+        let isSent = SharedBox(false)
         let port = UVRunLoop.Port(capacity: 4) { port, _ in handler(port) }
         loop.add(port, forMode: .default)
         for id in Int32(0)..<4 { _ = port.send(message(id)) }
-        let sender = startThread { [port] in
-            let wasSent = port.send(UVRunLoop.PortMessage(id: 4))
-            isSent.store(wasSent, ordering: .releasing)
+        let join = try sender.send(4..<5, to: port) {
+            isSent.value = true
             loop.perform { loop.stop() }
         }
         usleep(20_000)
-        body(port) { isSent.load(ordering: .acquiring) }
+        body(port) { isSent.value }
         port.invalidate()
-        sender.join()
+        join()
     }
 
     /// What is called when a port was served that has messages left, and the sender waits: another
@@ -106,13 +107,13 @@ import UVRunLoop
         var runsTheLoop: Bool { self == .blockThatRunsTheLoop || self == .timerThatRunsTheLoop }
     }
 
-    @Test(arguments: Next.allCases)
-    func aHandlerFindsThatSendersWereToldOfTheRoomThereIs(next: Next) {
-        withLoop(.uv) { loop, _ in
+    @Test(arguments: Next.allCases, RoomSender.allCases)
+    func aHandlerFindsThatSendersWereToldOfTheRoomThereIs(next: Next, sender: RoomSender) throws {
+        try withLoop(.uv) { loop, _ in
             let empty = UVRunLoop.Mode(rawValue: "empty")
             let whenServed = Box<(() -> Void)?>(nil)
             let wasSent = Box<Bool?>(nil)
-            withSenderThatWaits(in: loop) { _ in
+            try with(sender, thatWaitsIn: loop) { _ in
                 exchange(&whenServed.value, with: nil)?()
             } _: { port, isSent in
                 let awaitSender = {
@@ -162,12 +163,12 @@ import UVRunLoop
         }
     }
 
-    @Test func aBlockAfterSeveralMessagesFindsThatSendersWereToldOfTheRoomThereIs() {
-        withLoop(.uv) { loop, _ in
-            let sent = Atomic<Int>(0)
+    @Test(arguments: RoomSender.allCases)
+    func aBlockAfterSeveralMessagesFindsThatSendersWereToldOfTheRoomThereIs(sender: RoomSender) throws {
+        try withLoop(.uv) { loop, _ in
+            let sent = SharedBox(0)
             let awaitSent = { (count: Int) in
-                let end = SuspendingClock.now + .seconds(60)
-                while sent.load(ordering: .acquiring) < count, .now < end { sched_yield() }
+                _ = awaitCondition { sent.value >= count }
             }
             let (served, seen) = (Box(0), Box(0))
             let port = UVRunLoop.Port(capacity: 8) { port, _ in
@@ -177,28 +178,27 @@ import UVRunLoop
                 guard served.value == 3 else { return }
                 loop.performLocally {
                     awaitSent(3)
-                    seen.value = sent.load(ordering: .acquiring)
+                    seen.value = sent.value
                     port.invalidate()
                 }
             }
             loop.add(port, forMode: .default)
             for id in Int32(0)..<8 { _ = port.send(message(id)) }
-            let sender = startThread { [port] in
-                for id in Int32(8)..<11 where port.send(UVRunLoop.PortMessage(id: id)) {
-                    sent.add(1, ordering: .releasing)
-                }
-            }
+            let join = try sender.send(8..<11, to: port) { sent.value += 1 }
             usleep(20_000)
             loop.run(for: nil)
             #expect(seen.value == 3)
-            sender.join()
+            join()
         }
     }
 
-    @Test(arguments: [false, true])
-    func aPortThatLeavesItsModeWithMessagesTellsSendersOfTheRoomThereIs(isBusy: Bool) {
-        withLoop(.uv) { loop, _ in
-            withSenderThatWaits(in: loop) {
+    @Test(arguments: [false, true], RoomSender.allCases)
+    func aPortThatLeavesItsModeWithMessagesTellsSendersOfTheRoomThereIs(
+        isBusy: Bool,
+        sender: RoomSender
+    ) throws {
+        try withLoop(.uv) { loop, _ in
+            try with(sender, thatWaitsIn: loop) {
                 loop.remove($0, forMode: .default)
             } _: { _, isSent in
                 let timer = UVRunLoop.Timer(after: .seconds(60)) { _ in loop.stop() }
