@@ -47,9 +47,15 @@ import Testing
         }
     }
 
-    /// The kernel did not watch the port when the loop fell asleep.
-    @Test func aReadyPortThatWasAddedDuringTheSleepIsServedInTurn() throws {
+    /// The kernel did not watch the port when the loop fell asleep. A first pass skips no poll.
+    @Test(arguments: [true, false])
+    func aReadyPortThatWasAddedDuringTheSleepIsServedInTurn(sleepsInFirstPass: Bool) throws {
         try withCountedLoop { loop, driver in
+            let source = UVRunLoop.Source { _ in }
+            defer { source.invalidate() }
+            loop.add(source, forMode: .default)
+            // A pass that performs a source does not sleep.
+            if !sleepsInFirstPass { source.signal() }
             let (log, pipe) = (EventLog(), Pipe())
             pipe.write("x")
             let added = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
