@@ -164,7 +164,9 @@ import UVRunLoop
     }
 
     @Test(arguments: RoomSender.allCases)
-    func aBlockAfterSeveralMessagesFindsThatSendersWereToldOfTheRoomThereIs(sender: RoomSender) throws {
+    func aBlockAfterSeveralMessagesFindsThatSendersWereToldOfTheRoomThereIs(
+        sender: RoomSender
+    ) throws {
         try withLoop(.uv) { loop, _ in
             let sent = SharedBox(0)
             let awaitSent = { (count: Int) in

@@ -16,9 +16,17 @@ final class CountingDriver: LoopDriver {
     /// Called once, when the next wait begins: the kernel watches all that the loop had it watch.
     var whenWaiting: (() -> Void)?
 
-    init(wakeState: WakeState) throws(UVError) { driver = try UVRunLoop.makeUVDriver(wakeState) }
+    /// - Parameter whenReleasingAll: Called when the loop has ended, before the kernel watches
+    ///   nothing of it any more.
+    init(
+        wakeState: WakeState,
+        whenReleasingAll: @escaping @Sendable () -> Void = {}
+    ) throws(UVError) {
+        driver = try UVRunLoop.makeUVDriver(wakeState)
+        remote = ObservedRemote(driver.remote, whenReleasingAll)
+    }
 
-    var remote: any LoopRemote { driver.remote }
+    let remote: any LoopRemote
 
     func poll() {
         counts.polls += 1
@@ -68,5 +76,34 @@ func withCountedLoop<Result>(
     } _: { loop in
         guard let driver = made.value else { preconditionFailure("There is a driver.") }
         return try body(loop, driver)
+    }
+}
+
+/// The part of a driver for other threads; tells when all is released.
+private final class ObservedRemote: LoopRemote {
+    private let remote: any LoopRemote
+    private let whenReleasingAll: @Sendable () -> Void
+
+    init(_ remote: any LoopRemote, _ whenReleasingAll: @escaping @Sendable () -> Void) {
+        self.remote = remote
+        self.whenReleasingAll = whenReleasingAll
+    }
+
+    var now: Int64 { remote.now }
+    var isOnSystemClock: Bool { remote.isOnSystemClock }
+
+    func wake() { remote.wake() }
+
+    func release(_ descriptor: CInt, unless isWanted: () -> Bool) {
+        remote.release(descriptor, unless: isWanted)
+    }
+
+    func makeNonblocking(_ descriptor: CInt, if isWanted: () -> Bool) {
+        remote.makeNonblocking(descriptor, if: isWanted)
+    }
+
+    func releaseAll() {
+        whenReleasingAll()
+        remote.releaseAll()
     }
 }
