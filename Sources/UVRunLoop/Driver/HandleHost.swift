@@ -14,6 +14,8 @@ package final class HandleHost {
     package let uvLoop: UnsafeMutablePointer<uv_loop_t>
     /// Keeps each handle's object until libuv no longer uses its memory.
     private var handles: [ObjectIdentifier: any HostedHandle] = [:]
+    /// The handles that libuv no longer uses, and whose sources are valid: these end with the loop.
+    private var finished: [ObjectIdentifier: any HostedHandle] = [:]
     private var noted: [any HostedHandle] = []
     private(set) var isClosing = false
     /// What the product that has the handles keeps with them.
@@ -36,10 +38,19 @@ package final class HandleHost {
     /// Keeps a handle or request that libuv uses from now on.
     package func insert(_ handle: any HostedHandle) { handles[ObjectIdentifier(handle)] = handle }
 
-    /// Releases a handle or request that libuv no longer uses.
-    package func remove(_ handle: any HostedHandle) {
+    /// Notes that libuv no longer uses a handle or request.
+    ///
+    /// - Parameters:
+    ///   - handle: The handle or request.
+    ///   - isOfValidSource: Whether it has a source that may become invalid by the end of the loop;
+    ///     it is then kept until ``forget(_:)``.
+    package func didFinish(_ handle: any HostedHandle, isOfValidSource: Bool) {
         handles[ObjectIdentifier(handle)] = nil
+        if isOfValidSource, !isClosing { finished[ObjectIdentifier(handle)] = handle }
     }
+
+    /// Releases a handle or request whose source is invalid, if libuv no longer uses it.
+    package func forget(_ handle: any HostedHandle) { finished[ObjectIdentifier(handle)] = nil }
 
     /// Notes that a source has an event, in a callback of libuv.
     package func note(_ handle: any HostedHandle) {
@@ -104,7 +115,8 @@ package final class HandleHost {
     func close() {
         isClosing = true
         noted = []
-        for handle in handles.values { handle.loopWillEnd() }
+        let ending = Array(handles.values) + exchange(&finished, with: [:]).values
+        for handle in ending { handle.loopWillEnd() }
     }
 }
 
@@ -123,6 +135,6 @@ package protocol HostedHandle: AnyObject {
     /// - Parameter isOfPoll: Whether the source counts as one that the latest poll has reported.
     func announce(ofPoll isOfPoll: Bool)
 
-    /// Closes the handle, or cancels the request, because the loop ends.
+    /// Closes the handle, or cancels the request, because the loop ends; its source becomes invalid.
     func loopWillEnd()
 }

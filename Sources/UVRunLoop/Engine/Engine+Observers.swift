@@ -3,12 +3,9 @@ struct ObserverRecord<Items: ItemTypes>: ItemRecord {
     let observer: Items.Observer
     var attachment = Attachment()
 
-    func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
-        mode.observers.insert(observer)
-        return 0
-    }
+    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) { mode.observers.insert(observer) }
 
-    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot) {
+    func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
         mode.observers.remove(observer)
     }
 }

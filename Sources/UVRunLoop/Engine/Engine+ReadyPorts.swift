@@ -27,14 +27,14 @@ extension GenericEngine {
     /// one that comes before it.
     mutating func hasPortToServe(in mode: Int, since poll: Int64) -> Bool {
         guard let ticket = firstReadyPort(in: mode, since: poll),
-            let turn = modes[mode].ready.firstTurn
+            let turn = modes[mode].ready.first?.turn
         else { return false }
         return latestPoll.isBeforeSkipped(ticket, turn)
     }
 
     /// Skips ports that only an earlier poll found ready: their data was read meanwhile.
     private mutating func firstReadyPort(in mode: Int, since poll: Int64) -> Ticket? {
-        while let slot = modes[mode].ready.first {
+        while let slot = modes[mode].ready.first?.slot {
             let ticket = ports.ticket(at: slot)
             let isFresh = ports.modify(ticket, in: &modes) { record, modes in
                 if record.isReady(since: poll) { return true }

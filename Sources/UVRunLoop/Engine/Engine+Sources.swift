@@ -7,20 +7,19 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
 
     init(source: Items.Source) { self.source = source }
 
-    func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
-        let heapSlot = mode.signalled.members.insert(slot)
-        queue(heapSlot, in: &mode)
-        return heapSlot
+    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
+        mode.sourceCount += 1
+        queue(slot, in: &mode)
     }
 
-    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot) {
-        mode.signalled.remove(heapSlot)
-        mode.signalled.members.remove(heapSlot)
+    func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
+        mode.sourceCount -= 1
+        mode.signalled.remove(slot)
     }
 
-    fileprivate func queue(_ heapSlot: HeapSlot, in mode: inout ModeContents<Items>) {
+    fileprivate func queue(_ slot: HeapSlot, in mode: inout ModeContents<Items>) {
         guard let signal else { return }
-        mode.signalled.insert(heapSlot, Turn(rank: Int64(source.order), serial: signal))
+        mode.signalled.insert(slot, Turn(rank: Int64(source.order), serial: signal))
     }
 }
 
@@ -118,7 +117,7 @@ extension GenericEngine {
 
     /// Takes the first signalled source of the mode off the queues.
     mutating func takeFirstSignalled(in mode: Int) -> FirstSignalled? {
-        guard let slot = modes[mode].signalled.first else { return nil }
+        guard let slot = modes[mode].signalled.first?.slot else { return nil }
         let ticket = sources.ticket(at: slot)
         clearSignal(ticket)
         return sources.modify(ticket) { FirstSignalled(source: $0.source, ticket: ticket) }
@@ -126,9 +125,9 @@ extension GenericEngine {
 
     /// Appends the signalled sources of the mode, in no particular order.
     func collectSignalled(in mode: Int, into batch: inout [SignalledSource]) {
-        modes[mode].signalled.forEach { slot, turn in
-            if let source = sources[sources.ticket(at: slot)]?.source {
-                batch.append(SignalledSource(source: source, turn: turn))
+        for entry in modes[mode].signalled.unordered {
+            if let source = sources[sources.ticket(at: entry.slot)]?.source {
+                batch.append(SignalledSource(source: source, turn: entry.turn))
             }
         }
     }

@@ -4,7 +4,11 @@ protocol ItemRecord {
 
     var attachment: Attachment { get set }
 
-    /// Adds the item to a mode's queues and lists; returns its slot there.
-    func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot
-    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot)
+    /// Adds the item to a mode's queues and lists.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - slot: The item's slot in the loop's table, under which the mode's heaps know it.
+    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot)
+    func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot)
 }

@@ -8,7 +8,8 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
 
     subscript(ticket: Ticket) -> Record? { records[ticket] }
 
-    func ticket(at slot: UInt32) -> Ticket { records.ticket(at: slot) }
+    /// The ticket of the item that a mode's heap knows by a slot.
+    func ticket(at slot: HeapSlot) -> Ticket { records.ticket(at: UInt32(bitPattern: slot)) }
 
     @discardableResult
     mutating func modify<Result: ~Copyable>(
@@ -72,8 +73,8 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
     ) -> Bool {
         let hasJoined = records.modify(ticket) { record in
             guard record.attachment.heapSlot(in: index) == nil else { return false }
-            let heapSlot = record.join(&modes[index], slot: ticket.slot)
-            record.attachment.insert(Membership(mode: index, heapSlot: heapSlot))
+            record.join(&modes[index], slot: ticket.heapSlot)
+            record.attachment.insert(Membership(mode: index, heapSlot: ticket.heapSlot))
             return true
         }
         return hasJoined == true
@@ -104,7 +105,7 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
     ) -> Bool {
         let hasLeft = records.modify(ticket) { record in
             guard let membership = record.attachment.remove(from: index) else { return false }
-            record.leave(&modes[index], heapSlot: membership.heapSlot)
+            record.leave(&modes[index], slot: membership.heapSlot)
             return true
         }
         return hasLeft == true
@@ -118,7 +119,7 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         guard let record = records.remove(ticket) else { return nil }
         var left: [Int] = []
         record.attachment.forEach {
-            record.leave(&modes[$0.mode], heapSlot: $0.heapSlot)
+            record.leave(&modes[$0.mode], slot: $0.heapSlot)
             left.append($0.mode)
         }
         return (record, left)
@@ -151,4 +152,9 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         if mode == .common { return record.attachment.isCommon }
         return modes.index(of: mode).flatMap { record.attachment.heapSlot(in: $0) } != nil
     }
+}
+
+extension Ticket {
+    /// The slot as a number for heaps; a loop has not so many items.
+    fileprivate var heapSlot: HeapSlot { HeapSlot(bitPattern: slot) }
 }

@@ -6,16 +6,18 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var idlePortCount = 0
     /// The ports that a poll may find ready.
     var polledPortCount = 0
+    var sourceCount = 0
+    var portCount = 0
     var timers = TimerQueue<Items.Timer>()
-    var signalled = ReadyQueue()
-    var ready = ReadyQueue()
+    /// The slots of the custom sources that are signalled.
+    var signalled = OrderedHeap()
+    /// The slots of the ports that are ready.
+    var ready = OrderedHeap()
     var contest = PassContest()
     var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []
 
-    var sourceCount: Int { signalled.members.count }
-    var portCount: Int { ready.members.count }
     /// The valid timers, including those whose handlers are running.
     var timerCount: Int { timers.members.count }
 

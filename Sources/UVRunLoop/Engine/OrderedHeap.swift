@@ -1,8 +1,8 @@
 /// A queue of slots in the order of their turns, from which any slot can be removed in O(log n).
 ///
 /// The heap is 4-ary, and the four children of an entry are adjacent. The position of each slot is
-/// stored beside it, so that removal needs no search. The owner of the heap gives the slots out
-/// (see ``HeapMembers``).
+/// stored beside it, so that removal needs no search. Slots are small numbers: those of
+/// ``HeapMembers`` for timers, of an ``ItemTable`` for other items.
 struct OrderedHeap: ~Copyable {
     struct Entry {
         var turn: Turn

@@ -45,19 +45,18 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         keepsModes = port.keepsModes
     }
 
-    func join(_ mode: inout ModeContents<Items>, slot: UInt32) -> HeapSlot {
+    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
+        mode.portCount += 1
         if !keepsModes { mode.idlePortCount += 1 }
         if isPolled { mode.polledPortCount += 1 }
-        let heapSlot = mode.ready.members.insert(slot)
-        if hasAnnouncement || hasRefusal, let turn { mode.ready.insert(heapSlot, turn) }
-        return heapSlot
+        if hasAnnouncement || hasRefusal, let turn { mode.ready.insert(slot, turn) }
     }
 
-    func leave(_ mode: inout ModeContents<Items>, heapSlot: HeapSlot) {
+    func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
+        mode.portCount -= 1
         if !keepsModes { mode.idlePortCount -= 1 }
         if isPolled { mode.polledPortCount -= 1 }
-        mode.ready.remove(heapSlot)
-        mode.ready.members.remove(heapSlot)
+        mode.ready.remove(slot)
     }
 
     /// The events that the kernel must report for a port.

@@ -80,7 +80,10 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         willClose()
         // What waits is of no use any more, and finds that.
         if loop.isOnOwnThread { close() }
-        onThread { $0.close() }
+        onThread { handle in
+            handle.close()
+            handle.host.forget(handle)
+        }
     }
 
     /// Resumes production from any thread.
@@ -154,10 +157,10 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         }
     }
 
-    /// Notes that the C memory was freed; the host keeps this object no longer.
+    /// Notes that the C memory was freed.
     final func didRelease() {
         isReleased = true
-        host.remove(self)
+        host.didFinish(self, isOfValidSource: link?.isValid == true)
     }
 }
 
