@@ -13,6 +13,7 @@ extension UVRunLoop {
     ///
     /// If nobody observes the sleep, step 7 finds out instead: a ready port ends the sleep at once,
     /// and one system call does for both steps.
+    @inline(__always)
     func findReadyPort(_ run: inout Run) -> Bool {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
