@@ -28,8 +28,8 @@ extension UVRunLoop {
             loop.addUntilEnd(source)
         }
 
-        /// Ends the sequence; the signal has its other effects again if no other source waits for
-        /// it.
+        /// Ends the sequence, after the arrivals that wait as one element; the signal has its other
+        /// effects again if no other source waits for it.
         ///
         /// > Threading: Any thread.
         public func invalidate() { source.invalidate() }

@@ -36,7 +36,8 @@ extension UVRunLoop {
             loop.add(timer, ofTicks: slot)
         }
 
-        /// Ends the sequence, and removes its timer from the loop.
+        /// Ends the sequence, after the dates that wait as one element, and removes its timer from
+        /// the loop.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

@@ -93,13 +93,17 @@ final class EventInbox<Event: Sendable>: Sendable {
         state.withLock { !$0.events.isEmpty && $0.isTakenByTask && !$0.intake.isWaiting }
     }
 
-    /// Ends the sequence, drops the events that wait, and takes no more.
-    func close() {
+    /// Drops the events that wait, and takes no more.
+    ///
+    /// - Returns: Ends the sequence, and releases the dropped events; to be called without a lock.
+    func close() -> () -> Void {
         let (dropped, resumption) = state.withLock { state in
             (exchange(&state.events, with: []), state.intake.finish())
         }
-        resumption?.perform()
-        withExtendedLifetime(dropped) {}
+        return {
+            resumption?.perform()
+            withExtendedLifetime(dropped) {}
+        }
     }
 
     // MARK: A task

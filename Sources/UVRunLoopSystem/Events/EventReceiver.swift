@@ -121,9 +121,11 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: PortRe
     }
 
     func releaseHandler() {
+        // First: an event that is taken may need what is released here.
+        let endSequence = inbox.close()
         didRelease()
         for handle in handles { handle.closeFromAnyThread() }
-        inbox.close()
+        endSequence()
         handler?.release()
     }
 
