@@ -33,11 +33,13 @@ import Testing
         try await UVRunLoop.withThread { loop in
             let (listener, address) = try listen(loop)
             let peers = try (0..<3).map { _ in try Peer(connectingTo: address) }
+            #expect(awaitCondition { openCount(of: listener) == 1 })
             awaitIdleness(of: loop)
             #expect(openCount(of: listener) == 1)
             #expect(isQuiet(loop))
             var connections = listener.connections.makeAsyncIterator()
             let first = try #require(try await connections.next())
+            #expect(awaitCondition { openCount(of: listener) == 2 })
             awaitIdleness(of: loop)
             #expect(openCount(of: listener) == 2)
             first.invalidate()
