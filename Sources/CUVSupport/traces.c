@@ -12,7 +12,8 @@
 int cuv_open_locked(const char *_Nonnull path) {
     // Opening a named pipe would otherwise wait for a reader. Writes wait, on the recorder's thread.
     int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
-    if (descriptor < 0) return -errno;
+    // Of a file with a lease, which another process is asked to give up.
+    if (descriptor < 0) return errno == EWOULDBLOCK ? -EBUSY : -errno;
     fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && (ftruncate(descriptor, 0) == 0 || errno == EINVAL)) {
         return descriptor;

@@ -4,8 +4,8 @@ import UVRunLoop
 extension UVRunLoop.Hang {
     /// Finds the functions of the ``UVRunLoop/Hang/stack``, by the Swift runtime's own backtraces.
     ///
-    /// It reads the files of the program and its libraries, which may take half a second. Without debug
-    /// information there are no source locations.
+    /// It reads the files of the program and its libraries, which may take half a second. Without
+    /// debug information there are no source locations.
     ///
     /// > Threading: Any thread.
     ///

@@ -25,8 +25,8 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         ///
-        /// - Parameter path: The file, which is created, or emptied if it exists. A named pipe has to
-        ///   be read to its end, for which ``stop()`` and the exit of the program wait.
+        /// - Parameter path: The file, which is created, or emptied if it exists. A named pipe has
+        ///   to be read to its end, for which ``stop()`` and the exit of the program wait.
         /// - Throws: ``RunLoopError`` if the file cannot be opened, as a named pipe that nobody
         ///   reads, or another recorder, of this process or another one, is recording to it, or the
         ///   path contains a zero byte, or no thread can be started.

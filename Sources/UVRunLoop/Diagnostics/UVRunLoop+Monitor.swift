@@ -13,8 +13,9 @@ extension UVRunLoop {
     /// each hang. A system call of the handler that cannot be restarted, such as `nanosleep`,
     /// returns `EINTR`, as with any signal.
     ///
-    /// While there is a monitor, a loop makes four atomic stores for each handler that it calls. The
-    /// monitor wakes four times in the threshold. Without one, nothing is stored. See <doc:Observing>.
+    /// While there is a monitor, a loop makes four atomic stores for each handler that it calls.
+    /// The monitor wakes four times in the threshold. Without one, nothing is stored. See
+    /// <doc:Observing>.
     ///
     /// > Threading: Any thread.
     public final class Monitor: Sendable {

@@ -15,7 +15,7 @@ package final class HandleHost {
     /// Keeps each handle's object until libuv no longer uses its memory.
     private var handles: [ObjectIdentifier: any HostedHandle] = [:]
     /// The handles that libuv no longer uses, and whose sources are valid: these end with the loop.
-    private var finished: [ObjectIdentifier: any HostedHandle] = [:]
+    private(set) var finished: [ObjectIdentifier: any HostedHandle] = [:]
     private var noted: [any HostedHandle] = []
     private(set) var isClosing = false
     /// What the product that has the handles keeps with them.
@@ -135,6 +135,7 @@ package protocol HostedHandle: AnyObject {
     /// - Parameter isOfPoll: Whether the source counts as one that the latest poll has reported.
     func announce(ofPoll isOfPoll: Bool)
 
-    /// Closes the handle, or cancels the request, because the loop ends; its source becomes invalid.
+    /// Closes the handle, or cancels the request, because the loop ends; its source becomes
+    /// invalid.
     func loopWillEnd()
 }

@@ -3,8 +3,9 @@ import CUV
 /// Polls, sleeps and watches descriptors for a loop.
 ///
 /// `UVDriver` does so with libuv; tests use a driver with a virtual clock. Every method is called
-/// on the loop's thread. None runs user code, except the callbacks of foreign handles inside a poll
-/// or a wait. Events are reported by ``takeReport()``, ``announceHosted()`` and ``WakeState``.
+/// on the loop's thread. None runs user code, except callbacks of foreign handles and, at the end,
+/// the release of what handlers of hosted sources captured. Events are reported by
+/// ``takeReport()``, ``announceHosted()`` and ``WakeState``.
 package protocol LoopDriver: AnyObject {
     /// The part of the driver that other threads may use.
     var remote: any LoopRemote { get }

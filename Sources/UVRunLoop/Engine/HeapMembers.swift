@@ -63,8 +63,9 @@ struct HeapMembers<Member>: ~Copyable {
     }
 }
 
-/// A number that stands for one member of a queue; small, dense and used again after its member
-/// has left.
+/// A number that stands for one member of a queue; small, and used again after its member has left.
+///
+/// A timer has one in each of its modes, from ``HeapMembers``; another item has one in its loop.
 typealias HeapSlot = Int32
 
 extension HeapMembers where Member: AnyObject {

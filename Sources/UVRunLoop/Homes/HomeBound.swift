@@ -5,9 +5,9 @@
 /// thread may use and release it.
 ///
 /// Unchecked: a value with a home is read and changed by that thread only (once it has ended, by
-/// whoever releases the value), a value without one under the lock. If another thread drops the last reference, the value is moved bitwise into
-/// memory from which its home releases it: a copy, however short-lived, could be the last
-/// reference.
+/// whoever releases the value), a value without one under the lock. If another thread drops the
+/// last reference, the value is moved bitwise into memory from which its home releases it: a copy,
+/// however short-lived, could be the last reference.
 @usableFromInline
 package final class HomeBound<Value>: @unchecked Sendable {
     package let home: Home

@@ -1,8 +1,8 @@
 /// The events since one task last asked, merged into one element.
 ///
 /// There is no buffer. A source that would be called again and again leaves its mode at the first
-/// event that nobody waits for, and is added again by the task that waits next; the events of others
-/// are merged.
+/// event that nobody waits for, and is added again by the task that waits next; the events of
+/// others are merged.
 ///
 /// > Threading: Any thread, except where a member says otherwise.
 final class EventSlot<Element: Sendable>: Sendable {

@@ -99,7 +99,7 @@ extension UVRunLoop {
         /// own loop it does not block, or no longer once the port has joined that loop, because it
         /// would do so forever; nor does it without a limit on the thread that the handler is bound
         /// to. Blocked senders are woken in batches rather than message by message; while a handler
-        /// blocks the loop's thread within a batch, they find room by themselves within 20 ms.
+        /// blocks the loop's thread within a batch, they check for room by themselves every 20 ms.
         ///
         /// A message that was sent is delivered, unless the port becomes invalid first. If the call
         /// blocks in a task, it ends within 20 ms after the task is cancelled, and nothing is sent.
@@ -124,11 +124,15 @@ extension UVRunLoop {
             }
         }
 
-        /// How long a sender waits before it checks for room by itself, in nanoseconds.
+        /// Returns until when a sender may wait before it checks for room by itself.
         ///
         /// Within a series of messages the loop does not wake it for each, though the handler may
-        /// wait for it. It then also checks whether its task was cancelled.
-        private static let checkInterval: Int64 = 20_000_000
+        /// wait for it; a series may begin at any moment. In a task, it also checks whether that
+        /// was cancelled.
+        private func nextCheck(before date: Int64) -> Int64 {
+            let isShort = inbox.undelivered.value > 0 || CurrentTask.exists
+            return min(date, monotonicNow().addingSaturating(isShort ? 20_000_000 : 1_000_000_000))
+        }
 
         private func waitAndSend(_ message: PortMessage, _ limit: Duration?) -> Bool {
             if let limit, limit <= .zero { return false }
@@ -138,7 +142,7 @@ extension UVRunLoop {
             let onlyThisThreadMakesRoom = { [link] in link.owner.isInLoopOfThisThread }
             var outcome = PortInbox.Outcome.full
             repeat {
-                let check = min(date, monotonicNow().addingSaturating(Self.checkInterval))
+                let check = nextCheck(before: date)
                 outcome = inbox.post(message, until: check, unless: onlyThisThreadMakesRoom)
             } while outcome == .full && !onlyThisThreadMakesRoom() && !Task.isCancelled
                 && monotonicNow() < date

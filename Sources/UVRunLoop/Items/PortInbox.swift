@@ -104,13 +104,16 @@ final class PortInbox: Sendable {
     }
 
     /// Removes a task that does not wait any longer.
-    func forget(_ task: any RoomListener) {
+    ///
+    /// - Returns: `false` if it was about to be resumed.
+    func forget(_ task: any RoomListener) -> Bool {
         let count = state.withLock { state in
             let count = state.tasks.count
             state.tasks.removeAll { $0 === task }
             return count - state.tasks.count
         }
         taskCount.subtract(count, ordering: .relaxed)
+        return count > 0
     }
 
     var count: Int { state.withLock { $0.messages.count + undelivered.value } }
@@ -135,6 +138,17 @@ final class PortInbox: Sendable {
     func wakeSenders() {
         state.wakeAll()
         if taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0 { wakeTasks() }
+    }
+
+    /// Wakes a task that waits, if there is one: there is room for one message more.
+    ///
+    /// It costs no more than the message: the task is taken off the list.
+    func wakeTask() {
+        guard taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0 else { return }
+        let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
+        guard let task else { return }
+        taskCount.subtract(1, ordering: .relaxed)
+        task.roomMayBeThere()
     }
 
     private func wakeTasks() {

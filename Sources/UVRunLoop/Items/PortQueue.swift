@@ -84,7 +84,7 @@ final class PortQueue: PortReceiver {
 
     /// Delivers a series of messages; looks up the handler once.
     func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
-        guard let body = handler?.current else { return tellTask(wasHandled: false) }
+        guard let body = handler?.current else { return leaveToTask(wasHandled: false) }
         var result = ServeResult(wasHandled: false, hasMore: true)
         var sendersAreWoken = true
         defer { if !sendersAreWoken { inbox.wakeSenders() } }
@@ -93,12 +93,12 @@ final class PortQueue: PortReceiver {
             case .message(let message, let left):
                 // Before the call, which may take long: there is room already.
                 sendersAreWoken = !result.wasHandled || isTimeToWakeSenders(left)
-                if sendersAreWoken { inbox.wakeSenders() }
+                if sendersAreWoken { inbox.wakeSenders() } else { inbox.wakeTask() }
                 body(port, message)
                 result.wasHandled = true
                 result.hasMore = left > 0 || inbox.hasMore()
             case .nothing: result.hasMore = inbox.hasMore()
-            case .isForTask: return tellTask(wasHandled: result.wasHandled)
+            case .isForTask: return leaveToTask(wasHandled: result.wasHandled)
             }
         }
         return result
@@ -123,14 +123,14 @@ final class PortQueue: PortReceiver {
     /// Has the task check for messages, if it waits, or when it does next.
     ///
     /// The port is not ready any more: before the task waits, it has the next message announced.
-    private func tellTask(wasHandled: Bool) -> ServeResult {
+    private func leaveToTask(wasHandled: Bool) -> ServeResult {
         ServeResult(wasHandled: arrivals.deliver(()) || wasHandled)
     }
 
     /// Whether to wake blocked senders within a series of messages, with so many left in the batch.
     ///
     /// They are woken for its first message, when it has ended, and twice per batch: to wake them
-    /// for every message would cost a thread switch for each.
+    /// for every message would cost a thread switch for each. A task is resumed for every message.
     private func isTimeToWakeSenders(_ left: Int) -> Bool {
         left == 0 || left == inbox.capacity / 2
     }

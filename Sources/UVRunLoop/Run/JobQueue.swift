@@ -27,7 +27,7 @@ final class JobQueue: Sendable {
 
     /// Queues a job, and wakes the loop if it sleeps.
     ///
-    /// Takes no lock while the loop is awake, and allocates only a new segment of the queue.
+    /// While the loop is awake, it takes a lock and allocates only for a new segment of the queue.
     ///
     /// The runtime does not keep an executor alive during this call: once the job is queued,
     /// another thread may perform it, and release the last reference to the loop.

@@ -65,12 +65,3 @@ struct LocalBlocks: ~Copyable {
 
 /// Blocks that wait for their modes.
 typealias WaitingBlocks = ModeQueue<BlockItem.Content>
-
-extension WaitingBlocks {
-    /// Takes the blocks that may run in a mode.
-    mutating func takeAll(for mode: Int, isCommon: Bool, into batch: inout BlockBatch) {
-        while count > 0, let block = takeNext(for: mode, isCommon: isCommon) {
-            batch.append(block)
-        }
-    }
-}

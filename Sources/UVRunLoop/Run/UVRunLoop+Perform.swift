@@ -170,15 +170,45 @@ extension UVRunLoop {
     ) -> BlockBatch {
         var batch = exchange(&local.spareBatch, with: BlockBatch())
         // Blocks that were sorted before came before.
-        local.waiting.takeAll(for: mode, isCommon: isCommon, into: &batch)
-        let (queue, end) = (contents.queue, contents.queue.end)
-        let mark = Self.mark(of: mode)
-        if queue.takeFront(&local.reader, upTo: end, mark: mark, into: &batch) {
-            sortBlocks(upTo: end, &local)
-            local.waiting.takeAll(for: mode, isCommon: isCommon, into: &batch)
+        while local.waiting.count > 0,
+            let block = local.waiting.takeNext(for: mode, isCommon: isCommon)
+        {
+            batch.append(block)
+        }
+        let queue = contents.queue
+        let own = Self.mark(of: mode)
+        let end = queue.end
+        let hasMore = queue.takeFront(&local.reader, upTo: end, mark: own, into: &batch)
+        if hasMore {
+            queue.take(&local.reader, upTo: end) { place, mark in
+                if mark == own {
+                    batch.append(queue.segments.takeBlock(place))
+                } else {
+                    take(place, mark, into: &batch, for: mode, isCommon: isCommon, &local.waiting)
+                }
+            }
         }
         didTakeBlocks(upTo: end, &local)
         return batch
+    }
+
+    /// Takes a block that is not for the running mode alone.
+    @inline(never)
+    private func take(
+        _ place: BlockQueue.Place,
+        _ mark: UInt64,
+        into batch: inout BlockBatch,
+        for mode: Int,
+        isCommon: Bool,
+        _ waiting: inout WaitingBlocks
+    ) {
+        let item = contents.queue.segments.take(place)
+        let modes = item.modes ?? [Self.mode(of: mark)]
+        if modes.contains(mode) || (isCommon && modes.contains(Mode.common.number)) {
+            batch.append(item.content)
+        } else {
+            waiting.insert(item.content, for: modes)
+        }
     }
 
     @inline(never)

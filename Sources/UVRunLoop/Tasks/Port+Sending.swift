@@ -16,7 +16,10 @@ extension UVRunLoop.Port {
         _ message: UVRunLoop.PortMessage,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> Bool {
+        var wasResumed = false
         while true {
+            // Another task may take the room for which this one was resumed.
+            if wasResumed, Task.isCancelled { inbox.wakeTask() }
             try Task.checkCancellation()
             let wait = TaskWait<Void>()
             switch inbox.post(message, orWake: wait) {
@@ -25,14 +28,16 @@ extension UVRunLoop.Port {
                 link.announce()
                 return true
             case .refused: return false
-            case .full: try await room(wait, isolation)
+            case .full:
+                try await room(wait, isolation)
+                wasResumed = true
             }
         }
     }
 
     private func room(_ wait: TaskWait<Void>, _ isolation: isolated (any Actor)?) async throws {
         try await UVRunLoop.outcome(of: wait, on: link.loop, isolation: isolation) { [inbox] in
-            inbox.forget(wait)
+            if !inbox.forget(wait) { inbox.wakeTask() }
         }
     }
 }

@@ -47,8 +47,8 @@ extension UVRunLoop: SerialExecutor {
     /// > Threading: Any thread.
     public func isIsolatingCurrentContext() -> Bool? { isIsolating }
 
-    /// False after the end of the loop, also on the late-jobs thread, which the runtime knows as the
-    /// executor of a job that it performs.
+    /// False after the end of the loop, also on the late-jobs thread, which the runtime knows as
+    /// the executor of a job that it performs.
     private var isIsolating: Bool { isOnOwnThread && !jobs.isClosed }
 }
 

@@ -89,8 +89,8 @@ extension UVRunLoop {
         ///
         /// Queued work is the blocks and the requests without a delay for the default mode or the
         /// common modes. The thread either performs it in one last pass, during which nested runs
-        /// end at once, or discards it; in that case, no queued work begins any more, and no delayed
-        /// request. Timers and sources that the pass has found are still called.
+        /// end at once, or discards it; in that case, no queued work begins any more, and no
+        /// delayed request. Timers and sources that the pass has found are still called.
         ///
         /// Sockets of the default mode that are to end when their queues are sent
         /// (`SocketPort.endSending()`, `SocketPort.invalidateWhenDrained()`) are queued work, too.

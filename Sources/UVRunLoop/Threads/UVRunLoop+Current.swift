@@ -1,7 +1,8 @@
 extension UVRunLoop {
     /// The calling thread's loop, created on first use.
     ///
-    /// A loop takes four file descriptors or more, see <doc:Threads>. Traps when none are left; ``prepareCurrent()`` throws instead.
+    /// A loop takes four file descriptors or more, see <doc:Threads>. Traps when none are left;
+    /// ``prepareCurrent()`` throws instead.
     ///
     /// > Threading: Any thread; each has its own loop.
     @available(

@@ -66,13 +66,13 @@ final class FileEvents: LoopHandle, @unchecked Sendable {
 
     private func start() throws(UVError) {
         // An empty path does no more than open the loop's inotify descriptor, with the first watch.
-        // The true one may take its time.
+        // The true one may take its time, and may be refused, which leaves the descriptor open.
         try host.start {
             let status = host.open { unsafe uv_fs_event_start(raw, Self.fileDidChange, "", 0) }
             return status == UV_ENOENT.rawValue ? 0 : status
         }
-        try accepted(unsafe uv_fs_event_start(raw, Self.fileDidChange, path, 0))
         try host.registerInotify()
+        try accepted(unsafe uv_fs_event_start(raw, Self.fileDidChange, path, 0))
     }
 
     private static let fileDidChange: uv_fs_event_cb = { raw, name, events, status in

@@ -21,6 +21,8 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     weak var link: UVRunLoop.PortLink?
     /// Whether an event was noted that is not announced yet.
     private var isNoted = false
+    /// Whether the source was neither invalidated nor released.
+    private var hasSource = true
     /// Whether ``close()`` has no effect any more.
     private(set) var isClosed = false
     /// Whether libuv no longer uses the C memory, which is freed.
@@ -80,10 +82,13 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         willClose()
         // What waits is of no use any more, and finds that.
         if loop.isOnOwnThread { close() }
-        onThread { handle in
-            handle.close()
-            handle.host.forget(handle)
-        }
+        onThread { $0.loseSource() }
+    }
+
+    private func loseSource() {
+        hasSource = false
+        close()
+        host.forget(self)
     }
 
     /// Resumes production from any thread.
@@ -160,7 +165,7 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     /// Notes that the C memory was freed.
     final func didRelease() {
         isReleased = true
-        host.didFinish(self, isOfValidSource: link?.isValid == true)
+        host.didFinish(self, isOfValidSource: hasSource && link?.isValid == true)
     }
 }
 

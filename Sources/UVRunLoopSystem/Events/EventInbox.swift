@@ -95,7 +95,8 @@ final class EventInbox<Event: Sendable>: Sendable {
 
     /// Drops the events that wait, and takes no more.
     ///
-    /// - Returns: Ends the sequence, and releases the dropped events; to be called without a lock.
+    /// - Returns: A function that ends the sequence and releases the dropped events; to be called
+    ///   without a lock.
     func close() -> () -> Void {
         let (dropped, resumption) = state.withLock { state in
             (exchange(&state.events, with: []), state.intake.finish())

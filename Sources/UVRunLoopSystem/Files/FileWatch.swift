@@ -17,8 +17,9 @@ extension UVRunLoop {
     ///
     /// A path may change so fast that the loop has read twice as many of its changes in a row, and
     /// nothing else for 20 ms of processor time. The watch then rests, which is told as
-    /// ``Kinds/overflowed``, and begins anew when the loop has served what waits. If the path refers
-    /// to another file or to none by then, that change is the last, and the source becomes invalid.
+    /// ``Kinds/overflowed``, and begins anew when the loop has served what waits. If the path
+    /// refers to another file or to none by then, that change is the last, and the source becomes
+    /// invalid.
     ///
     /// The source becomes invalid when the thread of its loop ends.
     ///

@@ -37,7 +37,7 @@ import UVRunLoop
     }
 
     @Test(arguments: [1, 2, 8], [true, false])
-    func aNestedRunTellsSendersOfTheRoomThereIs(capacity: Int, isEmpty: Bool) {
+    func aNestedRunWakesSendersForTheRoomThereIs(capacity: Int, isEmpty: Bool) {
         withLoop(.uv) { loop, _ in
             let inner = UVRunLoop.Mode(rawValue: "inner")
             let sent = Atomic<Int>(0)
@@ -78,6 +78,7 @@ import UVRunLoop
     ///   - loop: The loop.
     ///   - handler: The port's handler.
     ///   - body: Given the port, and whether the message was sent.
+    /// - Throws: An error if the sender has no thread.
     private func with(
         _ sender: RoomSender,
         thatWaitsIn loop: UVRunLoop,
@@ -108,7 +109,7 @@ import UVRunLoop
     }
 
     @Test(arguments: Next.allCases, RoomSender.allCases)
-    func aHandlerFindsThatSendersWereToldOfTheRoomThereIs(next: Next, sender: RoomSender) throws {
+    func aHandlerFindsThatSendersWereWokenForTheRoomThereIs(next: Next, sender: RoomSender) throws {
         try withLoop(.uv) { loop, _ in
             let empty = UVRunLoop.Mode(rawValue: "empty")
             let whenServed = Box<(() -> Void)?>(nil)
@@ -164,7 +165,7 @@ import UVRunLoop
     }
 
     @Test(arguments: RoomSender.allCases)
-    func aBlockAfterSeveralMessagesFindsThatSendersWereToldOfTheRoomThereIs(
+    func aBlockAfterSeveralMessagesFindsThatSendersWereWokenForTheRoomThereIs(
         sender: RoomSender
     ) throws {
         try withLoop(.uv) { loop, _ in
@@ -195,7 +196,7 @@ import UVRunLoop
     }
 
     @Test(arguments: [false, true], RoomSender.allCases)
-    func aPortThatLeavesItsModeWithMessagesTellsSendersOfTheRoomThereIs(
+    func aPortThatLeavesItsModeWithMessagesWakesSendersForTheRoomThereIs(
         isBusy: Bool,
         sender: RoomSender
     ) throws {
@@ -283,7 +284,7 @@ import UVRunLoop
         }
     }
 
-    @Test func invalidationTellsSendersThatWait() {
+    @Test func invalidationWakesSendersThatWait() {
         let port = UVRunLoop.Port(capacity: 1, sendableHandler: { _, _ in })
         _ = port.send(message(1))
         let answers = Guarded<[Bool]>([])

@@ -12,10 +12,11 @@ import UVRunLoop
     }
 
     /// The loop wakes senders for some messages of a series only, but each message makes room.
-    @Test func aHandlerMayWaitForASenderThatWaitsForRoom() {
+    @Test(arguments: RoomSender.allCases)
+    func aHandlerMayWaitForASenderThatWaitsForRoom(sender: RoomSender) throws {
         let count = 8
         let sent = SharedBox(0)
-        withLoop(.uv) { loop, _ in
+        try withLoop(.uv) { loop, _ in
             let port = Port(capacity: count) { port, message in
                 let hasGoneOn = awaitCondition(seconds: 10) { sent.value >= Int(message.id) }
                 #expect(hasGoneOn, "message \(message.id)")
@@ -24,13 +25,11 @@ import UVRunLoop
                 if message.id == count { port.invalidate() }
             }
             for id in 1...count { #expect(port.send(Self.message(Int32(id)))) }
-            let sender = startThread {
-                for _ in 1...count where port.send(Self.message(0)) { sent.value += 1 }
-            }
+            let join = try sender.send(0..<Int32(count), to: port) { sent.value += 1 }
             usleep(5_000)
             loop.add(port, forMode: .default)
             loop.run()
-            sender.join()
+            join()
         }
     }
 

@@ -47,7 +47,9 @@ import Testing
         }
     }
 
-    /// The kernel did not watch the port when the loop fell asleep. A first pass skips no poll.
+    /// The kernel did not watch the port when the loop fell asleep.
+    ///
+    /// A first pass skips no poll.
     @Test(arguments: [true, false])
     func aReadyPortThatWasAddedDuringTheSleepIsServedInTurn(sleepsInFirstPass: Bool) throws {
         try withCountedLoop { loop, driver in

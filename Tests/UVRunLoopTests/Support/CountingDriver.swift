@@ -16,8 +16,7 @@ final class CountingDriver: LoopDriver {
     /// Called once, when the next wait begins: the kernel watches all that the loop had it watch.
     var whenWaiting: (() -> Void)?
 
-    /// - Parameter whenReleasingAll: Called when the loop has ended, before the kernel watches
-    ///   nothing of it any more.
+    // Before the kernel watches nothing of a loop that has ended, `whenReleasingAll` is called.
     init(
         wakeState: WakeState,
         whenReleasingAll: @escaping @Sendable () -> Void = {}

@@ -26,6 +26,22 @@ extension Operation {
             if !watch.isValid { throw Reported(what: "the watch became invalid") }
             try scene.expect(!changes.isEmpty, "the change of a directory")
         },
+        Operation("system.missing") { scene in
+            let loop = try UVRunLoop.prepareCurrent()
+            var refusal: UVRunLoop.SystemError?
+            do throws(UVRunLoop.SystemError) {
+                try UVRunLoop.FileWatch("/no such file") { _, _ in }.invalidate()
+            } catch {
+                refusal = error
+            }
+            if let refusal, refusal.code != .noSuchFile { throw refusal }
+            try scene.require(refusal != nil, "a file that does not exist is watched")
+            // What libuv has opened for it is part of the loop's next polls.
+            let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in loop.stop() }
+            loop.add(timer)
+            scene.run(loop)
+            try scene.expect(!timer.isValid, "a timer beside a watch that was refused")
+        },
         Operation("system.offload") { scene in
             let loop = try UVRunLoop.prepareCurrent()
             var value: Int?

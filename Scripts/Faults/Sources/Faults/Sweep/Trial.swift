@@ -32,7 +32,7 @@ struct Trial: Sendable {
 
     /// Begins it in a child; the slot is the child's.
     func start(slot: Int) -> pid_t {
-        let milliseconds = Int(limit / .milliseconds(1)) * 8 + 1_500
+        let milliseconds = Int(limit / .milliseconds(1)) * 12 + 1_500
         let box = Unmanaged.passRetained(Box(self))
         defer { box.release() }
         return child_start(
