@@ -127,11 +127,11 @@ extension UVRunLoop {
         /// Returns until when a sender may wait before it checks for room by itself.
         ///
         /// Within a series of messages the loop does not wake it for each, though the handler may
-        /// wait for it; a series may begin at any moment. In a task, it also checks whether that
-        /// was cancelled.
+        /// wait for it; a series may begin at any moment.
         private func nextCheck(before date: Int64) -> Int64 {
-            let isShort = inbox.undelivered.value > 0 || CurrentTask.exists
-            return min(date, monotonicNow().addingSaturating(isShort ? 20_000_000 : 1_000_000_000))
+            let interval: Int64 = inbox.undelivered.value > 0 ? 20_000_000 : 1_000_000_000
+            let check = monotonicNow().addingSaturating(interval)
+            return CurrentTask.nextCheck(before: min(date, check))
         }
 
         private func waitAndSend(_ message: PortMessage, _ limit: Duration?) -> Bool {
