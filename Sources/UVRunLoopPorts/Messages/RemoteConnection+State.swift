@@ -25,15 +25,11 @@ extension RemoteConnection {
         case task(TaskWait<[UInt8]?>)
     }
 
-    /// A request whose sender has not got the outcome.
+    /// A request of a thread that has not got the outcome.
     struct PendingRequest: Sendable {
         let number: UInt64
+        let source: ReplySource
         var outcome = Outcome.open
-        let sender: Sender
-
-        var task: TaskWait<[UInt8]?>? {
-            if case .task(let wait) = sender { wait } else { nil }
-        }
 
         var isOpen: Bool { if case .open = outcome { true } else { false } }
 
@@ -58,6 +54,7 @@ extension RemoteConnection {
         let socket: SharedSocket
         let sources: [ReplySource]
         let tasks: [TaskWait<[UInt8]?>]
+        let requestSources: [RequestSource]
     }
 
     struct State: Sendable {
@@ -71,13 +68,17 @@ extension RemoteConnection {
         var sendQueue = FrameQueue()
         /// The frames that the end of the connection has kept from being sent.
         private var lostFrames: [FrameQueue.ID] = []
-        /// Sorted by number.
+        /// Those of threads, sorted by number.
         ///
         /// There are as many as senders that wait at the same time.
         var requests: [PendingRequest] = []
+        /// The tasks that wait for replies, by the numbers of their requests.
+        var tasks: [UInt64: TaskWait<[UInt8]?>] = [:]
         var lastNumber: UInt64 = 0
         /// One for each loop that has waited for a reply.
         var replySources: [ReplySource] = []
+        /// One for each loop that has waited for requests of tasks.
+        private(set) var requestSources: [ObjectIdentifier: RequestSource] = [:]
         /// The sources of senders that wait until a frame is sent, which another sender may do.
         private var sendSources: [FrameQueue.ID: UVRunLoop.PortLink] = [:]
         /// The frames before this one have no such source any more.
@@ -105,12 +106,38 @@ extension RemoteConnection {
 
         /// Whether there is an outcome that a sender in the source's loop has not taken.
         func hasOutcome(for source: ReplySource) -> Bool {
-            requests.contains { request in
-                guard case .thread(let other) = request.sender, other === source else {
-                    return false
-                }
-                return !request.isOpen
+            requests.contains { $0.source === source && !$0.isOpen }
+        }
+
+        mutating func insert(_ number: UInt64, from sender: Sender) {
+            switch sender {
+            case .thread(let source):
+                requests.append(PendingRequest(number: number, source: source))
+            case .task(let task): tasks[number] = task
             }
+        }
+
+        /// Removes a request; returns whether it had no outcome.
+        mutating func remove(_ number: UInt64) -> Bool {
+            if tasks.removeValue(forKey: number) != nil { return true }
+            return index(of: number).map { requests.remove(at: $0).isOpen } ?? false
+        }
+
+        /// The source for the requests of tasks in a loop, and whether it was made for that.
+        mutating func requestSource(
+            for loop: UVRunLoop,
+            of connection: RemoteConnection
+        ) -> (source: RequestSource, isNew: Bool) {
+            let key = ObjectIdentifier(loop)
+            if let source = requestSources[key] { return (source, false) }
+            let source = RequestSource(connection, socket, loop)
+            if end == nil { requestSources[key] = source }
+            return (source, true)
+        }
+
+        mutating func remove(_ source: RequestSource) {
+            let key = ObjectIdentifier(source.loop)
+            if requestSources[key] === source { requestSources[key] = nil }
         }
 
         /// Stores a source until a frame is sent; returns `false` if the frame is not queued.
@@ -157,20 +184,17 @@ extension RemoteConnection {
         mutating func end(for reason: MessagePortError) -> Remains? {
             guard let socket else { return nil }
             phase = .ended(reason)
-            let tasks = takeTasks()
+            let tasks = exchange(&tasks, with: [:]).sorted { $0.key < $1.key }.map(\.value)
             for index in requests.indices { requests[index].fail(reason) }
             lostFrames = sendQueue.removeAll()
             sendSources = [:]
             lateReplies = 0
-            let sources = exchange(&replySources, with: [])
-            return Remains(socket: socket, sources: sources, tasks: tasks)
-        }
-
-        /// Removes the requests of tasks.
-        mutating func takeTasks() -> [TaskWait<[UInt8]?>] {
-            let tasks = requests.compactMap { $0.task }
-            if !tasks.isEmpty { requests.removeAll { $0.task != nil } }
-            return tasks
+            return Remains(
+                socket: socket,
+                sources: exchange(&replySources, with: []),
+                tasks: tasks,
+                requestSources: Array(exchange(&requestSources, with: [:]).values)
+            )
         }
     }
 }

@@ -5,7 +5,7 @@ import UVRunLoop
 /// There is no dedicated thread: a thread that sends also sends what others have queued, and one
 /// that waits for a reply also receives replies for others and notifies their loops.
 final class RemoteConnection: Sendable {
-    private let state: Guarded<State>
+    let state: Guarded<State>
     private let didEnd: @Sendable () -> Void
     private let owner = OwnerProcess()
 
@@ -67,7 +67,7 @@ final class RemoteConnection: Sendable {
             [frame] state throws(MessagePortError) -> (SendResult, UInt64) in
             guard let socket = state.socket else { throw .isInvalid }
             state.lastNumber += 1
-            state.requests.append(PendingRequest(number: state.lastNumber, sender: sender))
+            state.insert(state.lastNumber, from: sender)
             var frame = frame
             frame.number = state.lastNumber
             return (send(frame, to: socket, &state), state.lastNumber)
@@ -102,7 +102,8 @@ final class RemoteConnection: Sendable {
     }
 
     /// Ends the connection; returns the reason, which the other side may have sent before it closed.
-    private func otherSideHasClosed() -> MessagePortError {
+    @discardableResult
+    func otherSideHasClosed() -> MessagePortError {
         receiveAll()
         return end(.becameInvalid) ?? .becameInvalid
     }
@@ -153,7 +154,7 @@ final class RemoteConnection: Sendable {
             if let reason = state.end { return (.connectionEnded(reason), nil) }
             if state.sendQueue.withdraw(id) { return (.withdrawn, nil) }
             if keepsRest { return (.wasPartlySent, nil) }
-            state.requests.removeAll { $0.number == own }
+            if let own { state.tasks[own] = nil }
             return (.wasPartlySent, state.end(for: .becameInvalid))
         }
         if let remains { didEnd(.becameInvalid, remains) }
@@ -170,6 +171,9 @@ final class RemoteConnection: Sendable {
         case .connectionEnded(let reason): throw reason
         }
     }
+
+    /// Whether all of a frame that was queued is sent; it was not withdrawn.
+    func wasSent(_ id: FrameQueue.ID) -> Bool { state.withLock { $0.isDone(id) } }
 
     /// Whether a queued frame, or a part of it, is still to be sent.
     func isQueued(_ id: FrameQueue.ID) -> Bool { state.withLock { $0.sendQueue.contains(id) } }
@@ -202,9 +206,7 @@ final class RemoteConnection: Sendable {
     ///     because the other side reads nothing else before it has sent that.
     func removeRequest(_ number: UInt64, isSent: Bool) {
         let mustRead = state.withLock { state in
-            guard let index = state.index(of: number) else { return false }
-            let isOpen = state.requests.remove(at: index).isOpen
-            guard isOpen, isSent, state.end == nil else { return false }
+            guard state.remove(number), isSent, state.end == nil else { return false }
             state.lateReplies += 1
             return !exchange(&state.isReadingLateReplies, with: true)
         }
@@ -328,19 +330,16 @@ final class RemoteConnection: Sendable {
                     if frame.number == 0 { return error }
                     outcome = .failed(error)
                 }
-                guard let index = state.index(of: frame.number) else {
-                    state.lateReplies = max(0, state.lateReplies - 1)
-                    continue
-                }
-                // A second response, before its sender has taken the first.
-                guard state.requests[index].isOpen else { continue }
-                switch state.requests[index].sender {
-                case .thread(let source):
-                    state.requests[index].outcome = outcome
-                    if source !== own { read.replySources.append(source) }
-                case .task(let task):
-                    state.requests.remove(at: index)
+                if let task = state.tasks.removeValue(forKey: frame.number) {
                     if let outcome = outcome.result { read.settled.append((task, outcome)) }
+                } else if let index = state.index(of: frame.number) {
+                    // Not a second response, before its sender has taken the first.
+                    guard state.requests[index].isOpen else { continue }
+                    state.requests[index].outcome = outcome
+                    let source = state.requests[index].source
+                    if source !== own { read.replySources.append(source) }
+                } else {
+                    state.lateReplies = max(0, state.lateReplies - 1)
                 }
             }
             return nil
@@ -392,6 +391,7 @@ final class RemoteConnection: Sendable {
         // the socket, keep it open. The port itself watches it until `didEnd` has returned.
         remains.socket.descriptor.shutDown()
         remains.sources.forEach { $0.connectionDidEnd() }
+        remains.requestSources.forEach { $0.connectionDidEnd() }
         remains.tasks.forEach { $0.settle(.failure(reason)) }
         didEnd()
         withExtendedLifetime(remains) {}

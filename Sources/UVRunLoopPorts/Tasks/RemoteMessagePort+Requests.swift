@@ -3,9 +3,10 @@ import UVRunLoop
 extension UVRunLoop.MessagePort.Remote {
     /// Sends a request, and waits for the reply without blocking a thread.
     ///
-    /// In a task on a loop's thread, a source in the common modes of that loop receives the reply;
-    /// it keeps these modes from being empty meanwhile. Elsewhere a thread does, which the library
-    /// starts for all such requests of the process.
+    /// In a task on a loop's thread, that loop receives the reply in its common modes, which the
+    /// request keeps from being empty. Elsewhere a thread does, which the library starts for all such
+    /// requests of the process. The requests of one loop share one source, which goes on to watch the
+    /// port's socket after the last of them.
     ///
     /// When the task is cancelled, the limit passes or the loop ends, the request is withdrawn if
     /// nothing of it was sent; if all of it was sent, its reply is dropped. If a part was sent, the

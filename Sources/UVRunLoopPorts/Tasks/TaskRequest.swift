@@ -3,19 +3,28 @@ import UVRunLoop
 
 /// A request or a message of a task, from sending it to its outcome, as a source of the loop that
 /// sends it and receives the reply.
+///
+/// The loop's ``RequestSource`` for the connection uses the socket. This source keeps the modes from
+/// being empty, and is announced when all of its frame is sent.
 final class TaskRequest: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
+    private let connection: RemoteConnection
     private let wait: TaskWait<[UInt8]?>
-    private let receiver: Receiver
+    /// The frame, if it was queued.
+    private let queued: FrameQueue.ID?
     /// The number of the request; `nil` for a message without a reply.
     private let number: UInt64?
-    private let limit = Guarded<Limit?>(nil)
+    private let place = Guarded(Place())
     private let stage = Atomic(Stage.awaited)
 
-    private struct Limit {
-        let timer: UVRunLoop.Timer
-        /// When it passes, in nanoseconds of the monotonic clock.
-        let date: Int64
+    /// What a request has in its loop.
+    private struct Place {
+        var limit: UVRunLoop.Timer?
+        /// When the limit passes, in nanoseconds of the monotonic clock.
+        var date: Int64?
+        var source: RequestSource?
+        /// Whether it has left the loop, perhaps before it was completely there.
+        var isLeft = false
     }
 
     /// Who ends the request.
@@ -60,15 +69,11 @@ final class TaskRequest: UVRunLoop.PortSource {
         _ queued: FrameQueue.ID?,
         _ number: UInt64?
     ) {
+        self.connection = connection
         self.wait = wait
+        self.queued = queued
         self.number = number
-        receiver = Receiver(connection, wait, queued, isRequest: number != nil)
-        link = UVRunLoop.PortLink(
-            descriptor: receiver.socket?.descriptor.number,
-            events: receiver.interest,
-            order: 0,
-            receiver: receiver
-        )
+        link = UVRunLoop.PortLink(descriptor: nil, events: [], order: 0, receiver: Receiver())
     }
 
     /// Waits for the outcome.
@@ -90,7 +95,7 @@ final class TaskRequest: UVRunLoop.PortSource {
 
     /// Sends the rest on the thread for replies, although nobody waits for that; ends the connection
     /// if that cannot be done.
-    fileprivate func sendRest(until date: Int64) {
+    func sendRest(until date: Int64) {
         stage.store(.rest, ordering: .sequentiallyConsistent)
         do throws(MessagePortError) {
             begin(in: try ReplyThread.loop(), limit: .nanoseconds(date - monotonicNow()))
@@ -98,7 +103,7 @@ final class TaskRequest: UVRunLoop.PortSource {
             return leave()
         }
         // The loop has ended, or another sender has sent the rest before this was announced.
-        if link.loop == nil || !receiver.isQueued { leave() }
+        if link.loop == nil || !isQueued { leave() }
     }
 
     private func begin(in loop: UVRunLoop, limit: Duration) {
@@ -106,11 +111,19 @@ final class TaskRequest: UVRunLoop.PortSource {
             at: loop.instant(after: limit),
             sendableHandler: { [weak self] _ in self?.limitDidPass() }
         )
-        self.limit.withLock { $0 = Limit(timer: timer, date: limit.fromNow) }
+        place.withLock { place in
+            place.limit = timer
+            place.date = limit.fromNow
+        }
         loop.add(timer, forMode: .common)
         loop.add(self, forMode: .common)
-        if let queued = receiver.queued { receiver.connection.announce(link, whenSent: queued) }
+        let source = connection.join(self, in: loop)
+        place.withLock { $0.source = source }
+        if let queued { connection.announce(link, whenSent: queued) }
+        // It may have ended before the source could tell this request.
+        if let reason = connection.reasonOfEnd { connectionDidEnd(reason) }
         if loop.hasEnded { wait.settle(.failure(MessagePortError.threadStopped)) }
+        if place.withLock({ $0.isLeft }) { leaveLoop() }
     }
 
     /// Ends the request, for which nobody waits any longer.
@@ -118,9 +131,8 @@ final class TaskRequest: UVRunLoop.PortSource {
     /// If a part of it was sent, and its limit has not passed, the rest is sent all the same, so
     /// that the port remains usable: by its loop, or if that has ended, on the thread for replies.
     private func end(_ error: (any Error)? = nil) {
-        let connection = receiver.connection
         let keepsRest = error is CancellationError || error as? MessagePortError == .threadStopped
-        let withdrawal = receiver.queued.map { connection.withdraw($0, keepingRest: keepsRest) }
+        let withdrawal = queued.map { connection.withdraw($0, keepingRest: keepsRest) }
         // One that has timed out was withdrawn already.
         var isSent = error as? MessagePortError != .sendTimedOut
         if case .withdrawn = withdrawal { isSent = false }
@@ -128,25 +140,24 @@ final class TaskRequest: UVRunLoop.PortSource {
         guard keepsRest, case .wasPartlySent = withdrawal else { return leave() }
         guard change(to: .abandoned) == .awaited else { return passOn(from: .expired) }
         // The loop may have sent the rest before it could see that.
-        guard receiver.isQueued else { return leave() }
+        guard isQueued else { return leave() }
         if link.loop == nil { passOn(from: .abandoned) }
     }
 
     /// Has the thread for replies send the rest of the frame, unless that was done before.
     private func passOn(from former: Stage) {
-        guard change(from: former, to: .passedOn) == former, let queued = receiver.queued,
-            let date = limit.withLock({ $0?.date })
+        guard change(from: former, to: .passedOn) == former, let queued,
+            let date = place.withLock({ $0.date })
         else { return }
         leaveLoop()
-        guard receiver.connection.reasonOfEnd == nil else { return }
-        TaskRequest(queued, on: receiver.connection).sendRest(until: date)
+        guard connection.reasonOfEnd == nil else { return }
+        TaskRequest(queued, on: connection).sendRest(until: date)
     }
 
     /// Ends the request, unless its reply has arrived or there is room for the rest of a part that
     /// was sent: that counts, though no pass has come to it.
     private func limitDidPass() {
-        let connection = receiver.connection
-        guard let queued = receiver.queued else { return replyLimitDidPass() }
+        guard let queued else { return replyLimitDidPass() }
         // An error ends the connection.
         _ = try? connection.trySending(queued, isLate: true)
         switch connection.withdraw(queued, of: number) {
@@ -158,11 +169,12 @@ final class TaskRequest: UVRunLoop.PortSource {
     }
 
     private func replyLimitDidPass() {
-        receiver.connection.receiveAll()
+        connection.receiveAll()
         expire(.receiveTimedOut)
     }
 
-    private func expire(_ error: MessagePortError) { expire(with: .failure(error)) }
+    /// Ends the request with an error.
+    func expire(_ error: MessagePortError) { expire(with: .failure(error)) }
 
     /// Nothing in the loop will end the request after this.
     private func expire(with outcome: TaskWait<[UInt8]?>.Outcome) {
@@ -176,24 +188,42 @@ final class TaskRequest: UVRunLoop.PortSource {
             .original
     }
 
-    /// Leaves the loop if nobody waits for the request.
-    private func leaveIfAbandoned() {
+    /// Ends the request with its connection, or when its frame was sent before.
+    ///
+    /// Its task may have no turn for a long time; until then it needs nothing of the loop.
+    func connectionDidEnd(_ reason: MessagePortError) {
+        didSendFrame()
+        wait.settle(.failure(reason))
+        leave()
+    }
+
+    private var isQueued: Bool { queued.map { connection.isQueued($0) } ?? false }
+
+    /// Ends a message, and a request for which nobody waits, if all of the frame is sent.
+    private func didSendFrame() {
+        guard let queued, connection.wasSent(queued) else { return }
+        if number == nil { wait.settle(.success(nil)) }
         if stage.load(ordering: .sequentiallyConsistent).isLeftToLoop { leave() }
     }
 
     /// Leaves the loop, and withdraws what is still queued.
     private func leave() {
         leaveLoop()
-        if let queued = receiver.queued { receiver.connection.withdraw(queued) }
+        if let queued { connection.withdraw(queued) }
     }
 
     private func leaveLoop() {
-        limit.withLock { $0?.timer }?.invalidate()
+        let place = place.withLock { place in
+            place.isLeft = true
+            return place
+        }
+        place.limit?.invalidate()
         UVRunLoop.invalidate(self)
-        if let queued = receiver.queued { receiver.connection.forget(link, of: queued) }
+        if let queued { connection.forget(link, of: queued) }
+        if let source = place.source { connection.leave(self, source) }
     }
 
-    fileprivate func loopDidEnd() {
+    private func loopDidEnd() {
         wait.settle(.failure(MessagePortError.threadStopped))
         switch change(to: .expired) {
         case .abandoned: passOn(from: .abandoned)
@@ -202,101 +232,20 @@ final class TaskRequest: UVRunLoop.PortSource {
         }
     }
 
-    final class Receiver: PortReceiver {
-        let connection: RemoteConnection
-        // Keeps the socket open while a loop watches it.
-        let socket: SharedSocket?
-        private let wait: TaskWait<[UInt8]?>
-        let queued: FrameQueue.ID?
-        private let isRequest: Bool
-
-        init(
-            _ connection: RemoteConnection,
-            _ wait: TaskWait<[UInt8]?>,
-            _ queued: FrameQueue.ID?,
-            isRequest: Bool
-        ) {
-            self.connection = connection
-            socket = connection.socket
-            self.wait = wait
-            self.queued = queued
-            self.isRequest = isRequest
-        }
-
-        var isQueued: Bool { queued.map { connection.isQueued($0) } ?? false }
-
-        /// The events to watch the socket for at first.
-        ///
-        /// A frame that was queued may be sent by another sender, which announces the port then.
-        var interest: UVRunLoop.DescriptorEvents {
-            queued == nil ? .readable : [.readable, .writable]
-        }
-
+    private final class Receiver: PortReceiver {
         func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {}
 
+        /// The frame was sent.
         func receive(
             port: TaskRequest,
             _ events: UVRunLoop.DescriptorEvents
         ) -> ServeResult {
-            if let queued, isQueued || !isRequest {
-                // An error has ended the connection.
-                if case true? = try? connection.trySending(queued) { didSend(port) }
-            } else {
-                connection.receive()
-                // Another sender has sent the rest of the request.
-                if events != .readable { didSend(port) }
-            }
-            leaveEndedConnection(port)
+            port.didSendFrame()
             return ServeResult(wasHandled: true)
-        }
-
-        /// Ends the request with its connection.
-        ///
-        /// Its task may have no turn for a long time, and a socket reports its end, and what nobody
-        /// reads any more, for as long as it is watched: that would keep the loop busy.
-        private func leaveEndedConnection(_ port: TaskRequest) {
-            guard let reason = connection.reasonOfEnd else { return }
-            wait.settle(.failure(reason))
-            port.leave()
-        }
-
-        /// Nothing tells of a reply or of room to send, so the request fails.
-        func receive(port: TaskRequest, refusal error: UVError) -> ServeResult {
-            // The reply may be there already.
-            connection.receive()
-            port.expire(MessagePortError(error))
-            return ServeResult(wasHandled: true)
-        }
-
-        /// All of the frame is sent.
-        private func didSend(_ port: TaskRequest) {
-            port.link.setEvents { .readable }
-            if !isRequest { wait.settle(.success(nil)) }
-            port.leaveIfAbandoned()
         }
 
         func releaseHandler() {}
 
         func loopDidEnd(port: TaskRequest) { port.loopDidEnd() }
-    }
-}
-
-extension RemoteConnection {
-    /// Withdraws a frame for which a thread no longer waits.
-    ///
-    /// If a part of it was sent, the rest of one that was cancelled is still sent, up to a date;
-    /// for another reason the connection ends.
-    ///
-    /// - Returns: Whether nothing of it was sent.
-    @discardableResult
-    func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) -> Bool {
-        let isCancelled = reason == .cancelled
-        switch withdraw(queued, keepingRest: isCancelled) {
-        case .withdrawn: return true
-        case .wasSent, .connectionEnded: return false
-        case .wasPartlySent:
-            if isCancelled { TaskRequest(queued, on: self).sendRest(until: date) }
-            return false
-        }
     }
 }

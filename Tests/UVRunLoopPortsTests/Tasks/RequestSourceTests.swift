@@ -1,0 +1,199 @@
+import TestSupport
+import Testing
+
+@testable import UVRunLoop
+@testable import UVRunLoopPorts
+
+/// Longer than a test waits for its turn on a busy machine.
+private let longLimit = Duration.seconds(900)
+
+/// Many requests and messages of tasks at a time, which share one source in each loop.
+@Suite(.timeLimit(.minutes(15))) struct RequestSourceTests {
+    private let count = 100
+
+    @Test func aReplyConcernsNoOtherRequest() async throws {
+        let (_, peer, remote) = try Place().connected()
+        try await UVRunLoop.withThread { loop in
+            let tasks = (0..<count).map { _ in
+                Task(executorPreference: loop.taskExecutor) {
+                    try await remote.request(data: [], limit: longLimit)
+                }
+            }
+            let calls = try await callsOfPorts(of: loop) {
+                let numbers = await inThread { (0..<count).map { _ in peer.readFrame()?.number } }
+                for (number, task) in zip(numbers, tasks) {
+                    peer.write(Frame.reply(try #require(number), []).head())
+                    // The next reply comes when this one was served.
+                    let reply = try await task.value
+                    #expect(reply == [])
+                }
+            }
+            #expect(calls >= count)
+            #expect(calls <= count + 10)
+        }
+    }
+
+    /// The socket has room for some of the messages at a time.
+    @Test func roomConcernsOnlyThoseThatAreSent() async throws {
+        let (connection, peer, remote) = try Place().connected()
+        let data = sampleBytes(50_000)
+        try await UVRunLoop.withThread { loop in
+            let tasks = (0..<count).map { id in
+                Task(executorPreference: loop.taskExecutor) {
+                    try await remote.send(id: Int32(id), data: data, limit: longLimit)
+                }
+            }
+            try await yield(until: { connection.queuedByteCount >= count / 2 * data.count })
+            let queued = connection.queuedByteCount / data.count
+            let calls = try await callsOfPorts(of: loop) {
+                let ids = await inThread { (0..<count).map { _ in peer.readFrame()?.id } }
+                for task in tasks { try await task.value }
+                #expect(ids == (0..<count).map { Int32($0) })
+            }
+            // One for each message, and one of the socket before each at most.
+            #expect(calls >= queued)
+            #expect(calls <= 2 * count + 10)
+        }
+    }
+
+    /// Each loop has its own source, and what one of them reads may be for the others.
+    @Test func tasksOfSeveralLoopsShareAConnection() async throws {
+        let (_, peer, remote) = try Place().connected()
+        try await UVRunLoop.withThread { one in
+            try await UVRunLoop.withThread { other in
+                let executors: [(any TaskExecutor)?] = [one.taskExecutor, other.taskExecutor, nil]
+                let tasks = (0..<count).map { index in
+                    Task(executorPreference: executors[index % executors.count]) {
+                        try await remote.request(id: Int32(index), data: [], limit: longLimit)
+                    }
+                }
+                let frames = await inThread { (0..<count).compactMap { _ in peer.readFrame() } }
+                for frame in frames {
+                    peer.write(Frame.reply(frame.number, [UInt8(frame.id)]).head())
+                }
+                for (index, task) in tasks.enumerated() {
+                    let reply = try await task.value
+                    #expect(reply == [UInt8(index)])
+                }
+            }
+        }
+    }
+
+    /// It stays for the next request, and leaves when the socket has something for nobody.
+    @Test func theSourceLeavesAfterTheLastRequest() async throws {
+        let (connection, peer, remote) = try Place().connected()
+        try await UVRunLoop.withThread { loop in
+            for isCancelled in [false, true, false] {
+                let tasks = (0..<3).map { _ in
+                    Task(executorPreference: loop.taskExecutor) {
+                        try await remote.request(data: [], limit: longLimit)
+                    }
+                }
+                let numbers = await inThread { (0..<3).map { _ in peer.readFrame()?.number } }
+                if isCancelled { tasks.forEach { $0.cancel() } }
+                for number in numbers { peer.write(Frame.reply(number ?? 0, []).head()) }
+                for task in tasks { _ = await task.result }
+            }
+            #expect(connection.requestSourceCount <= 1)
+            peer.write(Frame.reply(999, []).head())
+            try await yield(until: { connection.requestSourceCount == 0 })
+            #expect(remote.isValid)
+        }
+    }
+
+    /// Neither a mode nor itself after its port or its loop.
+    @Test(arguments: [true, false])
+    func anUnusedSourceKeepsNothing(portEndsFirst: Bool) async throws {
+        let (connection, peer, remote) = try Place().connected()
+        let thread = try startLoop()
+        let loop = thread.runLoop
+        let mode = UVRunLoop.Mode("idle")
+        loop.addCommonMode(mode)
+        let task = Task(executorPreference: loop.taskExecutor) {
+            try await remote.request(data: [], limit: longLimit)
+        }
+        let number = await inThread { peer.readFrame()?.number }
+        weak let source = connection.requestSource(for: loop)
+        #expect(source != nil)
+        peer.write(Frame.reply(number ?? 0, []).head())
+        _ = try await task.value
+        #expect(connection.requestSource(for: loop) != nil)
+        let result = try runOnce(loop, mode)
+        #expect(result == .finished)
+        if portEndsFirst { remote.invalidate() }
+        #expect(!portEndsFirst || connection.requestSource(for: loop) == nil)
+        end(thread)
+        #expect(source == nil)
+        #expect(connection.requestSource(for: loop) == nil)
+    }
+}
+
+extension RemoteConnection {
+    fileprivate var queuedByteCount: Int { state.withLock { $0.sendQueue.keptByteCount } }
+    fileprivate var requestSourceCount: Int { state.withLock { $0.requestSources.count } }
+
+    fileprivate func requestSource(for loop: UVRunLoop) -> RequestSource? {
+        state.withLock { $0.requestSources[ObjectIdentifier(loop)] }
+    }
+}
+
+/// How often a loop calls port-based sources during a body.
+private func callsOfPorts(
+    of loop: UVRunLoop,
+    during body: () async throws -> Void
+) async throws -> Int {
+    let counter = CallCounter(loop)
+    defer { counter.stop() }
+    try await body()
+    return counter.count
+}
+
+/// Counts the calls of a loop's port-based sources.
+private final class CallCounter: LoopTracer, LoopTrack {
+    private let loop: UVRunLoop
+    private let calls = Guarded(0)
+
+    init(_ loop: UVRunLoop) {
+        self.loop = loop
+        LoopTracing.add(self)
+    }
+
+    var count: Int { calls.withLock(\.self) }
+
+    func stop() { LoopTracing.remove(self) }
+
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? { loop === self.loop ? self : nil }
+
+    func record(_ event: LoopEvent) {
+        guard case .called(let call, _, _) = event, call.kind == .port else { return }
+        calls.withLock { $0 += 1 }
+    }
+}
+
+/// The result of what blocks a thread.
+private func inThread<Result: Sendable>(
+    _ body: @escaping @Sendable () -> Result
+) async -> Result {
+    await withUnsafeContinuation { continuation in
+        _ = startThread { continuation.resume(returning: body()) }
+    }
+}
+
+// Each of these blocks a task's thread, which a test may do.
+
+private func startLoop() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
+
+private func end(_ thread: UVRunLoop.Thread) {
+    thread.stop()
+    thread.join()
+}
+
+/// Runs a loop, which a thread is running, for a pass in another mode.
+private func runOnce(_ loop: UVRunLoop, _ mode: UVRunLoop.Mode) throws -> UVRunLoop.RunResult? {
+    let result = Guarded<UVRunLoop.RunResult?>(nil)
+    try loop.performAndWait {
+        let value = UVRunLoop.current.run(mode: mode, for: .zero)
+        result.withLock { $0 = value }
+    }
+    return result.withLock(\.self)
+}
