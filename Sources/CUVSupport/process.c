@@ -4,11 +4,14 @@
 
 #include "cuv_process.h"
 
+#include "cuv_forks.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *_Nullable cuv_environment(const char *_Nonnull name) { return getenv(name); }
@@ -17,10 +20,42 @@ const char *_Nonnull cuv_error_text(int error) { return strerror(error); }
 
 int cuv_at_exit(void (*_Nonnull function)(void)) { return atexit(function); }
 
-// At the end of exit(), a destructor of libuv joins the threads of its pool. In work of the pool,
-// and in a forked child of a process with a pool, it would abort or crash. Then the destructor below
-// ends the process with its status: it comes before that of libuv, on which this depends. Only glibc
-// tells the status.
+// At the end of exit(), a destructor of libuv takes away what its loops share: its thread pool, and
+// the pipe that guards its signals. Another thread may still need these, and libuv would abort the
+// process. So that thread makes its calls between begin and end, and the destructor below, which
+// comes before that of libuv on which this depends, waits for those in progress and refuses others.
+
+static int shared_calls = 0;
+static int shared_calls_are_over = 0;
+
+static void forget_shared_calls(void) { __atomic_store_n(&shared_calls, 0, __ATOMIC_SEQ_CST); }
+
+static void watch_forks(void) { cuv_at_fork(forget_shared_calls); }
+
+int cuv_begin_shared_call(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    __atomic_add_fetch(&shared_calls, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&shared_calls_are_over, __ATOMIC_SEQ_CST)) return 1;
+    cuv_end_shared_call();
+    return 0;
+}
+
+void cuv_end_shared_call(void) { __atomic_sub_fetch(&shared_calls, 1, __ATOMIC_SEQ_CST); }
+
+static void end_shared_calls(void) {
+    __atomic_store_n(&shared_calls_are_over, 1, __ATOMIC_SEQ_CST);
+    // Not for ever: a handler of a signal may have called exit() during a call.
+    const struct timespec pause = {.tv_nsec = 100000};
+    for (int count = 0; count < 10000; count++) {
+        if (__atomic_load_n(&shared_calls, __ATOMIC_SEQ_CST) == 0) return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+// libuv's destructor also joins the threads of the pool. In work of the pool, and in a forked child
+// of a process with a pool, it would abort or crash. Then the process is ended before, with its
+// status, which only glibc tells.
 
 static pid_t pool_process = 0;
 static _Thread_local int is_in_pool_work = 0;
@@ -51,7 +86,7 @@ static void write_stream(FILE *stream) {
     funlockfile(stream);
 }
 
-__attribute__((destructor)) static void end_before_libuv(void) {
+static void end_before_libuv(void) {
     pid_t owner = __atomic_load_n(&pool_process, __ATOMIC_RELAXED);
     if (owner == 0 || (owner == getpid() && !is_in_pool_work)) return;
     write_stream(stdout);
@@ -60,7 +95,14 @@ __attribute__((destructor)) static void end_before_libuv(void) {
 }
 #else
 void cuv_set_pool_process(pid_t process) { pool_process = process; }
+
+static void end_before_libuv(void) {}
 #endif
+
+__attribute__((destructor)) static void libuv_is_ending(void) {
+    end_before_libuv();
+    end_shared_calls();
+}
 
 void cuv_thread_name(char *_Nonnull name) {
     name[0] = 0;

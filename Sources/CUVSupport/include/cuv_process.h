@@ -12,6 +12,11 @@ const char *_Nonnull cuv_error_text(int error);
 // Registers a function that is called when the process exits.
 int cuv_at_exit(void (*_Nonnull function)(void));
 
+// Brackets a call of libuv's that uses what the loops of the process share. At the end of exit(),
+// when libuv is about to take that away, begin returns 0, and the call may not be made.
+int cuv_begin_shared_call(void);
+void cuv_end_shared_call(void);
+
 // Records which process has the threads of libuv's pool, before it has them.
 void cuv_set_pool_process(pid_t process);
 

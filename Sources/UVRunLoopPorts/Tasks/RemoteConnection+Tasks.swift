@@ -18,9 +18,13 @@ extension RemoteConnection {
 
     /// Ends what ``join(_:in:)`` has begun.
     func leave(_ request: TaskRequest, _ source: RequestSource) {
+        // One that has not come into its loop is told of the end of neither.
+        let isInLoop = source.link.loop != nil
         let isOver = state.withLock { state in
             source.remove(request)
-            return state.end != nil && !source.hasRequests
+            if source.hasRequests || isInLoop && state.end == nil { return false }
+            state.remove(source)
+            return true
         }
         if isOver { UVRunLoop.invalidate(source) }
     }

@@ -6,14 +6,21 @@ import UVRunLoop
 /// them watched the socket, each would be served for every event of it.
 ///
 /// After the last request it stays in its loop, because another one usually follows, which then
-/// needs no system call to watch the socket; it leaves when it is served without requests. It does
-/// not keep a mode from being empty; the requests do.
+/// needs no system call to watch the socket; it leaves when it is served twice without requests. The
+/// first time may be for a request that has just been sent and has not joined. It does not keep a
+/// mode from being empty; the requests do.
 ///
 /// It watches for room while frames are queued, whoever has queued them.
 final class RequestSource: UVRunLoop.PortSource {
     let link: UVRunLoop.PortLink
     private let receiver: Receiver
-    private let requests = Guarded<[ObjectIdentifier: TaskRequest]>([:])
+    private let requests = Guarded(Requests())
+
+    private struct Requests {
+        var all: [ObjectIdentifier: TaskRequest] = [:]
+        /// Whether the source was served when there were none.
+        var wasUnused = false
+    }
 
     /// - Parameters:
     ///   - connection: The connection.
@@ -33,14 +40,25 @@ final class RequestSource: UVRunLoop.PortSource {
     var loop: UVRunLoop { receiver.loop }
 
     // They change under the connection's lock.
-    var hasRequests: Bool { requests.withLock { !$0.isEmpty } }
+    var hasRequests: Bool { requests.withLock { !$0.all.isEmpty } }
 
     func insert(_ request: TaskRequest) {
-        requests.withLock { $0[ObjectIdentifier(request)] = request }
+        requests.withLock { requests in
+            requests.all[ObjectIdentifier(request)] = request
+            requests.wasUnused = false
+        }
     }
 
     func remove(_ request: TaskRequest) {
-        requests.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(request)) }
+        requests.withLock { _ = $0.all.removeValue(forKey: ObjectIdentifier(request)) }
+    }
+
+    /// Notes that the source is being served; returns whether this is the second time without
+    /// requests.
+    private func noteUse() -> Bool {
+        requests.withLock { requests in
+            requests.all.isEmpty && exchange(&requests.wasUnused, with: true)
+        }
     }
 
     /// Leaves the loop, unless requests wait, which the socket tells of the end.
@@ -56,7 +74,7 @@ final class RequestSource: UVRunLoop.PortSource {
     }
 
     private func forEachRequest(_ body: (TaskRequest) -> Void) {
-        for request in requests.withLock({ Array($0.values) }) { body(request) }
+        for request in requests.withLock({ Array($0.all.values) }) { body(request) }
     }
 
     private final class Receiver: PortReceiver {
@@ -77,6 +95,7 @@ final class RequestSource: UVRunLoop.PortSource {
             port source: RequestSource,
             _ events: UVRunLoop.DescriptorEvents
         ) -> ServeResult {
+            let isUnused = source.noteUse()
             connection.receive()
             if events.contains(.writable) {
                 connection.sendQueuedFrames()
@@ -84,7 +103,7 @@ final class RequestSource: UVRunLoop.PortSource {
             }
             if let reason = connection.reasonOfEnd {
                 source.forEachRequest { $0.connectionDidEnd(reason) }
-            } else {
+            } else if isUnused {
                 connection.removeUnused(source)
             }
             return ServeResult(wasHandled: true)

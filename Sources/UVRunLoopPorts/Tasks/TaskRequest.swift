@@ -115,13 +115,14 @@ final class TaskRequest: UVRunLoop.PortSource {
             place.limit = timer
             place.date = limit.fromNow
         }
-        loop.add(timer, forMode: .common)
         loop.add(self, forMode: .common)
         let source = connection.join(self, in: loop)
         place.withLock { $0.source = source }
         if let queued { connection.announce(link, whenSent: queued) }
-        // It may have ended before the source could tell this request.
+        // It may have ended before the source could tell this request. The limit, which may end it,
+        // too, and has an error of its own, begins after this.
         if let reason = connection.reasonOfEnd { connectionDidEnd(reason) }
+        loop.add(timer, forMode: .common)
         if loop.hasEnded { wait.settle(.failure(MessagePortError.threadStopped)) }
         if place.withLock({ $0.isLeft }) { leaveLoop() }
     }

@@ -41,7 +41,9 @@ final class AddressRequest: LoopHandle, @unchecked Sendable {
         let isStream = name.transport == .stream
         unsafe hints.ai_socktype = CInt(isStream ? SOCK_STREAM.rawValue : SOCK_DGRAM.rawValue)
         let service = name.service.map { Array($0.utf8CString) }
-        return unsafe uv_getaddrinfo(host.uvLoop, raw, Self.didFind, name.host, service, &hints)
+        return SharedCall.make {
+            unsafe uv_getaddrinfo(host.uvLoop, raw, Self.didFind, name.host, service, &hints)
+        }
     }
 
     private static let didFind: uv_getaddrinfo_cb = { raw, status, found in
@@ -91,6 +93,6 @@ final class AddressRequest: LoopHandle, @unchecked Sendable {
     override func end() {
         guard !isReleased else { return }
         let request = unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_req_t.self)
-        _ = unsafe uv_cancel(request)
+        _ = SharedCall.make { unsafe uv_cancel(request) }
     }
 }

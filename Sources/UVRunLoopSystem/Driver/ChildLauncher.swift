@@ -35,14 +35,16 @@ final class ChildLauncher: LoopHandle, @unchecked Sendable {
     ) throws(UVError) -> (process: CInt, child: ChildHandle) {
         cuv_child_starts()
         defer { cuv_child_started() }
-        let launcher = ChildLauncher(in: site)
-        site.host.insert(launcher)
-        defer { launcher.close() }
-        let status = configuration.withCValues { values in
-            site.host.open { launcher.spawn(values, descriptors) }
+        let process = try SharedCall.make { () throws(UVError) -> CInt in
+            let launcher = ChildLauncher(in: site)
+            site.host.insert(launcher)
+            defer { launcher.close() }
+            let status = configuration.withCValues { values in
+                site.host.open { launcher.spawn(values, descriptors) }
+            }
+            try accepted(status)
+            return unsafe launcher.raw.pointee.pid
         }
-        try accepted(status)
-        let process = unsafe launcher.raw.pointee.pid
         do {
             return (process, try ChildHandle(process))
         } catch {

@@ -31,7 +31,9 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
         super.init(site)
         host.insert(self)
         unsafe raw.pointee.data = unsafe data
-        let status = unsafe uv_queue_work(host.uvLoop, raw, Self.doWork, Self.workDidEnd)
+        let status = SharedCall.make {
+            unsafe uv_queue_work(host.uvLoop, raw, Self.doWork, Self.workDidEnd)
+        }
         guard status < 0 else { return }
         release()
         throw UVRunLoop.SystemError(.offload, UVError(rawValue: status))
@@ -70,6 +72,6 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
     override func end() {
         guard !isReleased else { return }
         let request = unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_req_t.self)
-        _ = unsafe uv_cancel(request)
+        _ = SharedCall.make { unsafe uv_cancel(request) }
     }
 }

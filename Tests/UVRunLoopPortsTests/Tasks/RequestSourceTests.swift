@@ -79,7 +79,7 @@ private let longLimit = Duration.seconds(900)
         }
     }
 
-    /// It stays for the next request, and leaves when the socket has something for nobody.
+    /// It stays for the next request, and leaves when the socket has something for no task again.
     @Test func theSourceLeavesAfterTheLastRequest() async throws {
         let (connection, peer, remote) = try Place().connected()
         try await UVRunLoop.withThread { loop in
@@ -94,9 +94,11 @@ private let longLimit = Duration.seconds(900)
                 for number in numbers { peer.write(Frame.reply(number ?? 0, []).head()) }
                 for task in tasks { _ = await task.result }
             }
-            #expect(connection.requestSourceCount <= 1)
-            peer.write(Frame.reply(999, []).head())
-            try await yield(until: { connection.requestSourceCount == 0 })
+            #expect(connection.requestSourceCount == 1)
+            try await yield(until: {
+                peer.write(Frame.reply(999, []).head())
+                return connection.requestSourceCount == 0
+            })
             #expect(remote.isValid)
         }
     }
@@ -125,6 +127,19 @@ private let longLimit = Duration.seconds(900)
         end(thread)
         #expect(source == nil)
         #expect(connection.requestSource(for: loop) == nil)
+    }
+
+    /// A task may begin to wait when its loop is ending.
+    @Test func aLoopThatHasEndedKeepsNoSource() throws {
+        let (connection, peer, remote) = try Place().connected()
+        let thread = try startLoop()
+        end(thread)
+        let request = try TaskRequest(.message(1, [], replyName: []), on: connection)
+        let source = connection.join(request, in: thread.runLoop)
+        #expect(connection.requestSourceCount == 1)
+        connection.leave(request, source)
+        #expect(connection.requestSourceCount == 0)
+        withExtendedLifetime((peer, remote)) {}
     }
 }
 

@@ -286,16 +286,19 @@ private func leaveNothingBehind() async throws {
                 request.reply([1])
             }
         }
-        #expect(try await remote.request(id: 1, data: [], limit: longLimit) == [1])
-        let before = openDescriptorCount()
-        for number in 0..<1_000 {
-            let request = Task { try await remote.request(data: [], limit: longLimit) }
-            if number % 2 == 0 { await Task.yield() }
-            request.cancel()
-            _ = try? await request.value
+        // What the threads keep, they have after the first time.
+        var counts: [Int] = []
+        for _ in 0..<2 {
+            for number in 0..<1_000 {
+                let request = Task { try await remote.request(data: [], limit: longLimit) }
+                if number % 2 == 0 { await Task.yield() }
+                request.cancel()
+                _ = try? await request.value
+            }
+            #expect(try await remote.request(id: 1, data: [], limit: longLimit) == [1])
+            counts.append(openDescriptorCount())
         }
-        #expect(try await remote.request(id: 1, data: [], limit: longLimit) == [1])
-        #expect(openDescriptorCount() <= before)
+        #expect(counts[1] <= counts[0])
         port.invalidate()
         await server.value
     }

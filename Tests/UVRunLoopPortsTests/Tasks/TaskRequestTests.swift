@@ -116,6 +116,22 @@ private let longLimit = Duration.seconds(900)
         withExtendedLifetime(peer) {}
     }
 
+    /// While its task begins to wait; the end of the port takes a while.
+    @Test(arguments: [true, false])
+    func aLimitThatPassesAtOnceHasItsOwnError(isRequest: Bool) async throws {
+        for attempt in 0..<100 {
+            let (_, peer, remote) = try Place().connected()
+            remote.invalidationHandler = { _ in usleep(500) }
+            let limit = Duration.microseconds([0, 5, 10, 20][attempt % 4])
+            await #expect(throws: MessagePortError.sendTimedOut) {
+                let data = sampleBytes(1 << 20)
+                if isRequest { return _ = try await remote.request(data: data, limit: limit) }
+                try await remote.send(data: data, limit: limit)
+            }
+            withExtendedLifetime(peer) {}
+        }
+    }
+
     @Test(.enabled(if: hasMemory(for: 1 << 32), "The machine refuses 4 GiB that nobody touches."))
     func aMessageThatIsLongerThanAFrameIsNotSent() async throws {
         let (_, peer, remote) = try Place().connected()
