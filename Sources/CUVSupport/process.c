@@ -30,11 +30,9 @@ static int shared_calls_are_over = 0;
 
 static void forget_shared_calls(void) { __atomic_store_n(&shared_calls, 0, __ATOMIC_SEQ_CST); }
 
-static void watch_forks(void) { cuv_at_fork(forget_shared_calls); }
+__attribute__((constructor)) static void watch_forks(void) { cuv_at_fork(forget_shared_calls); }
 
 int cuv_begin_shared_call(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     __atomic_add_fetch(&shared_calls, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&shared_calls_are_over, __ATOMIC_SEQ_CST)) return 1;
     cuv_end_shared_call();

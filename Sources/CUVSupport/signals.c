@@ -44,13 +44,9 @@ static pthread_mutex_t child_signal = PTHREAD_MUTEX_INITIALIZER;
 // In every forked child, whose parent's other threads do not exist.
 static void free_child_signal(void) { pthread_mutex_init(&child_signal, NULL); }
 
-static void watch_forks_for_child_signal(void) { cuv_at_fork(free_child_signal); }
+__attribute__((constructor)) static void watch_forks(void) { cuv_at_fork(free_child_signal); }
 
-void cuv_child_signal_lock(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks_for_child_signal);
-    pthread_mutex_lock(&child_signal);
-}
+void cuv_child_signal_lock(void) { pthread_mutex_lock(&child_signal); }
 
 void cuv_child_signal_unlock(void) { pthread_mutex_unlock(&child_signal); }
 

@@ -61,6 +61,18 @@ package func forkAndReturn() -> pid_t {
     return child
 }
 
+/// Forks; returns `true` in the child, and `false` in the parent when the child has ended.
+package func isInForkedChild(_ ended: (CInt) -> Void) -> Bool {
+    let child = forkProcess()
+    if child == 0 {
+        endProcess(after: 300)
+        expectTrap()
+        return true
+    }
+    ended(awaitEnd(of: child))
+    return false
+}
+
 /// Whether a status, as of ``awaitEnd(of:)``, is that of a child that has trapped.
 package func isTrap(_ status: CInt) -> Bool { status < 0 && status != -SIGALRM }
 

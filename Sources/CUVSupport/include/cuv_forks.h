@@ -3,15 +3,17 @@
 
 #include <stdint.h>
 
-/// Counts forks from now on: the number grows by one in each forked child.
-///
-/// In C, because the child of a process with threads may run nothing of the Swift runtime before it
-/// executes a program: a lock of the runtime, which another thread held, would stay locked. Ends the
-/// process if there is no memory for that.
-void cuv_watch_forks(void);
+// In C, because the child of a process with threads may run nothing of the Swift runtime before it
+// executes a program: a lock of the runtime, which another thread held, would stay locked.
 
 /// Has every forked child call a function; ends the process if there is no memory for that.
 void cuv_at_fork(void (*_Nonnull action)(void));
+
+/// Has every fork call functions before it, and after it in the parent and in the child.
+void cuv_around_fork(
+    void (*_Nullable before)(void),
+    void (*_Nullable in_parent)(void),
+    void (*_Nullable in_child)(void));
 
 /// The number of forks between this process and the one that loaded the library.
 static inline uint64_t cuv_fork_count(void) {

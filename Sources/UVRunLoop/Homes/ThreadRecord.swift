@@ -46,7 +46,6 @@ final class ThreadRecord {
         {
             return unsafe Unmanaged<ThreadRecord>.fromOpaque(found).takeUnretainedValue()
         }
-        ForkCount.watch()
         let record = ThreadRecord()
         let pointer = unsafe Unmanaged.passRetained(record).toOpaque()
         unsafe thread.pointee = unsafe cuv_thread(
@@ -182,12 +181,13 @@ final class ThreadRecord {
         require(status == 0, "UVRunLoop could not store a thread's run loop: out of memory.")
     }
 
-    /// The round of destructors in which the loop is torn down: the last but one of the four rounds
-    /// of glibc and POSIX.
+    /// The round of destructors in which the loop is torn down: the second of the four of glibc and
+    /// POSIX.
     ///
-    /// Earlier, other destructors may still use the loop. In the last round the sanitizers have
-    /// already finished the thread.
-    private static let teardownRound = 3
+    /// In the first, other destructors may still use the loop. In the third, Core Foundation takes
+    /// its data of the thread away, which what the teardown calls and releases may use; in the last,
+    /// the sanitizers have already finished the thread.
+    private static let teardownRound = 2
 
     /// Called once per round of destructors, up to that of the teardown.
     ///

@@ -113,6 +113,7 @@ extension UVRunLoop.Source {
         guard hasModeHandlers else { return }
         while let call = state.withLock({ $0.modeCalls.takeNext() }) {
             call.handler?(call.loop, call.mode)
+            call.loop.checkProcess()
             let released = state.withLock { $0.modeCalls.didMake(call) }
             withExtendedLifetime(released) {}
         }

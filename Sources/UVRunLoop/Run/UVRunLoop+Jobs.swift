@@ -67,6 +67,7 @@ extension UVRunLoop {
     ///
     /// Called on the loop's thread when the loop has ended and nothing of it runs any more.
     func passOnJobs() {
+        checkProcess()
         let local = local.here
         jobs.close(after: &local.jobs) {
             LateJob(entry: $0, loop: self, taskExecutor: taskExecutorObject)

@@ -5,11 +5,6 @@ package enum ForkCount {
     /// The number of forks so far; grows by one in each forked child.
     package static var current: UInt64 { cuv_fork_count() }
 
-    /// Registers the counting of forks.
-    static func watch() { _ = isWatching }
-
-    private static let isWatching: Void = cuv_watch_forks()
-
     /// Has an action performed in each forked child, before `fork` returns there.
     static func whenForked(_ action: @convention(c) () -> Void) { cuv_at_fork(action) }
 

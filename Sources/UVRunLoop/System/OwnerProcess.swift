@@ -5,10 +5,7 @@ package struct OwnerProcess: Sendable {
     private let forkCount: UInt64
 
     /// The process that calls this.
-    package init() {
-        ForkCount.watch()
-        forkCount = ForkCount.current
-    }
+    package init() { forkCount = ForkCount.current }
 
     /// Whether it is this process, and not one that forked it.
     package var isCurrent: Bool { forkCount == ForkCount.current }

@@ -162,8 +162,11 @@ extension RemoteConnection {
         /// Whether all of a frame was sent, or it was withdrawn.
         ///
         /// Another sender may have sent it before the connection ended.
-        func isDone(_ id: FrameQueue.ID) -> Bool {
-            !sendQueue.contains(id) && !lostFrames.contains(id)
+        func isDone(_ id: FrameQueue.ID) -> Bool { !sendQueue.contains(id) && !wasLost(id) }
+
+        private func wasLost(_ id: FrameQueue.ID) -> Bool {
+            let index = lostFrames.indices.lowestIndex { lostFrames[$0] >= id }
+            return index < lostFrames.count && lostFrames[index] == id
         }
 
         /// Sends queued frames, as much as the socket accepts.

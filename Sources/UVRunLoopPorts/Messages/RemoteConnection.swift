@@ -103,7 +103,7 @@ final class RemoteConnection: Sendable {
 
     /// Ends the connection; returns the reason, which the other side may have sent before it closed.
     @discardableResult
-    func otherSideHasClosed() -> MessagePortError {
+    private func otherSideHasClosed() -> MessagePortError {
         receiveAll()
         return end(.becameInvalid) ?? .becameInvalid
     }
@@ -116,15 +116,19 @@ final class RemoteConnection: Sendable {
     func trySending(_ id: FrameQueue.ID, isLate: Bool = false) throws(MessagePortError) -> Bool {
         // Only one read: a peer may send faster than this side reads.
         receive()
-        let (isDone, isSound, sent) = try state.withLock {
-            state throws(MessagePortError) -> (Bool, Bool, [UVRunLoop.PortLink]) in
-            if let reason = state.end, !state.isDone(id) { throw reason }
-            let isSound = isLate && !state.sendQueue.isPartlySent(id) || state.flush()
-            return (state.isDone(id), isSound, state.takeSourcesOfSent())
+        if !isLate || state.withLock({ $0.sendQueue.isPartlySent(id) }) { sendQueuedFrames() }
+        return try state.withLock { state throws(MessagePortError) in
+            if state.isDone(id) { return true }
+            if let reason = state.end { throw reason }
+            return false
         }
+    }
+
+    /// Sends queued frames, as much as the socket accepts.
+    func sendQueuedFrames() {
+        let (isSound, sent) = state.withLock { ($0.flush(), $0.takeSourcesOfSent()) }
         for link in sent { link.announce() }
-        if !isSound, case let reason = otherSideHasClosed(), !isDone { throw reason }
-        return isDone
+        if !isSound { otherSideHasClosed() }
     }
 
     /// Has a source announced when a frame is sent completely.
@@ -142,12 +146,14 @@ final class RemoteConnection: Sendable {
     /// sent, unless the rest is still to be sent.
     ///
     /// Under one lock, so that no other sender sends the rest after its own got another result. The
-    /// sender ends its own request: the end of the connection fails only the others.
+    /// sender ends its own request, at the latest in `willEnd`: the end of the connection fails only
+    /// the others.
     @discardableResult
     func withdraw(
         _ id: FrameQueue.ID,
         keepingRest keepsRest: Bool = false,
-        of own: UInt64? = nil
+        of own: UInt64? = nil,
+        willEnd: () -> Void = {}
     ) -> Withdrawal {
         let (result, remains) = state.withLock { state -> (Withdrawal, Remains?) in
             if state.isDone(id) { return (.wasSent, nil) }
@@ -157,7 +163,10 @@ final class RemoteConnection: Sendable {
             if let own { state.tasks[own] = nil }
             return (.wasPartlySent, state.end(for: .becameInvalid))
         }
-        if let remains { didEnd(.becameInvalid, remains) }
+        if let remains {
+            willEnd()
+            didEnd(.becameInvalid, remains)
+        }
         return result
     }
 
@@ -195,46 +204,6 @@ final class RemoteConnection: Sendable {
         case .open: return (nil, false)
         case .reply(let data): return (data, true)
         case .failed(let error): throw error
-        }
-    }
-
-    /// Removes a request for whose reply nobody waits.
-    ///
-    /// - Parameters:
-    ///   - number: The request's number.
-    ///   - isSent: Whether it was sent, or its rest will be: a late reply is read and dropped,
-    ///     because the other side reads nothing else before it has sent that.
-    func removeRequest(_ number: UInt64, isSent: Bool) {
-        let mustRead = state.withLock { state in
-            guard state.remove(number), isSent, state.end == nil else { return false }
-            state.lateReplies += 1
-            return !exchange(&state.isReadingLateReplies, with: true)
-        }
-        if mustRead { readLateReplies() }
-    }
-
-    /// Reads the replies to requests that were given up, on the thread for replies.
-    ///
-    /// Nobody else may read them: the thread that gave a request up need not run its loop again.
-    private func readLateReplies() {
-        guard let loop = try? ReplyThread.loop() else {
-            // There can be no thread; the next request that is given up tries again.
-            return state.withLock { $0.isReadingLateReplies = false }
-        }
-        let source = ConnectionSource(self, .readable) { [self] source in
-            receive()
-            if endLateReading() { UVRunLoop.invalidate(source) }
-        }
-        loop.add(source, forMode: .common)
-        // The replies may have been read meanwhile.
-        source.link.announce()
-    }
-
-    /// Ends the reading of late replies, if there are none to come; returns whether it has ended.
-    func endLateReading() -> Bool {
-        state.withLock { state in
-            if state.lateReplies == 0 { state.isReadingLateReplies = false }
-            return state.lateReplies == 0
         }
     }
 

@@ -42,13 +42,6 @@ extension RemoteConnection {
     /// Has a source serve no further requests.
     func remove(_ source: RequestSource) { state.withLock { $0.remove(source) } }
 
-    /// Sends queued frames, as much as the socket accepts.
-    func sendQueuedFrames() {
-        let (isSound, sent) = state.withLock { ($0.flush(), $0.takeSourcesOfSent()) }
-        for link in sent { link.announce() }
-        if !isSound { otherSideHasClosed() }
-    }
-
     /// Whether frames wait for room.
     var hasQueuedFrames: Bool { state.withLock { !$0.sendQueue.isEmpty } }
 

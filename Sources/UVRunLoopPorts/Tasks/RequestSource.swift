@@ -53,11 +53,18 @@ final class RequestSource: UVRunLoop.PortSource {
         requests.withLock { _ = $0.all.removeValue(forKey: ObjectIdentifier(request)) }
     }
 
-    /// Notes that the source is being served; returns whether this is the second time without
-    /// requests.
-    private func noteUse() -> Bool {
+    /// For what the source is served.
+    private enum Use {
+        case requests
+        case none
+        /// None, as the last time.
+        case noneAgain
+    }
+
+    private func noteUse() -> Use {
         requests.withLock { requests in
-            requests.all.isEmpty && exchange(&requests.wasUnused, with: true)
+            guard requests.all.isEmpty else { return .requests }
+            return exchange(&requests.wasUnused, with: true) ? .noneAgain : .none
         }
     }
 
@@ -95,7 +102,7 @@ final class RequestSource: UVRunLoop.PortSource {
             port source: RequestSource,
             _ events: UVRunLoop.DescriptorEvents
         ) -> ServeResult {
-            let isUnused = source.noteUse()
+            let use = source.noteUse()
             connection.receive()
             if events.contains(.writable) {
                 connection.sendQueuedFrames()
@@ -103,10 +110,10 @@ final class RequestSource: UVRunLoop.PortSource {
             }
             if let reason = connection.reasonOfEnd {
                 source.forEachRequest { $0.connectionDidEnd(reason) }
-            } else if isUnused {
+            } else if use == .noneAgain {
                 connection.removeUnused(source)
             }
-            return ServeResult(wasHandled: true)
+            return ServeResult(wasHandled: use == .requests)
         }
 
         /// Nothing tells of a reply or of room to send, so the requests fail.

@@ -161,10 +161,13 @@ final class TaskRequest: UVRunLoop.PortSource {
         guard let queued else { return replyLimitDidPass() }
         // An error ends the connection.
         _ = try? connection.trySending(queued, isLate: true)
-        switch connection.withdraw(queued, of: number) {
+        let timedOut = TaskWait<[UInt8]?>.Outcome.failure(MessagePortError.sendTimedOut)
+        // Before the connection ends, which is another outcome.
+        let withdrawal = connection.withdraw(queued, of: number) { wait.settle(timedOut) }
+        switch withdrawal {
         case .wasSent where number == nil: expire(with: .success(nil))
         case .wasSent: replyLimitDidPass()
-        case .withdrawn, .wasPartlySent: expire(.sendTimedOut)
+        case .withdrawn, .wasPartlySent: expire(with: timedOut)
         case .connectionEnded(let reason): expire(reason)
         }
     }
@@ -174,12 +177,18 @@ final class TaskRequest: UVRunLoop.PortSource {
         expire(.receiveTimedOut)
     }
 
-    /// Ends the request with an error.
-    func expire(_ error: MessagePortError) { expire(with: .failure(error)) }
+    /// Ends the request with an error, unless another thread has read its reply or ended its
+    /// connection, and is about to settle it.
+    func expire(_ error: MessagePortError) {
+        // One that is still queued is removed when it is withdrawn.
+        guard let number, !isQueued else { return expire(with: .failure(error)) }
+        let isOpen = connection.removeRequest(number, isSent: true)
+        expire(with: isOpen ? .failure(error) : nil)
+    }
 
     /// Nothing in the loop will end the request after this.
-    private func expire(with outcome: TaskWait<[UInt8]?>.Outcome) {
-        wait.settle(outcome)
+    private func expire(with outcome: TaskWait<[UInt8]?>.Outcome?) {
+        if let outcome { wait.settle(outcome) }
         if change(to: .expired).isLeftToLoop { leave() }
     }
 
@@ -189,12 +198,13 @@ final class TaskRequest: UVRunLoop.PortSource {
             .original
     }
 
-    /// Ends the request with its connection, or when its frame was sent before.
+    /// Ends a message with its connection, unless its frame was sent before; and what the loop has
+    /// of the request, whose outcome the end of the connection is.
     ///
     /// Its task may have no turn for a long time; until then it needs nothing of the loop.
     func connectionDidEnd(_ reason: MessagePortError) {
         didSendFrame()
-        wait.settle(.failure(reason))
+        if number == nil { wait.settle(.failure(reason)) }
         leave()
     }
 

@@ -20,7 +20,7 @@ final class ChildLauncher: LoopHandle, @unchecked Sendable {
 
     override func end() { unsafe close(raw) }
 
-    /// Starts a program.
+    /// Starts a program; between `cuv_child_starts` and `cuv_child_started`.
     ///
     /// - Parameters:
     ///   - configuration: The program; its texts are without zero bytes.
@@ -33,8 +33,6 @@ final class ChildLauncher: LoopHandle, @unchecked Sendable {
         _ descriptors: [CInt?],
         in site: LoopSite
     ) throws(UVError) -> (process: CInt, child: ChildHandle) {
-        cuv_child_starts()
-        defer { cuv_child_started() }
         let process = try SharedCall.make { () throws(UVError) -> CInt in
             let launcher = ChildLauncher(in: site)
             site.host.insert(launcher)

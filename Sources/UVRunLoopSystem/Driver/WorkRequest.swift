@@ -47,7 +47,11 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
     }
 
     private func doWork() {
-        if !isWithdrawn.load(ordering: .acquiring) { work?() }
+        guard !isWithdrawn.load(ordering: .acquiring) else { return }
+        let process = OwnerProcess()
+        work?()
+        // Or the thread of the pool would go on in the child, and wake the parent's loop.
+        if !process.isCurrent { fail("Work that forks must not return in the child.") }
     }
 
     private static let workDidEnd: uv_after_work_cb = { raw, status in

@@ -20,7 +20,7 @@ extension UVRunLoop {
             /// The descriptor is not open (`EBADF`).
             public static let descriptorClosed = Code(text: "the descriptor is not open")
             /// No more processes or threads can be started (`EAGAIN`).
-            public static let noProcessesLeft = Code(text: "no more processes can be started")
+            public static let noProcessesLeft = Code(text: "no more processes or threads can start")
             /// There is no memory, or a limit of the kernel is reached (`ENOMEM`, `ENOSPC`,
             /// `ENOBUFS`; `EAGAIN` where no process is started).
             public static let noRoom = Code(text: "a limit of the system is reached")

@@ -28,6 +28,22 @@ private typealias FileWatch = UVRunLoop.FileWatch
         await #expect(processExitsWith: .success) { try withLoop { try changeInChildren($0) } }
     }
 
+    /// The thread of the pool would go on in the child, and wake the parent's loop.
+    @Test func workThatReturnsInAForkedChildTraps() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let status = SharedBox<CInt>(0)
+                let work = try UVRunLoop.Offload {
+                    _ = isInForkedChild { status.value = $0 }
+                } handler: { _, _ in
+                }
+                loop.add(work, forMode: .default)
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                precondition(isTrap(status.value), "\(status.value)")
+            }
+        }
+    }
+
     @Test func aChildReleasesAParentsSourcesWithoutEffect() async {
         await #expect(processExitsWith: .success) { try withLoop { try releaseInChild($0) } }
     }

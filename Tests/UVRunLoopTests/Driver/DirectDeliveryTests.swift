@@ -48,16 +48,10 @@ import Testing
     }
 
     /// The kernel did not watch the port when the loop fell asleep.
-    ///
-    /// A first pass skips no poll.
     @Test(arguments: [true, false])
     func aReadyPortThatWasAddedDuringTheSleepIsServedInTurn(sleepsInFirstPass: Bool) throws {
         try withCountedLoop { loop, driver in
-            let source = UVRunLoop.Source { _ in }
-            defer { source.invalidate() }
-            loop.add(source, forMode: .default)
-            // A pass that performs a source does not sleep.
-            if !sleepsInFirstPass { source.signal() }
+            if !sleepsInFirstPass { workInTheFirstPass(of: loop) }
             let (log, pipe) = (EventLog(), Pipe())
             pipe.write("x")
             let added = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
@@ -71,8 +65,10 @@ import Testing
         }
     }
 
-    @Test func whatAnotherThreadLetGoIsReleasedBeforeTheNextMessage() throws {
+    @Test(arguments: [true, false])
+    func whatAnotherThreadLetGoIsReleasedBeforeTheNextMessage(sleepsInFirstPass: Bool) throws {
         try withCountedLoop { loop, driver in
+            if !sleepsInFirstPass { workInTheFirstPass(of: loop) }
             let log = EventLog()
             let source = sourceThatHolds(Box(Witness("capture", log)))
             runWithMessages(
@@ -86,6 +82,14 @@ import Testing
             #expect(log.entries.prefix(5) == ["1", "2", "3", "capture gone", "4"])
         }
     }
+}
+
+/// Has a loop sleep in its second pass: one that performs a source does not sleep, and a first one
+/// skips no poll.
+private func workInTheFirstPass(of loop: UVRunLoop) {
+    let source = UVRunLoop.Source { $0.invalidate() }
+    loop.add(source, forMode: .default)
+    source.signal()
 }
 
 /// Returns a source whose handler captures something that is not `Sendable`, and nothing else does.
