@@ -82,39 +82,20 @@ static void reset_real_time_signals(void) {
     for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++) sigaction(signal, &action, NULL);
 }
 
-// Whether the calling thread is forking, and has the lock of SIGCHLD for that.
-static __thread int is_forking;
-
-// A fork of another thread waits until a child has been started: the forked process would inherit
-// the child's ends of its pipes, and the pipe by whose end libuv learns that the child has executed
-// its program, and keep them open for as long as it lives.
-static void await_start(void) {
-    if (is_starting) return;
-    cuv_child_signal_lock();
-    is_forking = 1;
-}
-
-static void let_start(void) {
-    if (!is_forking) return;
-    is_forking = 0;
-    cuv_child_signal_unlock();
-}
-
-// In every forked child, in which the lock is free.
+// In every forked child.
 static void prepare_child(void) {
     if (is_starting) {
         close_others_at_exec();
         reset_real_time_signals();
     }
     is_starting = 0;
-    is_forking = 0;
 }
 
-__attribute__((constructor)) static void watch_forks(void) {
-    cuv_around_fork(await_start, let_start, prepare_child);
-}
+static void watch_forks(void) { cuv_at_fork(prepare_child); }
 
 void cuv_child_starts(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     cuv_child_signal_lock();
     is_starting = 1;
     sigaction(SIGCHLD, NULL, &previous_action);

@@ -8,18 +8,13 @@ uint64_t cuv_forks = 0;
 
 static void count_fork(void) { __atomic_add_fetch(&cuv_forks, 1, __ATOMIC_RELAXED); }
 
-void cuv_around_fork(
-    void (*_Nullable before)(void),
-    void (*_Nullable in_parent)(void),
-    void (*_Nullable in_child)(void)) {
-    if (pthread_atfork(before, in_parent, in_child) == 0) return;
+void cuv_at_fork(void (*_Nonnull action)(void)) {
+    if (pthread_atfork(NULL, NULL, action) == 0) return;
     static const char text[] = "UVRunLoop could not register a fork handler: out of memory.\n";
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
     abort();
 }
-
-void cuv_at_fork(void (*_Nonnull action)(void)) { cuv_around_fork(NULL, NULL, action); }
 
 // Before main: handlers are called in the order in which they were registered, and those of the
 // program find the child in no loop of the parent's.

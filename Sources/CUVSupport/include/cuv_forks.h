@@ -9,12 +9,6 @@
 /// Has every forked child call a function; ends the process if there is no memory for that.
 void cuv_at_fork(void (*_Nonnull action)(void));
 
-/// Has every fork call functions before it, and after it in the parent and in the child.
-void cuv_around_fork(
-    void (*_Nullable before)(void),
-    void (*_Nullable in_parent)(void),
-    void (*_Nullable in_child)(void));
-
 /// The number of forks between this process and the one that loaded the library.
 static inline uint64_t cuv_fork_count(void) {
     extern uint64_t cuv_forks;

@@ -185,9 +185,11 @@ final class ThreadRecord {
     /// POSIX.
     ///
     /// In the first, other destructors may still use the loop. In the third, Core Foundation takes
-    /// its data of the thread away, which what the teardown calls and releases may use; in the last,
-    /// the sanitizers have already finished the thread.
+    /// its data of the thread away, which what the teardown calls and releases may use.
     private static let teardownRound = 2
+    /// The round for a thread without a loop, which a destructor may still make. In the last one
+    /// the sanitizers have already finished the thread.
+    private static let lastRound = 3
 
     /// Called once per round of destructors, up to that of the teardown.
     ///
@@ -200,8 +202,12 @@ final class ThreadRecord {
         record.destructorRounds += 1
         // A record created by a destructor missed the announcement. The round is unknown then, and
         // may be the last.
-        let isLast = record.destructorRounds == teardownRound || !record.endIsAnnounced
-        guard isLast else { return unsafe registerDestructor(pointer) }
+        let round = record.loop == nil ? lastRound : teardownRound
+        let isLast = record.destructorRounds >= round || !record.endIsAnnounced
+        guard isLast else {
+            record.home.performReleases()
+            return unsafe registerDestructor(pointer)
+        }
         let loop: (any EndsWithThread)? = record.loop
         loop?.tearDown()
         record.home.close()

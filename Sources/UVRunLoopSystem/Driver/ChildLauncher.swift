@@ -20,7 +20,7 @@ final class ChildLauncher: LoopHandle, @unchecked Sendable {
 
     override func end() { unsafe close(raw) }
 
-    /// Starts a program; between `cuv_child_starts` and `cuv_child_started`.
+    /// Starts a program.
     ///
     /// - Parameters:
     ///   - configuration: The program; its texts are without zero bytes.
@@ -33,6 +33,8 @@ final class ChildLauncher: LoopHandle, @unchecked Sendable {
         _ descriptors: [CInt?],
         in site: LoopSite
     ) throws(UVError) -> (process: CInt, child: ChildHandle) {
+        cuv_child_starts()
+        defer { cuv_child_started() }
         let process = try SharedCall.make { () throws(UVError) -> CInt in
             let launcher = ChildLauncher(in: site)
             site.host.insert(launcher)

@@ -1,4 +1,3 @@
-import CUVSupport
 import UVRunLoop
 
 /// A child process that was started, with its pipes.
@@ -44,10 +43,6 @@ struct RunningChild {
         _ inbox: EventInbox<Event>,
         in site: LoopSite
     ) throws(UVError) {
-        // Not only for the launch: a process that another thread forked meanwhile would keep the
-        // child's ends of the pipes.
-        cuv_child_starts()
-        defer { cuv_child_started() }
         var pipes = try ChildPipes(configuration)
         var opened: [LoopHandle] = []
         do {

@@ -41,6 +41,14 @@ import Testing
         await #expect(processExitsWith: .success) { inQuietProcess { makeALoop(inRound: 2) } }
     }
 
+    /// A thread that had a timer, but no loop before.
+    @Test(arguments: [1, 2, 3])
+    func aLoopThatADestructorMakesLateLeavesNoDescriptorBehind(round: Int) async {
+        await #expect(processExitsWith: .success) { [round] in
+            inQuietProcess { makeALoop(inRound: round, ofThreadWithTimer: true) }
+        }
+    }
+
     @Test func aDestructorMayRunTheLoopWhileOthersAreStillToCome() async {
         await #expect(processExitsWith: .success) { inQuietProcess { runInADestructor() } }
     }
@@ -113,13 +121,15 @@ private func checkTheLoopInEveryRound() {
     precondition(openDescriptorCount() == descriptors)
 }
 
-private func makeALoop(inRound loopRound: Int) {
+private func makeALoop(inRound loopRound: Int, ofThreadWithTimer hasTimer: Bool = false) {
     let before = Visit.makeKey()
     onAnotherThread { _ = UVRunLoop.current }
     let after = Visit.makeKey()
     let descriptors = openDescriptorCount()
-    for key in [before, after] {
+    // In the third round, which is the last, a loop may be made before ours.
+    for key in loopRound == 3 ? [before] : [before, after] {
         onAnotherThread {
+            if hasTimer { _ = UVRunLoop.Timer(after: .zero) { _ in } }
             let visit = Visit(key, rounds: loopRound) { round in
                 guard round == loopRound else { return }
                 let loop = UVRunLoop.current
