@@ -187,8 +187,9 @@ final class ThreadRecord {
     /// In the first, other destructors may still use the loop. In the third, Core Foundation takes
     /// its data of the thread away, which what the teardown calls and releases may use.
     private static let teardownRound = 2
-    /// The round for a thread without a loop, which a destructor may still make. In the last one
-    /// the sanitizers have already finished the thread.
+    /// The round for a thread without a loop, which a destructor may still make.
+    ///
+    /// In the fourth, the sanitizers have already finished the thread.
     private static let lastRound = 3
 
     /// Called once per round of destructors, up to that of the teardown.
