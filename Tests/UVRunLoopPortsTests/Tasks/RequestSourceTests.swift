@@ -20,7 +20,7 @@ private let longLimit = Duration.seconds(900)
                 }
             }
             let calls = try await callsOfPorts(of: loop) {
-                let numbers = await inThread { (0..<count).map { _ in peer.readFrame()?.number } }
+                let numbers = await inThread { (0..<count).map { _ in peer.awaitFrame()?.number } }
                 for (number, task) in zip(numbers, tasks) {
                     peer.write(Frame.reply(try #require(number), []).head())
                     // The next reply comes when this one was served.
@@ -46,7 +46,7 @@ private let longLimit = Duration.seconds(900)
             try await yield(until: { connection.queuedByteCount >= count / 2 * data.count })
             let queued = connection.queuedByteCount / data.count
             let calls = try await callsOfPorts(of: loop) {
-                let ids = await inThread { (0..<count).map { _ in peer.readFrame()?.id } }
+                let ids = await inThread { (0..<count).map { _ in peer.awaitFrame()?.id } }
                 for task in tasks { try await task.value }
                 #expect(ids == (0..<count).map { Int32($0) })
             }
@@ -67,7 +67,7 @@ private let longLimit = Duration.seconds(900)
                         try await remote.request(id: Int32(index), data: [], limit: longLimit)
                     }
                 }
-                let frames = await inThread { (0..<count).compactMap { _ in peer.readFrame() } }
+                let frames = await inThread { (0..<count).compactMap { _ in peer.awaitFrame() } }
                 for frame in frames {
                     peer.write(Frame.reply(frame.number, [UInt8(frame.id)]).head())
                 }
@@ -89,7 +89,7 @@ private let longLimit = Duration.seconds(900)
                         try await remote.request(data: [], limit: longLimit)
                     }
                 }
-                let numbers = await inThread { (0..<3).map { _ in peer.readFrame()?.number } }
+                let numbers = await inThread { (0..<3).map { _ in peer.awaitFrame()?.number } }
                 if isCancelled { tasks.forEach { $0.cancel() } }
                 for number in numbers { peer.write(Frame.reply(number ?? 0, []).head()) }
                 for task in tasks { _ = await task.result }
@@ -114,7 +114,7 @@ private let longLimit = Duration.seconds(900)
         let task = Task(executorPreference: loop.taskExecutor) {
             try await remote.request(data: [], limit: longLimit)
         }
-        let number = await inThread { peer.readFrame()?.number }
+        let number = await inThread { peer.awaitFrame()?.number }
         weak let source = connection.requestSource(for: loop)
         #expect(source != nil)
         peer.write(Frame.reply(number ?? 0, []).head())
@@ -149,6 +149,16 @@ extension RemoteConnection {
 
     fileprivate func requestSource(for loop: UVRunLoop) -> RequestSource? {
         state.withLock { $0.requestSources[ObjectIdentifier(loop)] }
+    }
+}
+
+extension RawPeer {
+    /// The next frame, also of a task that has no turn for minutes.
+    fileprivate func awaitFrame() -> Frame? {
+        for _ in 0..<30 {
+            if let frame = readFrame() { return frame }
+        }
+        return nil
     }
 }
 
