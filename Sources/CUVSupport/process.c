@@ -43,9 +43,9 @@ void cuv_end_shared_call(void) { __atomic_sub_fetch(&shared_calls, 1, __ATOMIC_S
 
 static void end_shared_calls(void) {
     __atomic_store_n(&shared_calls_are_over, 1, __ATOMIC_SEQ_CST);
-    // Not for ever: a handler of a signal may have called exit() during a call.
+    // Ten seconds, and not for ever: a handler of a signal may have called exit() during a call.
     const struct timespec pause = {.tv_nsec = 100000};
-    for (int count = 0; count < 10000; count++) {
+    for (int count = 0; count < 100000; count++) {
         if (__atomic_load_n(&shared_calls, __ATOMIC_SEQ_CST) == 0) return;
         nanosleep(&pause, NULL);
     }
