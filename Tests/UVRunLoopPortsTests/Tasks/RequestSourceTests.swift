@@ -199,14 +199,20 @@ private final class CallCounter: LoopTracer, LoopTrack {
 private func inThread<Result: Sendable>(
     _ body: @escaping @Sendable () -> Result
 ) async -> Result {
-    await withUnsafeContinuation { continuation in
-        _ = startThread { continuation.resume(returning: body()) }
+    let thread = Guarded<RunningThread?>(nil)
+    let result = await withUnsafeContinuation { continuation in
+        let started = startThread { continuation.resume(returning: body()) }
+        thread.withLock { $0 = started }
     }
+    if let thread = thread.withLock(\.self) { join(thread) }
+    return result
 }
 
 // Each of these blocks a task's thread, which a test may do.
 
 private func startLoop() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
+
+private func join(_ thread: RunningThread) { thread.join() }
 
 private func end(_ thread: UVRunLoop.Thread) {
     thread.stop()
