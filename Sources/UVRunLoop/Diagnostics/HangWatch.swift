@@ -115,12 +115,7 @@ final class HangWatch: LoopTracer {
 
     private func tell(_ event: UVRunLoop.Monitor.Event) {
         let handler = state.withLock { $0.handler }
-        let process = OwnerProcess()
-        handler?(event)
-        // Or the monitor's thread would go on in the child.
-        if !process.isCurrent {
-            fail("A monitor's handler that forks must not return in the child.")
-        }
+        OwnerProcess.callWithoutFork("A monitor's handler") { handler?(event) }
     }
 
     /// Records a hang, unless the loop has ended meanwhile: nobody would report the hang's end.

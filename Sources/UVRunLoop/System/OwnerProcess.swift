@@ -20,4 +20,17 @@ package struct OwnerProcess: Sendable {
         let caller = caller()
         fail("\(caller.subject) \(reason)", file: caller.file, line: caller.line)
     }
+
+    /// Calls code of the program on a thread of the library; traps if it returns in a forked child.
+    ///
+    /// The thread would go on there, with what belongs to the parent.
+    ///
+    /// - Parameters:
+    ///   - subject: What the code is, as the message of the trap begins with it.
+    ///   - body: The code.
+    package static func callWithoutFork(_ subject: StaticString, _ body: () -> Void) {
+        let process = OwnerProcess()
+        body()
+        if !process.isCurrent { fail("\(subject) that forks must not return in the child.") }
+    }
 }

@@ -48,10 +48,8 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
 
     private func doWork() {
         guard !isWithdrawn.load(ordering: .acquiring) else { return }
-        let process = OwnerProcess()
-        work?()
-        // Or the thread of the pool would go on in the child, and wake the parent's loop.
-        if !process.isCurrent { fail("Work that forks must not return in the child.") }
+        // In a forked child the thread of the pool would wake the parent's loop.
+        OwnerProcess.callWithoutFork("Work") { work?() }
     }
 
     private static let workDidEnd: uv_after_work_cb = { raw, status in

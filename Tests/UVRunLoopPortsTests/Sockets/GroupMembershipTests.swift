@@ -38,7 +38,7 @@ import UVRunLoopTesting
     // MARK: The end of the thread
 
     @Test func aConnectionThatIsAddedAfterTheEndOfTheThreadIsClosed() async throws {
-        let thread = try startThread()
+        let thread = try startLoop()
         end(thread)
         let maker = try UnixConnections()
         let connection = try maker.connect()
@@ -52,7 +52,7 @@ import UVRunLoopTesting
     }
 
     @Test func portsThatAreAddedAfterTheEndOfTheThreadAreReleased() throws {
-        let thread = try startThread()
+        let thread = try startLoop()
         end(thread)
         let maker = try UnixConnections()
         let (kept, peer) = try addPorts(to: thread.runLoop, maker)
@@ -61,7 +61,7 @@ import UVRunLoopTesting
     }
 
     @Test func portsAreReleasedAtTheEndOfTheThread() throws {
-        let thread = try startThread()
+        let thread = try startLoop()
         let maker = try UnixConnections()
         let (kept, peer) = try addPorts(to: thread.runLoop, maker)
         #expect(kept() == [true, true, true])
@@ -129,15 +129,6 @@ private func addToTwoGroups() throws {
     let connection = try maker.connect()
     for _ in 0..<2 { UVRunLoop.ConnectionGroup(on: .current).add(connection.port) }
     exit(0)
-}
-
-/// Starts a thread from a task; the call waits for the thread's loop.
-private func startThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
-
-/// Stops a thread and waits for it, which a test may do.
-private func end(_ thread: UVRunLoop.Thread) {
-    thread.stop()
-    thread.join()
 }
 
 private func makeThread(_ clock: UVRunLoop.VirtualClock) throws -> UVRunLoop.Thread {

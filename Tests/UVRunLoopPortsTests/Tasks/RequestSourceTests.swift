@@ -115,6 +115,8 @@ private let longLimit = Duration.seconds(900)
             try await remote.request(data: [], limit: longLimit)
         }
         let number = await inThread { peer.awaitFrame()?.number }
+        // The task sends before it waits.
+        try await yield(until: { connection.requestSource(for: loop) != nil })
         weak let source = connection.requestSource(for: loop)
         #expect(source != nil)
         peer.write(Frame.reply(number ?? 0, []).head())
@@ -206,17 +208,6 @@ private func inThread<Result: Sendable>(
     }
     if let thread = thread.withLock(\.self) { join(thread) }
     return result
-}
-
-// Each of these blocks a task's thread, which a test may do.
-
-private func startLoop() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
-
-private func join(_ thread: RunningThread) { thread.join() }
-
-private func end(_ thread: UVRunLoop.Thread) {
-    thread.stop()
-    thread.join()
 }
 
 /// Runs a loop, which a thread is running, for a pass in another mode.

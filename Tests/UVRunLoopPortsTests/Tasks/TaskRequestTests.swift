@@ -160,17 +160,6 @@ private let longLimit = Duration.seconds(900)
     }
 }
 
-/// Blocks a task's thread, which a test may do.
-private func join(_ thread: RunningThread) { thread.join() }
-
-private func startLoop() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
-
-/// Blocks a task's thread, which a test may do.
-private func end(_ thread: UVRunLoop.Thread) {
-    thread.stop()
-    thread.join()
-}
-
 /// Blocks a task's thread until the loop's thread, which meanwhile reads nothing, has done this.
 private func perform(on loop: UVRunLoop, _ action: @escaping @Sendable () -> Void) throws {
     try loop.performAndWait(action)
