@@ -83,6 +83,8 @@ static void reset_real_time_signals(void) {
 }
 
 // In every forked child.
+//
+// After the fork handlers of the program, which may open descriptors.
 static void prepare_child(void) {
     if (is_starting) {
         close_others_at_exec();
@@ -91,7 +93,7 @@ static void prepare_child(void) {
     is_starting = 0;
 }
 
-static void watch_forks(void) { cuv_at_fork(prepare_child); }
+static void watch_forks(void) { cuv_at_fork_last(prepare_child); }
 
 void cuv_child_starts(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

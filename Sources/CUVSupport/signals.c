@@ -41,11 +41,6 @@ static void signal_arrived(int signal);
 // Who starts a child has libuv handle SIGCHLD meanwhile, and restores it afterwards.
 static pthread_mutex_t child_signal = PTHREAD_MUTEX_INITIALIZER;
 
-// In every forked child, whose parent's other threads do not exist.
-static void free_child_signal(void) { pthread_mutex_init(&child_signal, NULL); }
-
-__attribute__((constructor)) static void watch_forks(void) { cuv_at_fork(free_child_signal); }
-
 void cuv_child_signal_lock(void) { pthread_mutex_lock(&child_signal); }
 
 void cuv_child_signal_unlock(void) { pthread_mutex_unlock(&child_signal); }
@@ -134,8 +129,9 @@ void cuv_signal_give_back(int signal) {
     while (__atomic_load_n(&state->in_flight, __ATOMIC_SEQ_CST) > 0) sched_yield();
 }
 
-// Called in the child after a fork.
+// In every forked child, whose parent's other threads do not exist.
 static void give_all_back(void) {
+    pthread_mutex_init(&child_signal, NULL);
     for (int signal = 1; signal < cuv_signal_count; signal++) {
         struct signal_state *state = &signals.of[signal];
         if (__atomic_exchange_n(&state->is_taken, 0, __ATOMIC_SEQ_CST)) put_back(signal);
@@ -144,7 +140,7 @@ static void give_all_back(void) {
     }
 }
 
-void cuv_signals_watch_forks(void) { cuv_at_fork(give_all_back); }
+__attribute__((constructor)) static void watch_forks(void) { cuv_at_fork(give_all_back); }
 
 int cuv_signal_open_pending(int signal) {
     sigset_t set;

@@ -37,9 +37,6 @@ uint64_t cuv_signal_latest(int signal);
 // Counts arrivals of a signal, and writes to its eventfd. Async-signal-safe.
 void cuv_signal_record(int signal, uint64_t count);
 
-// Makes forked children restore the dispositions that their parent's sources had replaced.
-void cuv_signals_watch_forks(void);
-
 // Opens a signalfd for one signal, which is readable while the signal is pending.
 int cuv_signal_open_pending(int signal);
 

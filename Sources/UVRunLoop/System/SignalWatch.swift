@@ -119,10 +119,5 @@ private final class SignalRegistry: Sendable {
     private static let registry = PerProcess { SignalRegistry() }
 
     /// The registry of this process.
-    static var current: SignalRegistry {
-        _ = isWatchingForks
-        return registry.current
-    }
-
-    private static let isWatchingForks: Void = cuv_signals_watch_forks()
+    static var current: SignalRegistry { registry.current }
 }

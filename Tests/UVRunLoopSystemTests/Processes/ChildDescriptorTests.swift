@@ -69,6 +69,8 @@ import UVRunLoopSystem
                     // Without FD_CLOEXEC, as plain open(2) makes it.
                     let open = dup(0)
                     precondition(fcntl(open, F_GETFD) == 0)
+                    // In the child, too.
+                    pthread_atfork(nil, nil) { _ = dup(0) }
                     let story = ChildStory()
                     var configuration = shell("ls /proc/self/fd")
                     configuration.input = .pipe

@@ -5,9 +5,18 @@ import Testing
 
 /// Functions of `pthread_atfork`, which are called in the child before `fork` returns there.
 @Suite(.timeLimit(.minutes(15))) struct ForkHandlerTests {
-    /// The library counts forks before: it would give the parent's loop otherwise.
-    @Test func aForkHandlerThatCameBeforeTheFirstLoopFindsANewOne() async {
+    /// The library's own handlers come before: it would give the parent's loop otherwise, or end the
+    /// new one.
+    @Test func aForkHandlerThatCameBeforeTheFirstLoopFindsANewOneThatRuns() async {
         await #expect(processExitsWith: .success) { lookInAForkHandler() }
+    }
+
+    @Test func aHandlerThatReturnsInTheChildTrapsWhenAForkHandlerMadeALoopThere() async {
+        await #expect(processExitsWith: .success) { returnBesideAForkHandlersLoop() }
+    }
+
+    @Test func aSignalThatAForkHandlerTakesIsDelivered() async {
+        await #expect(processExitsWith: .success) { takeASignalInAForkHandler() }
     }
 
     @Test func aCancelHandlerThatReturnsInTheChildTraps() async {
@@ -42,7 +51,53 @@ private nonisolated(unsafe) var hasNewLoop: Bool?
 private func lookInAForkHandler() {
     pthread_atfork(nil, nil) { hasNewLoop = UVRunLoop.current !== parentsLoop }
     parentsLoop = UVRunLoop.current
-    precondition(inChild { hasNewLoop == true ? 0 : 1 } == 0)
+    let status = inChild {
+        guard hasNewLoop == true else { return 1 }
+        return newLoopFires() ? 0 : 2
+    }
+    precondition(status == 0, "\(status)")
+}
+
+/// Whether the calling thread's loop runs until its only timer has fired.
+private func newLoopFires() -> Bool {
+    let log = EventLog()
+    UVRunLoop.current.add(
+        UVRunLoop.Timer(after: .milliseconds(1)) { _ in log.note("fired") },
+        forMode: .default
+    )
+    let result = UVRunLoop.current.run(mode: .default, for: .seconds(60))
+    return result == .finished && log.entries == ["fired"]
+}
+
+private func returnBesideAForkHandlersLoop() {
+    pthread_atfork(nil, nil) { _ = UVRunLoop.current }
+    let loop = UVRunLoop.current
+    let (status, log, parent) = (SharedBox<CInt>(0), EventLog(), getpid())
+    loop.perform { if !isInForkedChild({ status.value = $0 }) { log.note("first") } }
+    loop.perform {
+        if getpid() != parent { _exit(0) }
+        log.note("second")
+    }
+    loop.run(mode: .default, for: .milliseconds(1))
+    precondition(isTrap(status.value), "\(status.value)")
+    precondition(log.entries == ["first", "second"])
+}
+
+private nonisolated(unsafe) var childsLog: EventLog?
+
+private func takeASignalInAForkHandler() {
+    pthread_atfork(nil, nil) {
+        let log = EventLog()
+        UVRunLoop.current.add(noteSignal(SIGUSR1, log), forMode: .default)
+        childsLog = log
+    }
+    UVRunLoop.current.add(noteSignal(SIGUSR1, EventLog()), forMode: .default)
+    let status = inChild {
+        kill(getpid(), SIGUSR1)
+        _ = serveOne(UVRunLoop.current)
+        return childsLog?.entries == ["signal 1"] ? 0 : 1
+    }
+    precondition(status == 0, "\(status)")
 }
 
 private func forkInAMonitorsHandler() throws {
