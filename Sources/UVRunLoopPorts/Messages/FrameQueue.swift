@@ -17,6 +17,8 @@ struct FrameQueue: Sendable {
 
     private struct Entry: Sendable {
         let id: ID
+        /// The frame's number, of a request or a reply.
+        let request: UInt64
         /// The header, and the payload if it is small or else its beginning.
         var head: [UInt8]
         /// A large payload; the part that is in the head is not sent again.
@@ -57,17 +59,23 @@ struct FrameQueue: Sendable {
         let payload = frame.data ?? []
         let isSmall = payload.count <= Self.copiedPayload
         if isSmall, sent == head.count { return nil }
-        let id = append([UInt8](head), payload, sent: sent)
+        let id = append(frame.number, [UInt8](head), payload, sent: sent)
         if !isSmall, sent == head.count { _ = try flush(to: socket) }
         return contains(id) ? id : nil
     }
 
-    private mutating func append(_ head: [UInt8], _ payload: [UInt8], sent: Int) -> ID {
+    private mutating func append(
+        _ request: UInt64,
+        _ head: [UInt8],
+        _ payload: [UInt8],
+        sent: Int
+    ) -> ID {
         lastID += 1
         let id = ID(number: lastID)
         let isSmall = payload.count <= Self.copiedPayload
         let entry = Entry(
             id: id,
+            request: request,
             head: head,
             payload: isSmall ? [] : payload,
             payloadStart: isSmall ? 0 : Self.copiedPayload,
@@ -112,6 +120,11 @@ struct FrameQueue: Sendable {
     private func index(of id: ID) -> Int? {
         let index = (first..<entries.count).lowestIndex { entries[$0].id >= id }
         return index < entries.count && entries[index].id == id ? index : nil
+    }
+
+    /// The number of the request that a queued frame is; `nil` if it is no request.
+    func request(of id: ID) -> UInt64? {
+        index(of: id).map { entries[$0].request }.flatMap { $0 == 0 ? nil : $0 }
     }
 
     /// Whether a part of a frame was sent, but not all of it.

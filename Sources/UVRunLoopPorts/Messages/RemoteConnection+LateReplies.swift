@@ -2,18 +2,17 @@ import UVRunLoop
 
 /// Requests that are given up, to which the other side may still reply.
 extension RemoteConnection {
-    /// Removes a request for whose reply nobody waits.
+    /// Removes a request for whose reply nobody waits, unless it was withdrawn, or has ended.
     ///
-    /// - Parameters:
-    ///   - number: The request's number.
-    ///   - isSent: Whether it was sent, or its rest will be: a late reply is read and dropped,
-    ///     because the other side reads nothing else before it has sent that.
-    /// - Returns: Whether it had no outcome.
+    /// It was sent, or its rest will be: a late reply is read and dropped, because the other side
+    /// reads nothing else before it has sent that.
+    ///
+    /// - Returns: Whether it was there, without an outcome.
     @discardableResult
-    func removeRequest(_ number: UInt64, isSent: Bool) -> Bool {
+    func removeRequest(_ number: UInt64) -> Bool {
         let (wasOpen, mustRead) = state.withLock { state in
             guard state.remove(number) else { return (false, false) }
-            guard isSent, state.end == nil else { return (true, false) }
+            guard state.end == nil else { return (true, false) }
             state.lateReplies += 1
             return (true, !exchange(&state.isReadingLateReplies, with: true))
         }

@@ -75,7 +75,7 @@ final class RemoteConnection: Sendable {
         do throws(MessagePortError) {
             return (try id(of: result), number)
         } catch {
-            removeRequest(number, isSent: false)
+            removeRequest(number)
             throw error
         }
     }
@@ -145,23 +145,25 @@ final class RemoteConnection: Sendable {
     /// Withdraws a message whose sender waits no longer; ends the connection if a part of it was
     /// sent, unless the rest is still to be sent.
     ///
-    /// Under one lock, so that no other sender sends the rest after its own got another result. The
-    /// sender ends its own request, at the latest in `willEnd`: the end of the connection fails only
-    /// the others.
+    /// Under one lock, so that no other sender sends the rest after its own got another result. A
+    /// request is removed under it, too, unless the rest is still to be sent: one that is there has
+    /// been sent, or will be. Its sender ends it, at the latest in `willEnd`: the end of the
+    /// connection fails only the others.
     @discardableResult
     func withdraw(
         _ id: FrameQueue.ID,
         keepingRest keepsRest: Bool = false,
-        of own: UInt64? = nil,
         willEnd: () -> Void = {}
     ) -> Withdrawal {
         let (result, remains) = state.withLock { state -> (Withdrawal, Remains?) in
             if state.isDone(id) { return (.wasSent, nil) }
             if let reason = state.end { return (.connectionEnded(reason), nil) }
-            if state.sendQueue.withdraw(id) { return (.withdrawn, nil) }
-            if keepsRest { return (.wasPartlySent, nil) }
-            if let own { state.tasks[own] = nil }
-            return (.wasPartlySent, state.end(for: .becameInvalid))
+            let request = state.sendQueue.request(of: id)
+            let isUnsent = state.sendQueue.withdraw(id)
+            if !isUnsent, keepsRest { return (.wasPartlySent, nil) }
+            if let request { _ = state.remove(request) }
+            return isUnsent
+                ? (.withdrawn, nil) : (.wasPartlySent, state.end(for: .becameInvalid))
         }
         if let remains {
             willEnd()

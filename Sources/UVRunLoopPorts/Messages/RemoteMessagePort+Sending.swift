@@ -120,16 +120,12 @@ struct ReplyWait {
         source.beginWait(in: mode)
         var stops = 0
         var isOver = false
-        var isSent = queued == nil
         defer {
-            if !isOver { connection.removeRequest(number, isSent: isSent) }
+            if !isOver { connection.removeRequest(number) }
             source.endWait(in: mode)
             if stops > 0 { loop.stop() }
         }
-        if let queued {
-            isSent = true
-            try finishSending(queued, until: sendLimit.fromNow, &stops, &isSent)
-        }
+        if let queued { try finishSending(queued, until: sendLimit.fromNow, &stops) }
         let date = receiveLimit.fromNow
         // A run that a handler nests in the wait may receive the reply.
         let condition = { [connection] in connection.hasOutcome(of: number) }
@@ -156,13 +152,11 @@ struct ReplyWait {
     ///   - queued: The request.
     ///   - date: Until when, in nanoseconds of the monotonic clock.
     ///   - stops: Counts the stops, for the run around the wait.
-    ///   - isSent: Set to `false` if the request is withdrawn.
     /// - Throws: An error, unless the request was sent.
     private func finishSending(
         _ queued: FrameQueue.ID,
         until date: Int64,
-        _ stops: inout Int,
-        _ isSent: inout Bool
+        _ stops: inout Int
     ) throws(MessagePortError) {
         // A run that a handler nests in the wait may come to it, and must not find it ready for ever.
         let room = ConnectionSource(connection, .writable) { [connection] source in
@@ -187,9 +181,7 @@ struct ReplyWait {
                 isLate = monotonicNow() >= date
             }
         } catch {
-            let isUnsent = connection.giveUp(queued, until: date, error)
-            // One that has timed out was withdrawn already, or its connection has ended.
-            if isUnsent || error == .sendTimedOut { isSent = false }
+            connection.giveUp(queued, until: date, error)
             throw error
         }
     }

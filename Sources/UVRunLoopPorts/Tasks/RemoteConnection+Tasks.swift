@@ -49,17 +49,10 @@ extension RemoteConnection {
     ///
     /// If a part of it was sent, the rest of one that was cancelled is still sent, up to a date;
     /// for another reason the connection ends.
-    ///
-    /// - Returns: Whether nothing of it was sent.
-    @discardableResult
-    func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) -> Bool {
+    func giveUp(_ queued: FrameQueue.ID, until date: Int64, _ reason: MessagePortError) {
         let isCancelled = reason == .cancelled
-        switch withdraw(queued, keepingRest: isCancelled) {
-        case .withdrawn: return true
-        case .wasSent, .connectionEnded: return false
-        case .wasPartlySent:
-            if isCancelled { TaskRequest(queued, on: self).sendRest(until: date) }
-            return false
-        }
+        let withdrawal = withdraw(queued, keepingRest: isCancelled)
+        guard isCancelled, case .wasPartlySent = withdrawal else { return }
+        TaskRequest(queued, on: self).sendRest(until: date)
     }
 }

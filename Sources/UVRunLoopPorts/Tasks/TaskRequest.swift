@@ -134,10 +134,7 @@ final class TaskRequest: UVRunLoop.PortSource {
     private func end(_ error: (any Error)? = nil) {
         let keepsRest = error is CancellationError || error as? MessagePortError == .threadStopped
         let withdrawal = queued.map { connection.withdraw($0, keepingRest: keepsRest) }
-        // One that has timed out was withdrawn already.
-        var isSent = error as? MessagePortError != .sendTimedOut
-        if case .withdrawn = withdrawal { isSent = false }
-        if let number { connection.removeRequest(number, isSent: isSent) }
+        if let number { connection.removeRequest(number) }
         guard keepsRest, case .wasPartlySent = withdrawal else { return leave() }
         guard change(to: .abandoned) == .awaited else { return passOn(from: .expired) }
         // The loop may have sent the rest before it could see that.
@@ -163,7 +160,7 @@ final class TaskRequest: UVRunLoop.PortSource {
         _ = try? connection.trySending(queued, isLate: true)
         let timedOut = TaskWait<[UInt8]?>.Outcome.failure(MessagePortError.sendTimedOut)
         // Before the connection ends, which is another outcome.
-        let withdrawal = connection.withdraw(queued, of: number) { wait.settle(timedOut) }
+        let withdrawal = connection.withdraw(queued) { wait.settle(timedOut) }
         switch withdrawal {
         case .wasSent where number == nil: expire(with: .success(nil))
         case .wasSent: replyLimitDidPass()
@@ -178,11 +175,11 @@ final class TaskRequest: UVRunLoop.PortSource {
     }
 
     /// Ends the request with an error, unless another thread has read its reply or ended its
-    /// connection, and is about to settle it.
+    /// connection, and is about to settle it, or has withdrawn it for its task, which is over.
     func expire(_ error: MessagePortError) {
         // One that is still queued is removed when it is withdrawn.
         guard let number, !isQueued else { return expire(with: .failure(error)) }
-        let isOpen = connection.removeRequest(number, isSent: true)
+        let isOpen = connection.removeRequest(number)
         expire(with: isOpen ? .failure(error) : nil)
     }
 

@@ -70,4 +70,24 @@ import Testing
         remote.invalidate()
         withExtendedLifetime(peer) {}
     }
+
+    /// Its task and its limit may give it up at the same time, and the second finds nothing to
+    /// withdraw.
+    @Test func aRequestThatIsGivenUpTwiceIsNotWaitedFor() throws {
+        let (connection, peer, remote) = try Place().connected()
+        _ = try connection.beginSending(.message(1, sampleBytes(8 << 20), replyName: []))
+        let frame = Frame.message(2, [], replyName: [])
+        let (queued, number) = try connection.beginRequest(frame, from: .task(TaskWait()))
+        let id = try #require(queued)
+        #expect(connection.withdraw(id).isWithdrawn)
+        #expect(!connection.withdraw(id).isWithdrawn)
+        #expect(!connection.removeRequest(number))
+        #expect(connection.endLateReading())
+        remote.invalidate()
+        withExtendedLifetime(peer) {}
+    }
+}
+
+extension RemoteConnection.Withdrawal {
+    fileprivate var isWithdrawn: Bool { if case .withdrawn = self { true } else { false } }
 }
