@@ -60,3 +60,8 @@ package func onAnotherThread<Failure: Error>(
     thread.join()
     if let failure = failure.withLock({ $0 }) { throw failure }
 }
+
+/// Starts a thread with a loop, also from a task; the call waits for the thread's loop.
+package func startLoopThread() throws -> UVRunLoop.Thread {
+    try UVRunLoop.Thread(name: "loop of a test")
+}

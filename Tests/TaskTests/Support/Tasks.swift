@@ -67,9 +67,6 @@ func runTask(on loop: UVRunLoop, _ body: @escaping @Sendable () async throws -> 
     try end.result?.get()
 }
 
-/// Starts a thread from a task; the call waits for the thread's loop.
-func startLoopThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread(name: "loop of a test") }
-
 extension UVRunLoop.Thread {
     /// Waits for the end of the thread from a task, and keeps its thread meanwhile.
     func joinInTask() { join() }

@@ -214,5 +214,3 @@ private typealias WallDate = UVRunLoop.WallDate
         }
     }
 }
-
-private func startLoopThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }

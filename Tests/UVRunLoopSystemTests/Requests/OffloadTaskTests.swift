@@ -58,5 +58,3 @@ private struct Refusal: Error {}
         }
     }
 }
-
-private func startLoopThread() throws -> UVRunLoop.Thread { try UVRunLoop.Thread() }
