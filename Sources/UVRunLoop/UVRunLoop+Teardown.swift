@@ -43,15 +43,24 @@ extension UVRunLoop: EndsWithThread {
         return remains
     }
 
+    /// Tells the items of the end of the loop; traps in a forked child, to which a handler or the
+    /// end of captures may return.
     private func notifyOfTheEnd(_ remains: Engine.Remains) {
-        for timer in remains.timers where timer.traits.contains(.isCalledAtLoopEnd) { timer.fire() }
-        for port in remains.ports.map(\.port) { port.link.receiver.loopDidEnd(port.object) }
+        for timer in remains.timers where timer.traits.contains(.isCalledAtLoopEnd) {
+            timer.fire()
+            checkProcess()
+        }
+        for port in remains.ports.map(\.port) {
+            port.link.receiver.loopDidEnd(port.object)
+            checkProcess()
+        }
         for (record, left) in remains.sources {
             record.source.state.withLock { state in
                 state.links.removeAll { $0.loop === self }
                 record.source.didLeave(left, of: self, &state)
             }
             record.source.makeModeCalls()
+            checkProcess()
         }
     }
 }

@@ -164,7 +164,10 @@ public final class UVRunLoop: Sendable {
     @inline(__always)
     func localState(file: StaticString = #fileID, line: UInt = #line) -> LocalState {
         checkProcess()
-        return local.here { failThreadCheck(file, line) }
+        let local = local.here { failThreadCheck(file, line) }
+        // Another thread may have made it after the main thread's record.
+        if isMain { ThreadRecord.adopt(self) }
+        return local
     }
 
     @inline(never)

@@ -73,6 +73,23 @@ package func isInForkedChild(_ ended: (CInt) -> Void) -> Bool {
     return false
 }
 
+/// A fork in the first call of a handler, which returns in the child, too.
+package final class FirstFork: Sendable {
+    private let isChild = SharedBox(false)
+    private let status = SharedBox<CInt?>(nil)
+
+    package init() {}
+
+    package var hasTrapped: Bool { status.value.map(isTrap) ?? false }
+
+    /// Forks, once, and waits for the child's end; a second call in the child ends it.
+    package func callHandler() {
+        if isChild.value { _exit(57) }
+        guard status.value == nil else { return }
+        if isInForkedChild({ status.value = $0 }) { isChild.value = true }
+    }
+}
+
 /// Whether a status, as of ``awaitEnd(of:)``, is that of a child that has trapped.
 package func isTrap(_ status: CInt) -> Bool { status < 0 && status != -SIGALRM }
 

@@ -21,16 +21,21 @@ package struct OwnerProcess: Sendable {
         fail("\(caller.subject) \(reason)", file: caller.file, line: caller.line)
     }
 
-    /// Calls code of the program on a thread of the library; traps if it returns in a forked child.
+    /// Calls code of the program; traps if it returns in a forked child.
     ///
-    /// The thread would go on there, with what belongs to the parent.
+    /// For callers that would go on there before a run's own check, with what belongs to the parent.
     ///
     /// - Parameters:
     ///   - subject: What the code is, as the message of the trap begins with it.
     ///   - body: The code.
-    package static func callWithoutFork(_ subject: StaticString, _ body: () -> Void) {
+    /// - Returns: What the code returns.
+    package static func callWithoutFork<Result>(
+        _ subject: StaticString,
+        _ body: () -> Result
+    ) -> Result {
         let process = OwnerProcess()
-        body()
+        let result = body()
         if !process.isCurrent { fail("\(subject) that forks must not return in the child.") }
+        return result
     }
 }

@@ -17,7 +17,7 @@ struct FrameQueue: Sendable {
 
     private struct Entry: Sendable {
         let id: ID
-        /// The frame's number, of a request or a reply.
+        /// The number of a request that it begins or answers; 0 for none.
         let request: UInt64
         /// The header, and the payload if it is small or else its beginning.
         var head: [UInt8]
@@ -122,7 +122,7 @@ struct FrameQueue: Sendable {
         return index < entries.count && entries[index].id == id ? index : nil
     }
 
-    /// The number of the request that a queued frame is; `nil` if it is no request.
+    /// The number of the request that a queued frame begins or answers; `nil` if there is none.
     func request(of id: ID) -> UInt64? {
         index(of: id).map { entries[$0].request }.flatMap { $0 == 0 ? nil : $0 }
     }

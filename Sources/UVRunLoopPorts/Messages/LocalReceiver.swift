@@ -61,7 +61,9 @@ final class LocalReceiver: PortReceiver {
             case .deliver(let frame, let peer, let connection):
                 return deliver(frame, peer, connection, port)
             case .admit(let socket, let peer):
-                let isPermitted = MessagePort.isPermitted(peer, by: policy?.current)
+                let isPermitted = OwnerProcess.callWithoutFork("A port's policy") {
+                    MessagePort.isPermitted(peer, by: policy?.current)
+                }
                 state.withLock { $0.server?.admit(socket, peer, isPermitted: isPermitted) }
             case .nothing:
                 return ServeResult(wasHandled: false, hasMore: hasMore)
@@ -89,7 +91,7 @@ final class LocalReceiver: PortReceiver {
         guard let body = handler?.current else {
             return ServeResult(wasHandled: false, hasMore: hasMore)
         }
-        let data = body(port, message)
+        let data = OwnerProcess.callWithoutFork("A port's handler") { body(port, message) }
         let hasMore = state.withLock { state in
             if frame.kind == .request {
                 state.server?.reply(data, to: frame.number, on: connection)

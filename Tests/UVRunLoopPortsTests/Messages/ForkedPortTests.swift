@@ -18,6 +18,18 @@ import Testing
         await #expect(processExitsWith: .success) { try releaseRequestInChild() }
     }
 
+    @Test func aHandlerThatReturnsInTheChildDoesNotAnswerThere() async {
+        await #expect(processExitsWith: .success) { try returnFromAHandlerInTheChild() }
+    }
+
+    @Test func aPolicyThatReturnsInTheChildDoesNotAdmitThere() async {
+        await #expect(processExitsWith: .success) { try returnFromAPolicyInTheChild() }
+    }
+
+    @Test func anInvalidationHandlerThatReturnsInTheChildIsTheLastCallThere() async {
+        await #expect(processExitsWith: .success) { try returnFromAnInvalidationHandler() }
+    }
+
     @Test func theEndOfALocalPortIsNoticedWhileAChildLives() async {
         await #expect(processExitsWith: .success) { try endLocalPortBesideChild() }
     }
@@ -161,6 +173,64 @@ private func releaseRequestInChild() throws {
     request.value = nil
     remote.invalidate()
     server.stop()
+}
+
+private func returnFromAHandlerInTheChild() throws {
+    let (place, fork) = (Place(), FirstFork())
+    try onAnotherThread {
+        let parent = getpid()
+        let local = try place.local("port") { _, _ in
+            fork.callHandler()
+            return [getpid() == parent ? 1 : 2]
+        }
+        let loop = UVRunLoop.current
+        loop.add(local, forMode: .default)
+        let peer = try place.rawSocket()
+        for number: UInt64 in 1...2 {
+            peer.write(Frame.request(number, 0, []).head())
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+        }
+        precondition(fork.hasTrapped)
+        for number: UInt64 in 1...2 { precondition(peer.readFrame() == .reply(number, [1])) }
+        local.invalidate()
+    }
+}
+
+private func returnFromAPolicyInTheChild() throws {
+    let (place, fork) = (Place(), FirstFork())
+    try onAnotherThread {
+        let local = try place.local(
+            "port",
+            acceptPeer: { _ in
+                fork.callHandler()
+                return true
+            }
+        ) { _, _ in [1] }
+        let loop = UVRunLoop.current
+        loop.add(local, forMode: .default)
+        let peer = try place.rawSocket()
+        peer.write(Frame.request(1, 0, []).head())
+        loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+        precondition(fork.hasTrapped)
+        precondition(peer.readFrame() == .reply(1, [1]))
+        local.invalidate()
+    }
+}
+
+private func returnFromAnInvalidationHandler() throws {
+    let (place, fork, log) = (Place(), FirstFork(), EventLog())
+    try onAnotherThread {
+        for name in ["one", "two"] {
+            let local = try place.local(name) { _, _ in nil }
+            local.invalidationHandler = { _ in
+                fork.callHandler()
+                log.note("invalid")
+            }
+            UVRunLoop.current.add(local, forMode: .default)
+        }
+    }
+    precondition(fork.hasTrapped)
+    precondition(log.entries == ["invalid", "invalid"])
 }
 
 private func endLocalPortBesideChild() throws {

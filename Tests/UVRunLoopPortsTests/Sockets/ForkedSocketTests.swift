@@ -22,6 +22,23 @@ import Testing
     @Test func aConnectionThatTheChildReadsIsEndedByTheParent() async {
         await #expect(processExitsWith: .success) { try readInChild() }
     }
+
+    @Test func aGroupsCompletionThatReturnsInTheChildIsTheLastCallThere() async {
+        await #expect(processExitsWith: .success) {
+            onAnotherThread {
+                let (loop, fork, count) = (UVRunLoop.current, FirstFork(), Box(0))
+                let group = UVRunLoop.ConnectionGroup(on: loop)
+                for _ in 0..<2 {
+                    group.end(limit: nil) { _ in
+                        fork.callHandler()
+                        count.value += 1
+                    }
+                }
+                loop.run(untilTrue: { count.value == 2 })
+                precondition(fork.hasTrapped)
+            }
+        }
+    }
 }
 
 /// A connection that was accepted, as by a server that forks a process for each; it is in no loop.

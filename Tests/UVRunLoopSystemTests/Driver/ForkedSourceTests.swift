@@ -44,6 +44,11 @@ private typealias FileWatch = UVRunLoop.FileWatch
         }
     }
 
+    /// Each failure that is delivered makes room for a datagram that waits.
+    @Test func aHandlerThatReturnsInTheChildSendsNothingThere() async {
+        await #expect(processExitsWith: .success) { try withLoop { try sendAfterAFork($0) } }
+    }
+
     @Test func aChildReleasesAParentsSourcesWithoutEffect() async {
         await #expect(processExitsWith: .success) { try withLoop { try releaseInChild($0) } }
     }
@@ -186,6 +191,28 @@ private func releaseInChild(_ loop: UVRunLoop) throws {
     precondition(status == 0)
     sources?.add(to: loop)
     try sources?.expectService(by: loop)
+}
+
+private func sendAfterAFork(_ loop: UVRunLoop) throws {
+    let (log, fork) = (EventLog(), FirstFork())
+    let receiver = try UVRunLoop.DatagramPort(boundTo: .ipv4Loopback(port: 0)) { _, event in
+        guard case .received(let batch) = event else { return }
+        for datagram in batch { log.note("\(datagram.bytes)") }
+    }
+    // Port 0 fails.
+    let nowhere = UVRunLoop.SocketAddress.ipv4Loopback(port: 0)
+    let sender = try UVRunLoop.DatagramPort(boundTo: nowhere) { _, _ in fork.callHandler() }
+    loop.add(receiver, forMode: .default)
+    loop.add(sender, forMode: .default)
+    for _ in 0..<UVRunLoop.DatagramPort.capacity { try sender.send([0], to: nowhere) }
+    for number in 1...2 as ClosedRange<UInt8> {
+        try sender.send([number], to: receiver.localAddress)
+    }
+    while log.count < 2 {
+        loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+    }
+    precondition(fork.hasTrapped)
+    precondition(log.entries == ["[1]", "[2]"], "\(log.entries)")
 }
 
 /// Exchanges a datagram on the loop of a forked child.

@@ -9,6 +9,15 @@ import Testing
         await #expect(processExitsWith: .success) { returnFromHandlersInChildren() }
     }
 
+    /// The main thread runs it without having asked for it.
+    @Test func neitherDoesARunOfAMainLoopThatAnotherThreadMade() async {
+        await #expect(processExitsWith: .success) {
+            // The thread that forked is the main thread of its child.
+            let status = inChild { returnFromARunOfTheMainLoop() }
+            precondition(status == 0, "\(status)")
+        }
+    }
+
     /// In the child, nobody releases it.
     @Test func aChildThatReturnsToARunWaitsForNoLockOfItsParent() async throws {
         let result = await #expect(
@@ -20,6 +29,23 @@ import Testing
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(text.contains("This run loop belongs to the parent process."))
     }
+}
+
+private func returnFromARunOfTheMainLoop() -> CInt {
+    let made = SharedBox<UVRunLoop?>(nil)
+    // Making an item is a use of the library, but not of the thread's loop.
+    let timer = UVRunLoop.Timer(after: .seconds(60)) { _ in }
+    startThread { made.value = UVRunLoop.main }.join()
+    guard let loop = made.value else { return 1 }
+    let (status, log, parent) = (SharedBox<CInt>(0), EventLog(), getpid())
+    loop.perform { if !isInForkedChild({ status.value = $0 }) { log.note("first") } }
+    loop.perform {
+        if getpid() != parent { _exit(0) }
+        log.note("second")
+    }
+    loop.run(mode: .default, for: .milliseconds(1))
+    timer.invalidate()
+    return isTrap(status.value) && log.entries == ["first", "second"] ? 0 : 2
 }
 
 /// Forks in a port's first call, while another thread has locked the engine.
