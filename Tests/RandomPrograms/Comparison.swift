@@ -42,7 +42,7 @@ extension Program {
         let expected = trace(like: actual, on: stage, omittingPolls: [])
         guard Model.agreement(of: expected.trace, with: actual) != nil else { return nil }
         if actual.last != .hung {
-            var budget = 300
+            var budget = 600
             isLeftOutPoll = explains(actual, on: stage, omittingPolls: [], &budget)
         }
         return Disagreement(
@@ -69,7 +69,8 @@ extension Program {
     }
 
     /// Whether the model does the same when it leaves out some more polls: those of each of the
-    /// latest passes before the first difference are tried.
+    /// latest passes before the first difference are tried, and those of several together, because
+    /// a loop may leave out the polls of one pass after another.
     private func explains(
         _ actual: [Event],
         on stage: Stage,
@@ -79,10 +80,15 @@ extension Program {
         budget -= 1
         let (expected, optional) = trace(like: actual, on: stage, omittingPolls: omitted)
         guard let common = Model.agreement(of: expected, with: actual) else { return true }
-        let latest = optional.filter { $0.event <= common }.suffix(6).reversed().map(\.pass)
-        for pass in latest {
+        let latest = optional.filter { $0.event <= common }.suffix(80).reversed().map(\.pass)
+        let single = latest.map { [$0] }
+        let together = latest.indices.dropFirst().map { Array(latest[...$0]) }
+        for passes in single + together {
             for steps in [[5, 7], [5], [7]] {
-                let more = omitted.union(steps.map { Model.Poll(pass: pass, step: $0) })
+                let polls = passes.flatMap { pass in
+                    steps.map { Model.Poll(pass: pass, step: $0) }
+                }
+                let more = omitted.union(polls)
                 guard budget > 0, more != omitted else { continue }
                 budget -= 1
                 let trial = trace(like: actual, on: stage, omittingPolls: more).trace
