@@ -87,3 +87,28 @@ package func whenAsleep(_ loop: UVRunLoop, _ action: @escaping @Sendable () -> V
     }
     thread.detach()
 }
+
+extension UVRunLoop {
+    /// Serves sources until so much is noted.
+    package func run(until log: EventLog, has count: Int) {
+        while log.count < count {
+            run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+        }
+    }
+}
+
+/// Has a loop of the calling thread perform two blocks, the first of which forks and returns in the
+/// child, too.
+///
+/// - Returns: Whether the child has trapped before the second, and the parent has performed both.
+package func aBlockTrapsInAForkedChild(of loop: UVRunLoop) -> Bool {
+    let (fork, log) = (FirstFork(), EventLog())
+    for name in ["first", "second"] {
+        loop.perform {
+            fork.callHandler()
+            log.note(name)
+        }
+    }
+    loop.run(mode: .default, for: .milliseconds(1))
+    return fork.hasTrapped && log.entries == ["first", "second"]
+}

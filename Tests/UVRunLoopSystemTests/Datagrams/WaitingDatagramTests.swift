@@ -135,12 +135,3 @@ private func whileThereIsNoRoom(
         try body(loop, sender, log, error)
     }
 }
-
-extension UVRunLoop {
-    /// Serves sources until so much is noted.
-    fileprivate func run(until log: EventLog, has count: Int) {
-        while log.count < count {
-            run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
-        }
-    }
-}

@@ -208,9 +208,7 @@ private func sendAfterAFork(_ loop: UVRunLoop) throws {
     for number in 1...2 as ClosedRange<UInt8> {
         try sender.send([number], to: receiver.localAddress)
     }
-    while log.count < 2 {
-        loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
-    }
+    loop.run(until: log, has: 2)
     precondition(fork.hasTrapped)
     precondition(log.entries == ["[1]", "[2]"], "\(log.entries)")
 }

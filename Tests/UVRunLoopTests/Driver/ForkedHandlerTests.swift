@@ -37,15 +37,8 @@ private func returnFromARunOfTheMainLoop() -> CInt {
     let timer = UVRunLoop.Timer(after: .seconds(60)) { _ in }
     startThread { made.value = UVRunLoop.main }.join()
     guard let loop = made.value else { return 1 }
-    let (status, log, parent) = (SharedBox<CInt>(0), EventLog(), getpid())
-    loop.perform { if !isInForkedChild({ status.value = $0 }) { log.note("first") } }
-    loop.perform {
-        if getpid() != parent { _exit(0) }
-        log.note("second")
-    }
-    loop.run(mode: .default, for: .milliseconds(1))
-    timer.invalidate()
-    return isTrap(status.value) && log.entries == ["first", "second"] ? 0 : 2
+    defer { timer.invalidate() }
+    return aBlockTrapsInAForkedChild(of: loop) ? 0 : 2
 }
 
 /// Forks in a port's first call, while another thread has locked the engine.

@@ -71,16 +71,7 @@ private func newLoopFires() -> Bool {
 
 private func returnBesideAForkHandlersLoop() {
     pthread_atfork(nil, nil) { _ = UVRunLoop.current }
-    let loop = UVRunLoop.current
-    let (status, log, parent) = (SharedBox<CInt>(0), EventLog(), getpid())
-    loop.perform { if !isInForkedChild({ status.value = $0 }) { log.note("first") } }
-    loop.perform {
-        if getpid() != parent { _exit(0) }
-        log.note("second")
-    }
-    loop.run(mode: .default, for: .milliseconds(1))
-    precondition(isTrap(status.value), "\(status.value)")
-    precondition(log.entries == ["first", "second"])
+    precondition(aBlockTrapsInAForkedChild(of: .current))
 }
 
 private nonisolated(unsafe) var childsLog: EventLog?
