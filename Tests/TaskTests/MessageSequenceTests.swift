@@ -189,7 +189,10 @@ import Testing
         withLoop(kind) { loop, log in
             let port = UVRunLoop.Port { _, message in
                 log.note("message \(message.id)")
-                Task(executorPreference: loop.taskExecutor) { log.note("job \(message.id)") }
+                Task(executorPreference: loop.taskExecutor) {
+                    log.note("job \(message.id)")
+                    if message.id == 4 { loop.stop() }
+                }
             }
             loop.add(port, forMode: .default)
             for id in 0..<5 { #expect(port.trySend(id)) }
@@ -199,7 +202,7 @@ import Testing
                     forMode: .default
                 )
             }
-            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(log.entries == (0..<5).flatMap { ["message \($0)", "job \($0)"] })
         }
     }
