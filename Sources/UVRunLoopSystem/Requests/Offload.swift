@@ -31,7 +31,8 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - order: The position among sources that become ready at the same time; lower ones are
         ///     served first.
-        ///   - work: Called once, on a thread of the pool.
+        ///   - work: Called once, on a thread of the pool, which then releases it. Work that is
+        ///     withdrawn before it begins is released by that thread or the loop's.
         ///   - handler: Called once, on the loop's thread, with the value or the error of the work.
         /// - Throws: ``SystemError`` if the loop has ended, or if the pool's threads cannot be
         ///   started.
@@ -50,11 +51,9 @@ extension UVRunLoop {
             _ handler: @escaping (Offload, Result<Value, any Error>) -> Void
         ) throws(SystemError) {
             let inbox = EventInbox<Result<Value, any Error>>()
-            let outcome = WorkOutcome<Value>()
             let request = try WorkRequest {
-                outcome.set(Result(catching: work))
-            } didEnd: {
-                if let result = outcome.take() { inbox.append(result) }
+                let result = Result(catching: work)
+                return { inbox.append(result) }
             }
             let receiver = EventReceiver<Offload, Result<Value, any Error>>(
                 inbox,
@@ -102,13 +101,4 @@ extension UVRunLoop {
             return try Offload<Value>(0, work) { end.settle($1) }
         }
     }
-}
-
-/// The result of work, from the thread of the pool to the loop's.
-private final class WorkOutcome<Value: Sendable>: Sendable {
-    private let result = Guarded<Result<Value, any Error>?>(nil)
-
-    func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
-
-    func take() -> Result<Value, any Error>? { result.withLock { $0.take() } }
 }
