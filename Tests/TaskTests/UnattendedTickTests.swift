@@ -62,6 +62,24 @@ import UVRunLoopTesting
         }
     }
 
+    /// Whether an element is kept, or the latest one was taken before they passed.
+    @Test(arguments: [false, true])
+    func invalidationLeavesTheDatesThatHavePassed(takesFirst: Bool) throws {
+        try runTask { loop in
+            let ticks = loop.ticks(every: .seconds(1))
+            if takesFirst {
+                try await loop.sleep(for: .milliseconds(1_200))
+                #expect(await first(of: ticks) == 1)
+            }
+            try await loop.sleep(for: .milliseconds(4_300))
+            ticks.invalidate()
+            ticks.invalidate()
+            try await loop.sleep(for: .seconds(10))
+            #expect(await first(of: ticks) == 4)
+            #expect(await first(of: ticks) == nil)
+        }
+    }
+
     @Test func aWaitThatIsCancelledLosesNoDates() throws {
         try runTask { loop in
             let ticks = loop.ticks(every: .seconds(1))

@@ -111,7 +111,11 @@ extension UVRunLoop {
             (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
             if found < readyCount { announceHosted(of: number, run) }
         } else if run.view.holdsPorts, summary.mayHoldReady || run.hasSkippedPoll {
-            contents.withEngine { $0.beginPoll(number) }
+            let (mode, hasSkipped) = (run.modeIndex, run.hasSkippedPoll)
+            contents.withEngine { engine in
+                // Not for what is ready in other modes only, which is to make no difference here.
+                if hasSkipped || !engine.modes[mode].ready.isEmpty { engine.beginPoll(number) }
+            }
         }
         // A run that ends with the next source rarely polls twice.
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }

@@ -36,11 +36,14 @@ extension UVRunLoop {
             loop.add(timer, ofTicks: slot)
         }
 
-        /// Ends the sequence, after the dates that wait as one element, and removes its timer from
-        /// the loop.
+        /// Ends the sequence, after the dates that have passed as one element, and removes its timer
+        /// from the loop.
         ///
         /// > Threading: Any thread.
         public func invalidate() {
+            // The timer does not see those that have passed since it left its modes.
+            let missed = timer.skipPassedDates(of: loop)
+            if missed > 0 { slot.deliver(missed) }
             timer.invalidate()
             slot.finish()
         }

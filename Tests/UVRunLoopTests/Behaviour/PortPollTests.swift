@@ -63,6 +63,46 @@ import UVRunLoop
         #expect(entries == ["message", "timedOut", "served", "handledSource"])
     }
 
+    // MARK: Other modes
+
+    /// What is ready in a mode that never runs, and cannot be noticed here, must not decide which
+    /// polls count.
+    @Test(arguments: DriverKind.allCases, [false, true])
+    func aPortThatIsReadyInAnotherModeChangesNoOrder(kind: DriverKind, isThere: Bool) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            if isThere {
+                let other = UVRunLoop.Port { _, _ in log.note("other") }
+                loop.add(other, forMode: UVRunLoop.Mode("never runs"))
+                #expect(other.send(UVRunLoop.PortMessage(), limit: .zero))
+            }
+            let port = UVRunLoop.Port { port, message in
+                log.note("message \(message.id)")
+                guard message.id == 1 else { return loop.stop() }
+                #expect(port.send(UVRunLoop.PortMessage(id: 2), limit: .zero))
+            }
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                _ = pipe.read()
+                log.note("descriptor")
+            }
+            loop.add(port, forMode: .default)
+            loop.add(source, forMode: .default)
+            // Of all activities: so no port is served without a pass.
+            loop.add(UVRunLoop.Observer(activities: .all) { _, _ in }, forMode: .default)
+            let write = UVRunLoop.Timer(after: .milliseconds(5)) { _ in pipe.write("x") }
+            let both = UVRunLoop.Timer(after: .milliseconds(10)) { _ in
+                #expect(port.send(UVRunLoop.PortMessage(id: 1), limit: .zero))
+                pipe.write("x")
+            }
+            loop.add(write, forMode: .default)
+            loop.add(both, forMode: .default)
+            // Not one that returns after a source, which skips no poll.
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(log.entries == ["descriptor", "message 1", "descriptor", "message 2"])
+            source.invalidate()
+        }
+    }
+
     // MARK: Polls by libuv
 
     @Test func anErrorThatARunInAnEmptyModeFindsIsToldInItsMode() throws {
