@@ -11,17 +11,20 @@ extension UVRunLoop: EndsWithThread {
         ThreadRecord.forget(location)
         identity.anchor.detach()
         let blocks = closeBlocks()
-        notifyOfTheEnd(remains)
+        notifyOfTheEnd(consume remains)
         let local = local.here
         local.spareSources = []
         local.isDriverClosed = true
         local.withDriver { $0.close() }
         endTracing()
         home.performReleases()
-        // Released here, after the driver was closed: a block's captures may call the loop, which
-        // accepts nothing any more.
-        withExtendedLifetime((blocks, requests)) {}
+        // Here, after the driver was closed: a block's captures may call the loop, which accepts
+        // nothing any more.
+        release(consume requests)
+        release(consume blocks)
     }
+
+    private func release<Element>(_ queued: consuming [Element]) {}
 
     /// Has the items leave the loop, which accepts none from then on.
     private func closeEngine() -> Engine.Remains {
@@ -45,7 +48,7 @@ extension UVRunLoop: EndsWithThread {
 
     /// Tells the items of the end of the loop; traps in a forked child, to which a handler or the
     /// end of captures may return.
-    private func notifyOfTheEnd(_ remains: Engine.Remains) {
+    private func notifyOfTheEnd(_ remains: consuming Engine.Remains) {
         for timer in remains.timers where timer.traits.contains(.isCalledAtLoopEnd) {
             timer.fire()
             checkProcess()

@@ -42,7 +42,7 @@ public final class UVRunLoop: Sendable {
     }
 
     var home: HomeThread { identity.home }
-    var thread: ThreadIdentity { identity.home.identity }
+    package var thread: ThreadIdentity { identity.home.identity }
     var isMain: Bool { identity.isMain }
     var wakeState: WakeState { waker.state }
     package var remote: any LoopRemote { waker.remote }

@@ -16,9 +16,6 @@ extension UVRunLoop {
     /// Whether the loop belongs to this process, and not to one that forked it.
     package var isOfThisProcess: Bool { identity.isThisProcess }
 
-    /// The loop's thread, to which its hosted handles are bound.
-    package var threadIdentity: ThreadIdentity { thread }
-
     /// Has the loop's thread do something that needs no mode.
     ///
     /// It does so in a pass or during a sleep, or when it ends.

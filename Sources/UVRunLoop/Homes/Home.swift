@@ -24,7 +24,7 @@ package struct Home: Equatable, Sendable {
     /// The calling thread.
     @usableFromInline package static var current: Home { Home(.current) }
 
-    init(_ thread: ThreadIdentity) { self.init(number: thread.number) }
+    package init(_ thread: ThreadIdentity) { self.init(number: thread.number) }
 
     @inline(__always)
     private init(number: UInt64) {

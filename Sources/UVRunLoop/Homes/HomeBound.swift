@@ -19,7 +19,7 @@ package final class HomeBound<Value>: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var isReleaseDue = false
 
     /// Stores a value for its home thread, or for any thread if it has no home.
-    init(_ value: Value, home: Home) {
+    package init(_ value: Value, home: Home) {
         self.value = value
         self.home = home
     }

@@ -21,7 +21,7 @@ extension UVRunLoop {
                 interval != nil,
                 nil,
                 for: loop,
-                home: .anywhere
+                home: Home(loop.thread)
             ) { _ in action() }
             timer.tolerance = tolerance.timeInterval
             loop.add(timer, forMode: .default)
@@ -29,7 +29,7 @@ extension UVRunLoop {
 
         /// Cancels the series, and releases the action.
         ///
-        /// > Threading: Any thread.
+        /// > Threading: Any thread; the action is released on the loop's thread.
         public func cancel() { timer.invalidate() }
     }
 }

@@ -50,7 +50,7 @@ extension UVRunLoop.SchedulerShape {
         options: UVRunLoop.SchedulerOptions?,
         _ action: @escaping () -> Void
     ) {
-        let handedOver = HomeBound(sendable: action)
+        let handedOver = HomeBound(action, home: Home(thread))
         perform { handedOver.current?() }
     }
 

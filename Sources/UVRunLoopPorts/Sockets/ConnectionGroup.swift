@@ -55,7 +55,9 @@ extension UVRunLoop {
         /// ``SocketPort/invalidateWhenDrained()`` where the peer may still send: the system resets
         /// a connection with unread input, and the peer may lose what was sent last.
         ///
-        /// The goodbye and what it captures are released when the end is over.
+        /// The goodbye and what it captures are released when the end is over. If the loop's thread
+        /// ends before the group does, they go with the group; so a goodbye that captures its group
+        /// must do so weakly.
         ///
         /// > Threading: The thread of the loop, because the goodbye is bound to it; any thread
         /// > without a goodbye.

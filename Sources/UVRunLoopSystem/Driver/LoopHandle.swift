@@ -172,7 +172,7 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 extension LoopHandle {
     /// Traps unless a source may be added to the loop of a thread.
     final func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        if thread == loop.threadIdentity { return }
+        if thread == loop.thread { return }
         let caller = caller()
         fail(
             """

@@ -95,6 +95,25 @@ import UVRunLoopFoundation
         }
     }
 
+    /// It is not `Sendable`.
+    @Test func anActionIsReleasedOnTheLoopsThread() throws {
+        let log = EventLog()
+        let thread = try UVRunLoop.Thread()
+        let series = {
+            let farewell = Farewell {
+                log.note(UVRunLoop.Thread.current === thread ? "there" : "elsewhere")
+            }
+            let date = thread.runLoop.now.advanced(by: 3600)
+            return thread.runLoop.schedule(after: date, interval: 1, tolerance: 0, options: nil) {
+                withExtendedLifetime(farewell) {}
+            }
+        }()
+        series.cancel()
+        thread.stop()
+        thread.join()
+        #expect(log.entries == ["there"])
+    }
+
     @Test func nowIsTheDateAndTheLoopsMomentIsStillThere() {
         withLoop { loop in
             let now = loop.now

@@ -43,6 +43,12 @@ import Testing
         }
     }
 
+    @Test func whatIsQueuedIsReleasedLastAndInOrder() {
+        let log = EventLog()
+        onAnotherThread { queueOneOfEach(noting: log) }
+        #expect(log.entries == ["cancel", "timer gone", "request gone", "block gone"])
+    }
+
     /// A thread that gets a loop, or ends with one, frees those of threads that are gone.
     @Test func theLoopOfAThreadThatIsGoneIsFreedByTheNextOnes() async {
         await #expect(processExitsWith: .success) { inQuietProcess { freeEndedLoops() } }
@@ -161,6 +167,18 @@ private func wakeUpAfterTheEnd() {
         precondition(drain(stranger) == -1, "Somebody wrote to a descriptor of others.")
     }
     for stranger in strangers { close(stranger) }
+}
+
+private func queueOneOfEach(noting log: EventLog) {
+    let loop = UVRunLoop.current
+    let never = UVRunLoop.Mode("never runs")
+    let timer = Witness("timer", log)
+    let (request, block) = (Witness("request", log), Witness("block", log))
+    loop.add(UVRunLoop.Timer(after: .seconds(3600)) { _ in timer.note("fired") }, forMode: never)
+    loop.requestPerform(inModes: [never]) { request.note("performed") }
+    loop.perform(inModes: [never]) { block.note("performed") }
+    let source = UVRunLoop.Source(cancel: { _, _ in log.note("cancel") }, sendablePerform: { _ in })
+    loop.add(source, forMode: never)
 }
 
 private func freeEndedLoops() {
