@@ -2,7 +2,7 @@
 
 #define _GNU_SOURCE
 #include "cuv_children.h"
-#include "cuv_forks.h"
+#include "forks.h"
 #include "cuv_signals.h"
 
 #include <dirent.h>

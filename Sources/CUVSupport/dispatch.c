@@ -1,7 +1,7 @@
 // Owns the process's state for libdispatch's main queue, and the hook of the main actor.
 
 #include "cuv_dispatch.h"
-#include "cuv_forks.h"
+#include "forks.h"
 
 #include <errno.h>
 #include <pthread.h>

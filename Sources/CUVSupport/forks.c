@@ -1,3 +1,5 @@
+#include "forks.h"
+
 #include "cuv_forks.h"
 
 #include <pthread.h>

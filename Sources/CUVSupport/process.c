@@ -4,7 +4,7 @@
 
 #include "cuv_process.h"
 
-#include "cuv_forks.h"
+#include "forks.h"
 
 #include <pthread.h>
 #include <stdio.h>

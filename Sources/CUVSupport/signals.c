@@ -1,7 +1,7 @@
 // Owns the process's table of signals, and the handler that writes to it.
 
 #include "cuv_signals.h"
-#include "cuv_forks.h"
+#include "forks.h"
 #include "cuv_events.h"
 
 #include <errno.h>

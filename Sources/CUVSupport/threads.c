@@ -4,6 +4,8 @@
 
 #include "cuv_threads.h"
 
+#include "forks.h"
+
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -12,6 +14,15 @@
 #include <unistd.h>
 
 _Thread_local struct cuv_thread cuv_thread_state;
+
+// In every forked child: ends the runs of the parent's loop at once. A handler that forks may return
+// there. The next check for a stop then finds one, and checks the process.
+static void end_runs_of_parent(void) {
+    uint64_t *end = cuv_thread_state.loop_end;
+    if (end) __atomic_store_n(end, INT64_MAX, __ATOMIC_RELEASE);
+}
+
+__attribute__((constructor)) static void watch_forks(void) { cuv_at_fork(end_runs_of_parent); }
 
 pid_t cuv_thread_id(void) { return (pid_t)syscall(SYS_gettid); }
 

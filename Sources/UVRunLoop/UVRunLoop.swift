@@ -35,7 +35,6 @@ public final class UVRunLoop: Sendable {
         contents = LoopContents(jobs: JobQueue(wakeState: wakeState, remote: driver.remote))
         local = LoopBound(LocalState(driver: driver), owner: home.identity)
         EnvironmentRecorder.begin()
-        Self.endRunsInForkedChildren()
         identity.anchor.attach(self)
         // The main thread's loop may be created by another thread.
         home.setLoop(self)

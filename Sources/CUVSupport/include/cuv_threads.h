@@ -21,6 +21,8 @@ struct cuv_thread {
     uint64_t forkCount;
     void *_Nullable loop;
     uintptr_t loop_place;
+    // The word of the loop that says until when it performs queued work after it was ended.
+    uint64_t *_Nullable loop_end;
 };
 
 extern _Thread_local struct cuv_thread cuv_thread_state;

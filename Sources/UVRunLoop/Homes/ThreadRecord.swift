@@ -14,6 +14,7 @@ final class ThreadRecord {
             unsafe thread.pointee.loop = loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
             unsafe thread.pointee.loop_place =
                 loop?.location.bits ?? ItemOwner.Location.nowhere.bits
+            unsafe thread.pointee.loop_end = loop?.runState.endAddress
             home.setLoop(loop)
         }
     }
@@ -53,18 +54,13 @@ final class ThreadRecord {
             identity: record.identity.number,
             forkCount: record.forkCount,
             loop: nil,
-            loop_place: ItemOwner.Location.nowhere.bits
+            loop_place: ItemOwner.Location.nowhere.bits,
+            loop_end: nil
         )
         unsafe registerDestructor(pointer)
         unsafe registerExitFunction(pointer)
         if let loop = MainLoop.loop { adopt(loop) }
         return record
-    }
-
-    /// Lends the loop that the calling thread had at the fork, in a child during the fork.
-    static func withParentsLoop(_ body: (UVRunLoop) -> Void) {
-        guard let loop = unsafe slot.pointee.loop else { return }
-        unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
     }
 
     /// Gives the main thread its loop, which any thread may have created; does nothing on another

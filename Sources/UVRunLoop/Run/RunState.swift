@@ -64,6 +64,11 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     }
 }
 
+extension GenericRunState where Word == SystemWord {
+    /// Where a fork handler ends every run in a child, as with ``RunEnd/atOnce``.
+    var endAddress: UnsafeMutablePointer<UInt64> { unsafe ending.address }
+}
+
 /// The word of a run.
 struct RunStateValue {
     fileprivate(set) var bits: UInt64
@@ -84,6 +89,7 @@ struct RunEnd {
 
     /// All queued work is performed.
     static let afterQueuedWork = RunEnd(limit: .max)
+    /// The largest value; `end_runs_of_parent` stores it, too.
     static let atOnce = RunEnd(limit: firstDate)
     /// A date that is past by any clock.
     fileprivate static let firstDate: Int64 = 1

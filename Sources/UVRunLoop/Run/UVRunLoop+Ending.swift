@@ -6,16 +6,6 @@ extension UVRunLoop {
         waker.contentsDidChange()
     }
 
-    /// Has the runs of the parent's loop end in a forked child.
-    ///
-    /// A handler that forks may return there. The next check for a stop then finds one, and checks
-    /// the process.
-    static func endRunsInForkedChildren() { _ = endsRunsInForkedChildren }
-
-    private static let endsRunsInForkedChildren: Void = ForkCount.whenForked {
-        ThreadRecord.withParentsLoop { $0.runState.endForGood(.atOnce) }
-    }
-
     /// Whether the loop was ended and no queued work begins any more; traps in a forked child.
     package var isEndedAtOnce: Bool {
         @inline(__always)

@@ -24,7 +24,7 @@ extension UVRunLoop {
     ///
     /// A run uses the engine without checking the process. Where no check follows user code at once
     /// (between blocks and messages, and after the release of captures), the end of the parent's
-    /// runs in the child leads to one; see ``endRunsInForkedChildren()``.
+    /// runs in the child leads to one; see `end_runs_of_parent`.
     @inline(__always)
     func userCodeMayHaveRun(_ run: inout Run) {
         checkProcess()

@@ -37,6 +37,13 @@ package struct SystemWord: ~Copyable, AtomicWord {
     @inline(__always)
     package init(_ value: UInt64) { atomic = Atomic(value) }
 
+    /// Where the word is, for C; an atomic value is never moved.
+    package var address: UnsafeMutablePointer<UInt64> {
+        unsafe withUnsafePointer(to: self) {
+            unsafe UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: UInt64.self)
+        }
+    }
+
     @inline(__always)
     package func loadRelaxed() -> UInt64 { atomic.load(ordering: .relaxed) }
 

@@ -5,9 +5,6 @@ package enum ForkCount {
     /// The number of forks so far; grows by one in each forked child.
     package static var current: UInt64 { cuv_fork_count() }
 
-    /// Has an action performed in each forked child, before the fork handlers of the program.
-    static func whenForked(_ action: @convention(c) () -> Void) { cuv_at_fork(action) }
-
     /// The message of a trap.
     static var changeWasInterrupted: String {
         """
