@@ -203,24 +203,21 @@ extension UVRunLoop {
         _ waiting: inout WaitingBlocks
     ) {
         let item = contents.queue.segments.take(place)
-        let modes = item.modes ?? [Self.mode(of: mark)]
-        if modes.contains(mode) || (isCommon && modes.contains(Mode.common.number)) {
-            batch.append(item.content)
-        } else {
-            waiting.insert(item.content, for: modes)
-        }
+        let (own, common) = (Self.mode(of: mark), Mode.common.number)
+        let isForMode =
+            item.modes.map { $0.contains(mode) || (isCommon && $0.contains(common)) }
+            ?? (isCommon && own == common)
+        if isForMode { batch.append(item.content) } else { sort(item, mark, into: &waiting) }
     }
 
     @inline(never)
     private func sortBlocks(upTo end: BlockQueue.Slot, _ local: inout LocalBlocks) {
         contents.queue.take(&local.reader, upTo: end) { place, mark in
-            sort(place, mark, into: &local.waiting)
+            sort(contents.queue.segments.take(place), mark, into: &local.waiting)
         }
     }
 
-    private func sort(_ place: BlockQueue.Place, _ mark: UInt64, into waiting: inout WaitingBlocks)
-    {
-        let item = contents.queue.segments.take(place)
+    private func sort(_ item: BlockItem, _ mark: UInt64, into waiting: inout WaitingBlocks) {
         // Most blocks are for one mode, which needs no array.
         if let modes = item.modes {
             waiting.insert(item.content, for: modes)
@@ -248,7 +245,7 @@ extension UVRunLoop {
     private func takeRest(_ local: inout LocalBlocks) -> [Block] {
         let end = contents.queue.close()
         contents.queue.takeRest(&local.reader, upTo: end) { place, mark in
-            sort(place, mark, into: &local.waiting)
+            sort(contents.queue.segments.take(place), mark, into: &local.waiting)
         }
         local.emptyUpTo = .max
         return local.waiting.removeAll().map { $0.takeBlock() }

@@ -8,26 +8,32 @@ extension Operation {
             let relay = Relay(loop)
             return { count, round in round.loop { relay.run(count) } }
         },
-        Operation(
-            "perform",
-            "a block of another thread, in batches of 100",
-            count: 1_000,
-            batch: 100
-        ) { loop in
+        posted("perform", "a block of another thread, in batches of 100") { loop, counter in
+            for _ in 0..<100 { loop.perform { counter.countOne() } }
+        },
+        posted("perform.common", "the same for the common modes") { loop, counter in
+            for _ in 0..<100 { loop.perform(inModes: [.common]) { counter.countOne() } }
+        },
+    ]
+
+    private static func posted(
+        _ name: String,
+        _ text: String,
+        _ post: @escaping @Sendable (UVRunLoop, Counter) -> Void
+    ) -> Operation {
+        Operation(name, text, count: 1_000, batch: 100) { loop in
             loop.keep()
             let counter = Counter()
             return { count, round in
                 for _ in 0..<count / 100 {
                     // While the sender hands over, the loop is awake, and waits for it.
-                    PosixThread {
-                        round.sender { for _ in 0..<100 { loop.perform { counter.countOne() } } }
-                    }.join()
+                    PosixThread { round.sender { post(loop, counter) } }.join()
                     round.loop { loop.makePass() }
                 }
                 precondition(counter.take() == count, "Blocks were not performed.")
             }
-        },
-    ]
+        }
+    }
 }
 
 /// A block that hands itself over again and again.
