@@ -20,11 +20,9 @@ extension UVRunLoop: EndsWithThread {
         home.performReleases()
         // Here, after the driver was closed: a block's captures may call the loop, which accepts
         // nothing any more.
-        release(consume requests)
-        release(consume blocks)
+        _ = consume requests
+        _ = consume blocks
     }
-
-    private func release<Element>(_ queued: consuming [Element]) {}
 
     /// Has the items leave the loop, which accepts none from then on.
     private func closeEngine() -> Engine.Remains {

@@ -109,7 +109,8 @@ final class UVDriver: LoopDriver {
         forgetReleased()
         setAlarm(for: moment, now: now)
         if needsLibuv { return waitByLibuv() }
-        if isCrowded {
+        // But libuv frees what was closed.
+        if isCrowded, !hasClosed {
             pollDirectly()
             guard reports.count == 0 else { return }
         }

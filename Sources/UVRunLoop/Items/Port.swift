@@ -139,6 +139,8 @@ extension UVRunLoop {
             if limit == nil, queue.isServedByThisThreadAlone { return false }
             let date =
                 limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) } ?? .max
+            // The thread's record, which that reads, is not to be made under the inbox's lock.
+            _ = ThreadIdentity.current
             let onlyThisThreadMakesRoom = { [link] in link.owner.isInLoopOfThisThread }
             var outcome = PortInbox.Outcome.full
             repeat {

@@ -14,8 +14,9 @@ extension UVRunLoop {
         contents.withEngine { $0.update(&run.view, of: mode) }
         // The view may have kept the last reference to an observer that was removed. Releasing it
         // may run user code, for which the lock must be free.
-        withExtendedLifetime(outdated) {}
-        if !outdated.observed.isEmpty { userCodeMayHaveRun(&run) }
+        let heldObservers = !outdated.observed.isEmpty
+        _ = consume outdated
+        if heldObservers { userCodeMayHaveRun(&run) }
     }
 
     /// Called when user code has returned, or the kernel, where libuv may have called user code: the
