@@ -134,8 +134,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         runningTimers.removeAll()
         signalledCount = 0
         var remains = Remains()
-        // A timer in several modes comes up several times, and may belong to another loop once it
-        // has left.
+        // A timer in several modes comes up several times.
         for timer in allTimers where timer.core.isCommon || timerModes.isInAnyMode(timer) {
             remove(timer)
             remains.timers.append(timer)

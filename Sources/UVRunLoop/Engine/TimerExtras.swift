@@ -1,8 +1,9 @@
 /// What a plain one-shot timer does not have: an interval, a tolerance, missed dates, a label or a
 /// companion.
 ///
-/// They are made when a timer needs them, so that the others take less memory. Everything is set
-/// under the timer's lock, as its ``TimerCore`` is; what users may read is read without it.
+/// They are made when a timer needs them, so that the others take less memory. What users may change
+/// is set under the timer's lock, as its ``TimerCore`` is, but for the label, which has a lock of its
+/// own; it is read without the timer's lock.
 final class TimerExtras {
     /// The dates of a repeating timer; of another one, never read.
     let series: FireSeries
