@@ -34,7 +34,7 @@ private final class SleepingLoop: LoopRemote {
 
     func enqueue(_ job: UnownedJob) {
         guard let queue = queue.withLock({ $0 }) else { return }
-        let entry = JobQueue.Entry(job: job, context: .task)
+        let entry = JobQueue.Entry(job: job, executors: .task)
         let executor = LoopTaskExecutor(queue)
         counts.withLock { $0.0 = _getRetainCount(queue) }
         withUnretained(queue) { $0.enqueue(entry, loop: nil, taskExecutor: executor) }

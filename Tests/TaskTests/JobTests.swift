@@ -71,7 +71,7 @@ import Testing
             #expect(log.entries == ["second", "third", "of the third"])
             #expect(loop.run(mode: .default, for: .zero) == .finished)
 
-            queue.fill(slot, with: first.job, mark: first.context.mark)
+            queue.fill(slot, with: first.job, mark: first.executors.mark)
             loop.queueJob { log.note("last") }
             loop.run(mode: .default, for: .zero)
             #expect(log.entries.suffix(2) == ["first", "last"])
@@ -91,7 +91,7 @@ import Testing
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
             #expect(log.entries == ["second"])
 
-            queue.fill(slot, with: first.job, mark: first.context.mark)
+            queue.fill(slot, with: first.job, mark: first.executors.mark)
             let late = UVRunLoop.maxJobsAtOnce + 500
             for _ in 0..<late { loop.queueJob { log.note("late") } }
             #expect(loop.run(mode: .default, for: .seconds(60)) == .finished)

@@ -30,7 +30,7 @@ final class HangWatch: LoopTracer {
     private let threshold: Int64
     private let capturesStacks: Bool
     private let state: Guarded<State>
-    private let thread = HelperThread()
+    private let thread = WorkerThread()
 
     private init(_ threshold: Duration, _ capturesStacks: Bool, _ handler: @escaping Handler) {
         self.threshold = max(1, threshold.nanosecondsRoundedUp / 1_000_000)
@@ -105,15 +105,15 @@ final class HangWatch: LoopTracer {
             let end = word == hangingWord ? LoopActivity.coarseTime : word.began
             var hang = reported
             hang.duration = .milliseconds(max(0, (watched.end ?? end) - hangingWord.began))
-            tell(.ended(hang))
+            callHandler(.ended(hang))
         } else if watched.end == nil, let hang = hang(of: watched, word) {
             guard begin(hang, word, of: watched.loop) else { return }
-            tell(.began(hang))
+            callHandler(.began(hang))
         }
         if watched.end != nil { forget(watched.loop) }
     }
 
-    private func tell(_ event: UVRunLoop.Monitor.Event) {
+    private func callHandler(_ event: UVRunLoop.Monitor.Event) {
         let handler = state.withLock { $0.handler }
         OwnerProcess.callWithoutFork("A monitor's handler") { handler?(event) }
     }

@@ -24,7 +24,7 @@ final class Recording: LoopTracer {
     /// How many events of a loop, and how many wake-ups, may wait to be written.
     private let capacity: Int
     private let state = Guarded(State())
-    private let thread = HelperThread()
+    private let thread = WorkerThread()
 
     private init(_ file: consuming TraceFile, _ capacity: Int) {
         self.file = file
@@ -166,13 +166,13 @@ final class Recording: LoopTracer {
         let (dropped, lost) = state.withLock { state in
             (exchange(&state.droppedWakes, with: 0), state.lostLines)
         }
-        if dropped > 0 { note("\(dropped) wake-ups were dropped", &format) }
-        if lost > 0 { note("\(lost) lines of the timeline could not be written", &format) }
+        if dropped > 0 { append("\(dropped) wake-ups were dropped", &format) }
+        if lost > 0 { append("\(lost) lines of the timeline could not be written", &format) }
         let text = format.takeText()
-        if !text.isEmpty { write(text, telling: lost) }
+        if !text.isEmpty { write(text, reporting: lost) }
     }
 
-    private func note(_ sentence: String, _ format: inout TraceFormat) {
+    private func append(_ sentence: String, _ format: inout TraceFormat) {
         format.append(.moment(sentence, at: monotonicNow()), on: ThisProcess.currentThread)
     }
 
@@ -187,8 +187,8 @@ final class Recording: LoopTracer {
     ///
     /// - Parameters:
     ///   - text: The lines.
-    ///   - lost: How many lost lines they tell of.
-    private func write(_ text: String, telling lost: Int = 0) {
+    ///   - lost: How many lost lines they report.
+    private func write(_ text: String, reporting lost: Int = 0) {
         let opening = state.withLock { $0.isOpened ? "" : TraceFormat.opening }
         do throws(UVError) {
             try file.write(opening + text)

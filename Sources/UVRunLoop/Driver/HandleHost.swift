@@ -18,7 +18,7 @@ package final class HandleHost {
     private(set) var finished: [ObjectIdentifier: any HostedHandle] = [:]
     private var noted: [any HostedHandle] = []
     private(set) var isClosing = false
-    /// What the product that has the handles keeps with them.
+    /// An object that the product with the handles keeps with them.
     package var companion: (any AnyObject & Sendable)?
     /// Has the driver forget descriptors that were released, and calls a body before any thread can
     /// release another one.

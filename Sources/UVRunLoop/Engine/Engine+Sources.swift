@@ -58,7 +58,7 @@ extension GenericEngine {
         if isNew == true { signalledCount += 1 }
     }
 
-    /// Removes a source from the queues, because this loop or another is about to fire it.
+    /// Removes a source from the queues, because this loop or another is about to perform it.
     mutating func clearSignal(_ ticket: Ticket) {
         let wasSignalled = sources.modify(ticket, in: &modes) { record, modes in
             guard record.signal != nil else { return false }
@@ -132,7 +132,7 @@ extension GenericEngine {
         }
     }
 
-    /// A source that is about to fire, and its position among the others.
+    /// A source that is about to be performed, and its position among the others.
     struct SignalledSource {
         var source: Items.Source
         var turn: Turn

@@ -95,7 +95,7 @@ struct TimerCore {
     mutating func takePostponement() -> Bool { exchange(&marks[.isPostponed], with: false) }
 }
 
-/// What a timer is from its first moment to its last, which needs no lock.
+/// The traits of a timer, which never change and so need no lock.
 struct TimerTraits: OptionSet {
     let rawValue: UInt8
 

@@ -1,5 +1,5 @@
-/// What a plain one-shot timer does not have: an interval, a tolerance, missed dates, a label or a
-/// companion.
+/// The state that a plain one-shot timer does not have: an interval, a tolerance, missed dates, a
+/// label or a companion.
 ///
 /// They are made when a timer needs them, so that the others take less memory. What users may change
 /// is set under the timer's lock, as its ``TimerCore`` is, but for the label, which has a lock of its

@@ -36,7 +36,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         // Of windows that end together the last to open comes first: a wake-up in that one serves
         // the others as well.
         let lastToOpenFirst = UInt64(bitPattern: ~date ^ .min)
-        windows.insert(slot, Turn(rank: latest, serial: lastToOpenFirst), tag: batchCount)
+        windows.insert(slot, Turn(rank: latest, serial: lastToOpenFirst))
     }
 
     private func turn(of slot: HeapSlot, at date: Int64) -> Turn {

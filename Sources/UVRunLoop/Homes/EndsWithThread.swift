@@ -1,4 +1,4 @@
-/// What the end of a thread asks of the thread's loop, which is declared higher up.
+/// A loop, which is declared higher up, as the end of its thread sees it.
 protocol EndsWithThread {
     /// Ends the loop: nothing is accepted any more.
     func tearDown()

@@ -16,7 +16,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///   - caller: Returns what the message of the trap names.
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller)
 
-    /// What a description tells of the port, beside what all ports have.
+    /// A fact about the port for its description, beside those of every port.
     var fact: String? { get }
 
     /// Whether an event is pending that the kernel does not report.

@@ -50,8 +50,8 @@ extension UVRunLoop {
     /// Removes a custom source from a mode, and calls its `cancel` handler for every mode it
     /// leaves.
     ///
-    /// The source stays valid and keeps its signal. If it is among those about to fire in the
-    /// current pass, it still fires.
+    /// The source stays valid and keeps its signal. If it is among those about to be
+    /// performed in the current pass, it still is.
     ///
     /// > Threading: Any thread.
     ///

@@ -8,7 +8,7 @@ final class JobQueue: Sendable {
     /// A queued job.
     struct Entry {
         let job: UnownedJob
-        let context: JobContext
+        let executors: JobExecutors
     }
 
     typealias Queue = SlotQueue<SystemWord, QueueSegments<UnownedJob>>
@@ -57,7 +57,7 @@ final class JobQueue: Sendable {
     /// Queues a job for the loop; returns `false` after its end.
     @inline(__always)
     private func post(_ entry: Entry) -> Bool {
-        guard queue.post(entry.job, mark: entry.context.mark) else { return false }
+        guard queue.post(entry.job, mark: entry.executors.mark) else { return false }
         if wakeState.markChangedUnlessMarked() { remote.wakeLoop() }
         return true
     }
@@ -109,7 +109,7 @@ final class JobQueue: Sendable {
     /// Takes a job out of its slot.
     @inline(__always)
     private func entry(in place: Queue.Place, mark: UInt64) -> Entry {
-        Entry(job: queue.segments.take(place), context: JobContext(mark: mark))
+        Entry(job: queue.segments.take(place), executors: JobExecutors(mark: mark))
     }
 
     /// Takes what lies behind a job whose sender is held up.
@@ -144,7 +144,7 @@ final class JobQueue: Sendable {
 /// The executors under which a job runs.
 ///
 /// The runtime lets a task go on without a new job as long as both stay the same.
-enum JobContext: UInt8 {
+enum JobExecutors: UInt8 {
     /// The loop as the executor of an actor.
     case actor
     /// The loop's task executor, which the task prefers.

@@ -27,7 +27,7 @@ final class LocalState {
     @safe @exclusivity(unchecked) var servedPort = false
     /// The in-process port whose handler is innermost on the stack.
     @safe @exclusivity(unchecked) var receiverBeingCalled: (any PortReceiver)?
-    /// What the latest run began with, if the next one may begin with the same.
+    /// The beginning of the latest run, if the next one may begin with the same.
     @safe @exclusivity(unchecked) var cachedBeginning = Run.CachedBeginning()
     /// Reused storage for batches of sources.
     @safe @exclusivity(unchecked) var spareSources: [Engine.SignalledSource] = []

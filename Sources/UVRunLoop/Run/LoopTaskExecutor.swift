@@ -11,7 +11,7 @@ final class LoopTaskExecutor: TaskExecutor {
     init(_ queue: JobQueue) { self.queue = queue }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        let entry = JobQueue.Entry(job: UnownedJob(job), context: .task)
+        let entry = JobQueue.Entry(job: UnownedJob(job), executors: .task)
         // The queue keeps itself as long as it has to.
         withUnretained(queue) { $0.enqueue(entry, loop: nil, taskExecutor: self) }
     }

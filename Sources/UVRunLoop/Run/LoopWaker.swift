@@ -8,7 +8,7 @@ struct LoopWaker: ~Copyable, Sendable {
     let remote: any LoopRemote
     /// The loop's clock is then read without the driver, which need not be retained for it.
     private let isOnSystemClock: Bool
-    /// What the present sleep waits for, or the latest one did.
+    /// The end of the present sleep, or of the latest one.
     let sleepPlan = SleepPlan()
     /// Counts the announcements of ports: events that the kernel does not report.
     private let announcements = Atomic<UInt64>(0)

@@ -120,7 +120,7 @@ enum PassEvent: ~Copyable {
     case nothing
 }
 
-/// What a pass has done in step 9.
+/// The outcome of step 9 of a pass.
 struct PassOutcome {
     /// Whether a port was served.
     var servedPort = false

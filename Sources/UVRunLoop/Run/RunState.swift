@@ -94,7 +94,7 @@ struct RunEnd {
     /// A date that is past by any clock.
     fileprivate static let firstDate: Int64 = 1
 
-    /// What has not begun at a date of the loop's clock is discarded.
+    /// Queued work that has not begun at a date of the loop's clock is discarded.
     init(limit: Int64) { rawValue = UInt64(Int64.max - max(limit, Self.firstDate)) + 1 }
 
     /// `nil` for zero, which stands for no end.

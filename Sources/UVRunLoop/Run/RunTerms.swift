@@ -14,7 +14,7 @@ extension Run {
         ///
         /// It makes one pass in any case.
         var performsQueuedWork = false
-        /// What ends the run at the end of its current pass, apart from the rest; checked before
+        /// A further condition that ends the run at the end of its current pass; checked before
         /// each sleep and at the end of each pass.
         ///
         /// One value, and moved from the caller to the run: with an enum of references, which was

@@ -1,4 +1,4 @@
-/// What a sleeping loop waits for, as far as its timers are concerned.
+/// The plan of a sleeping loop, as far as its timers are concerned.
 typealias SleepPlan = GenericSleepPlan<SystemWord>
 
 /// When a sleep ends at the latest, for threads that change timers meanwhile.

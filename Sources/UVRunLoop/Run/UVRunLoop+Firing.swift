@@ -80,8 +80,8 @@ extension UVRunLoop {
     }
 }
 
-/// What is left to do after a timer's call, without a lock: it may run user code, because it releases
-/// a handler.
+/// The end of a timer's call, which is made without a lock: it may run user code, because it
+/// releases a handler.
 private enum TimerCallEnd: ~Copyable {
     /// A one-shot timer is finished; its handler is to be released.
     case isDone(TimerCall?)

@@ -33,7 +33,7 @@ extension UVRunLoop {
 
     @inline(__always)
     func perform(_ entry: JobQueue.Entry) {
-        switch entry.context {
+        switch entry.executors {
         case .actor: entry.job.run(isolatedTo: self)
         case .task: entry.job.run(preferring: taskExecutorObject)
         case .actorInTask: entry.job.run(isolatedTo: self, preferring: taskExecutorObject)

@@ -13,8 +13,8 @@ extension UVRunLoop: SerialExecutor {
     /// - Parameter job: The job.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let context = local.ifHere?.contextOnActor(of: job) ?? .actor
-        let entry = JobQueue.Entry(job: job, context: context)
+        let executors = local.ifHere?.executorsOnActor(of: job) ?? .actor
+        let entry = JobQueue.Entry(job: job, executors: executors)
         // The queue keeps itself as long as it has to.
         withUnretained(contents.jobs) { $0.enqueue(entry, loop: self, taskExecutor: nil) }
     }
@@ -53,16 +53,16 @@ extension UVRunLoop: SerialExecutor {
 }
 
 extension LocalState {
-    /// Guesses in which context a job of an actor is to be performed.
+    /// Guesses under which executors a job of an actor is to be performed.
     ///
     /// The runtime does not say whether the task prefers the loop. If the task is being performed
     /// and is enqueued again, the runtime has found that its executors have changed: it most likely
     /// prefers the loop if it was performed without a preference for it, and does not, or does not
     /// any more, if it was performed with one. A wrong guess costs a job.
     @inline(__always)
-    fileprivate func contextOnActor(of job: UnownedJob) -> JobContext {
+    fileprivate func executorsOnActor(of job: UnownedJob) -> JobExecutors {
         guard let runningJob, runningJob.job.bits == job.bits else { return .actor }
-        return runningJob.context == .actorInTask ? .actor : .actorInTask
+        return runningJob.executors == .actorInTask ? .actor : .actorInTask
     }
 }
 

@@ -45,7 +45,7 @@ extension UVRunLoop {
     ) async -> Value {
         // Asking the runtime for the task's preference would take 600 instructions.
         let prefersLoop = local.ifHere.map { local in
-            local.runningJob.map { $0.context != .actor } ?? false
+            local.runningJob.map { $0.executors != .actor } ?? false
         }
         guard prefersLoop == false else { return await body() }
         return await withTaskExecutorPreference(taskExecutorObject, operation: body)
@@ -59,7 +59,7 @@ extension UVRunLoop {
         _ = try? await Self.outcome(of: wait, on: self, isolation: isolation) {}
     }
 
-    /// What is settled where the loop performs blocks next, or when it drops them.
+    /// Returns a wait that is settled where the loop performs blocks next, or when it drops them.
     private func nextBlocks() -> TaskWait<Void> {
         let wait = TaskWait<Void>()
         let end = WaitEnd(wait)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A thread of the library's own, which works until it is told to end.
-final class HelperThread: Sendable {
+final class WorkerThread: Sendable {
     private enum Stage {
         case working, ending, ended
     }
