@@ -139,6 +139,9 @@ public final class UVRunLoop: Sendable {
     @inline(__always)
     func time(notBefore date: Instant) -> Int64 { waker.time(notBefore: date.nanoseconds) }
 
+    /// The word that ends every run.
+    var endAddress: WordAddress { runState.endAddress }
+
     /// Lends the driver; returns `nil` if the loop has ended.
     ///
     /// > Threading: The loop's own thread; traps elsewhere.

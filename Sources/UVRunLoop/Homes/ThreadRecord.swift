@@ -14,7 +14,7 @@ final class ThreadRecord {
             unsafe thread.pointee.loop = loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
             unsafe thread.pointee.loop_place =
                 loop?.location.bits ?? ItemOwner.Location.nowhere.bits
-            unsafe thread.pointee.loop_end = loop?.runState.endAddress
+            unsafe thread.pointee.loop_end = loop?.endAddress.pointer
             home.setLoop(loop)
         }
     }

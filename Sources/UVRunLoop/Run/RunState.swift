@@ -66,7 +66,7 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
 
 extension GenericRunState where Word == SystemWord {
     /// Where a fork handler ends every run in a child, as with ``RunEnd/atOnce``.
-    var endAddress: UnsafeMutablePointer<UInt64> { unsafe ending.address }
+    var endAddress: WordAddress { ending.address }
 }
 
 /// The word of a run.

@@ -37,11 +37,12 @@ package struct SystemWord: ~Copyable, AtomicWord {
     @inline(__always)
     package init(_ value: UInt64) { atomic = Atomic(value) }
 
-    /// Where the word is, for C; an atomic value is never moved.
-    package var address: UnsafeMutablePointer<UInt64> {
-        unsafe withUnsafePointer(to: self) {
+    /// An atomic value is never moved.
+    package var address: WordAddress {
+        let pointer = unsafe withUnsafePointer(to: self) {
             unsafe UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: UInt64.self)
         }
+        return unsafe WordAddress(pointer: pointer)
     }
 
     @inline(__always)
@@ -97,4 +98,10 @@ package struct SystemWord: ~Copyable, AtomicWord {
 
     @inline(__always)
     package func maxReleasing(_ value: UInt64) { atomic.max(value, ordering: .releasing) }
+}
+
+/// Where a word is, for C.
+@safe
+package struct WordAddress {
+    let pointer: UnsafeMutablePointer<UInt64>
 }
