@@ -203,10 +203,10 @@ extension UVRunLoop {
         _ waiting: inout WaitingBlocks
     ) {
         let item = contents.queue.segments.take(place)
-        let (own, common) = (Self.mode(of: mark), Mode.common.number)
+        let common = Mode.common.number
         let isForMode =
             item.modes.map { $0.contains(mode) || (isCommon && $0.contains(common)) }
-            ?? (isCommon && own == common)
+            ?? (isCommon && Self.mode(of: mark) == common)
         if isForMode { batch.append(item.content) } else { sort(item, mark, into: &waiting) }
     }
 
