@@ -29,27 +29,16 @@ static void take_from_list(uv__io_t *watcher) {
     node[1] = node;
 }
 
-static void settle(uv__io_t *watcher) {
+void cuv_poll_settle(uv_poll_t *_Nonnull poll) {
+    uv__io_t *watcher = &poll->io_watcher;
     take_from_list(watcher);
     watcher->events = watcher->pevents;
 }
-
-void cuv_poll_settle(uv_poll_t *_Nonnull poll) { settle(&poll->io_watcher); }
 
 static uv__io_t *first_watcher(uv_loop_t *_Nonnull loop) {
     void **queue = (void **)&loop->watcher_queue;
     if (queue[0] == queue) return NULL;
     return (uv__io_t *)((char *)queue[0] - offsetof(uv__io_t, watcher_queue));
-}
-
-int cuv_loop_settle(uv_loop_t *_Nonnull loop) {
-    uv__io_t *watcher;
-    int status = 0;
-    while ((watcher = first_watcher(loop)) != NULL) {
-        if (status == 0) status = cuv_epoll_add(uv_backend_fd(loop), watcher->fd, watcher->pevents);
-        settle(watcher);
-    }
-    return status;
 }
 
 // Adds the descriptor of a watcher to the epoll set.

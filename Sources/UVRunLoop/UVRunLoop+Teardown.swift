@@ -12,6 +12,7 @@ extension UVRunLoop: EndsWithThread {
         identity.anchor.detach()
         let blocks = closeBlocks()
         notifyOfTheEnd(consume remains)
+        checkProcess()
         let local = local.here
         local.spareSources = []
         local.isDriverClosed = true

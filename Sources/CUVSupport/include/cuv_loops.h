@@ -7,12 +7,9 @@
 // Initialises a loop. On failure no descriptor stays open, as it does with libuv up to 1.50.
 int cuv_loop_init(uv_loop_t *_Nonnull loop);
 
-// Adds the descriptors of a new loop itself, for signals and wake-ups, to its epoll set. If the
-// kernel refuses, the loop can only be closed, in a run that does not wait.
-int cuv_loop_settle(uv_loop_t *_Nonnull loop);
-
-// Adds the descriptors of handles that were just started to the epoll set, as libuv does in its next
-// poll. If the kernel refuses one, its handle can only be closed; libuv would abort the process.
+// Adds the descriptors of a new loop itself, for signals and wake-ups, or of handles that were just
+// started to the epoll set, as libuv does in its next poll. If the kernel refuses one, the loop or
+// the handle can only be closed; libuv would abort the process.
 int cuv_loop_register(uv_loop_t *_Nonnull loop);
 
 // The same for a handle that watches a path: all of a loop share one inotify descriptor, which libuv

@@ -63,7 +63,7 @@ final class UVDriver: LoopDriver {
         let rawAsync = unsafe async.raw
         unsafe self.async = consume async
         // Here a refusal can be thrown; in the first run libuv would abort the process.
-        try accepted(unsafe cuv_loop_settle(loop))
+        try accepted(unsafe cuv_loop_register(loop))
         let wakeDescriptor = unsafe WakeDescriptor.find(of: loop)
         unsafe uvRemote.open(async: rawAsync, wakeDescriptor: wakeDescriptor, epoll: epoll)
         let prepare = try unsafe UVHandle<uv_prepare_t> { raw in unsafe uv_prepare_init(loop, raw) }

@@ -39,6 +39,8 @@ extension UVRunLoop {
         /// Ends the sequence, after the dates that have passed as one element, and removes its timer
         /// from the loop.
         ///
+        /// A date that a busy loop has not noticed yet does not count.
+        ///
         /// > Threading: Any thread.
         public func invalidate() {
             // The timer does not see those that have passed since it left its modes.

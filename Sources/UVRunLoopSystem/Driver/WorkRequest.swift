@@ -47,7 +47,9 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
 
     private func doWork() {
         // In a forked child the thread of the pool would wake the parent's loop.
-        OwnerProcess.callWithoutFork("Work") { takeAndDoWork()?() }
+        OwnerProcess.callWithoutFork("The release of what work has captured") {
+            takeAndDoWork()?()
+        }
     }
 
     /// Does the work and releases it.
@@ -56,7 +58,7 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
     private func takeAndDoWork() -> (@Sendable () -> Void)? {
         let work = work.take()
         guard !isWithdrawn.load(ordering: .acquiring) else { return nil }
-        return work?()
+        return OwnerProcess.callWithoutFork("Work") { work?() }
     }
 
     private static let workDidEnd: uv_after_work_cb = { raw, status in

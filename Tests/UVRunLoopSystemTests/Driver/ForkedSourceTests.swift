@@ -44,6 +44,16 @@ private typealias FileWatch = UVRunLoop.FileWatch
         }
     }
 
+    /// After the work, nothing of the parent's is released in the child.
+    @Test func workOrTheReleaseOfItsCapturesTrapsInTheChild() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                try forkInWork(loop) { $0.callHandler() }
+                try forkInWork(loop) { _ in }
+            }
+        }
+    }
+
     /// Each failure that is delivered makes room for a datagram that waits.
     @Test func aHandlerThatReturnsInTheChildSendsNothingThere() async {
         await #expect(processExitsWith: .success) { try withLoop { try sendAfterAFork($0) } }
@@ -191,6 +201,27 @@ private func releaseInChild(_ loop: UVRunLoop) throws {
     precondition(status == 0)
     sources?.add(to: loop)
     try sources?.expectService(by: loop)
+}
+
+/// Does work whose captures fork when they are released, unless the work has done so.
+private func forkInWork(
+    _ loop: UVRunLoop,
+    _ work: @escaping @Sendable (FirstFork) -> Void
+) throws {
+    let (fork, isAdded) = (FirstFork(), Signal())
+    do {
+        let farewell = Farewell { fork.callHandler() }
+        let offload = try UVRunLoop.Offload {
+            isAdded.wait()
+            work(fork)
+            withExtendedLifetime(farewell) {}
+        } handler: { _, _ in
+        }
+        loop.add(offload, forMode: .default)
+    }
+    isAdded.send()
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+    precondition(fork.hasTrapped)
 }
 
 private func sendAfterAFork(_ loop: UVRunLoop) throws {

@@ -57,7 +57,7 @@ import Testing
         }
         #expect(unsafe cuv_loop_init(loop) == 0)
         #expect(unsafe uv_async_init(loop, async) { _ in } == 0)
-        #expect(unsafe cuv_loop_settle(loop) == 0)
+        #expect(unsafe cuv_loop_register(loop) == 0)
         unsafe body(loop)
         unsafe uv_close(UnsafeMutableRawPointer(async).assumingMemoryBound(to: uv_handle_t.self)) {
             _ in
