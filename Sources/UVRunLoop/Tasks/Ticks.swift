@@ -36,10 +36,10 @@ extension UVRunLoop {
             loop.add(timer, ofTicks: slot)
         }
 
-        /// Ends the sequence, after the dates that have passed as one element, and removes its timer
-        /// from the loop.
+        /// Ends the sequence, and removes its timer from the loop; a task that waits gets `nil`.
         ///
-        /// A date that a busy loop has not noticed yet does not count.
+        /// The dates that have passed while no task waited are a last element, but for those that
+        /// the loop has not noticed because it is late.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

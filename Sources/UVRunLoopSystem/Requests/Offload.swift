@@ -31,8 +31,9 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - order: The position among sources that become ready at the same time; lower ones are
         ///     served first.
-        ///   - work: Called once, on a thread of the pool, which then releases it. Work that is
-        ///     withdrawn before it begins is released by that thread or the loop's.
+        ///   - work: Called once, on a thread of the pool, which then releases it, unless it ends
+        ///     before this initialiser, which then does. Work that is withdrawn before it begins is
+        ///     released by a thread of the pool or the loop's.
         ///   - handler: Called once, on the loop's thread, with the value or the error of the work.
         /// - Throws: ``SystemError`` if the loop has ended, or if the pool's threads cannot be
         ///   started.
