@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// An input source that the kernel or a sender signals: Apple's port-based input source.
     ///
-    /// For example ``DescriptorSource``, ``Port`` and ``SignalSource``. The protocol is closed:
-    /// only this package can create a ``PortLink``.
+    /// For example ``DescriptorSource``, ``Port`` and ``SignalSource``. Other code cannot add
+    /// kinds: only this package can create a ``PortLink``.
     ///
     /// > Threading: Any thread.
     public protocol PortSource:

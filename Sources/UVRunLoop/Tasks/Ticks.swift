@@ -38,8 +38,8 @@ extension UVRunLoop {
 
         /// Ends the sequence, and removes its timer from the loop; a task that waits gets `nil`.
         ///
-        /// The dates that have passed while no task waited are a last element, but for those that
-        /// the loop has not noticed because it is late.
+        /// If no task waits, the dates that have passed are a last element, but for those that the
+        /// loop has not noticed because it is late.
         ///
         /// > Threading: Any thread.
         public func invalidate() {

@@ -54,7 +54,7 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
 
     /// Does the work and releases it.
     ///
-    /// - Returns: What reports the outcome; `nil` if the work was withdrawn.
+    /// - Returns: The function that reports the outcome; `nil` if the work was withdrawn.
     private func takeAndDoWork() -> (@Sendable () -> Void)? {
         let work = work.take()
         guard !isWithdrawn.load(ordering: .acquiring) else { return nil }

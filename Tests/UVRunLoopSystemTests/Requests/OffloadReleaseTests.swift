@@ -5,7 +5,7 @@ import UVRunLoopSystem
 
 private typealias Offload = UVRunLoop.Offload
 
-/// What the work of an `Offload` has captured, and results that nobody gets, are released where a
+/// The captures of an `Offload`'s work, and results that nobody gets, are released where a
 /// `deinit` may run the loop: not inside `uv_run`.
 @Suite(.timeLimit(.minutes(15))) struct OffloadReleaseTests {
     @Test func theWorksCapturesGoWithItsEnd() throws {

@@ -65,8 +65,7 @@ import UVRunLoop
 
     // MARK: Other modes
 
-    /// What is ready in a mode that never runs, and cannot be noticed here, must not decide which
-    /// polls count.
+    /// A port that is ready in a mode that never runs must not decide which polls count.
     @Test(arguments: [false, true])
     func aPortThatIsReadyInAnotherModeChangesNoOrder(isThere: Bool) throws {
         try withLoop(.manual) { loop, log in
