@@ -109,7 +109,7 @@ final class UVDriver: LoopDriver {
         forgetReleased()
         setAlarm(for: moment, now: now)
         if needsLibuv { return waitByLibuv() }
-        // But libuv frees what was closed.
+        // If something was closed, `uv_run` is to free it.
         if isCrowded, !hasClosed {
             pollDirectly()
             guard reports.count == 0 else { return }

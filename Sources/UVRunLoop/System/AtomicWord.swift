@@ -38,7 +38,7 @@ package struct SystemWord: ~Copyable, AtomicWord {
     package init(_ value: UInt64) { atomic = Atomic(value) }
 
     /// An atomic value is never moved.
-    package var address: WordAddress {
+    var address: WordAddress {
         let pointer = unsafe withUnsafePointer(to: self) {
             unsafe UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: UInt64.self)
         }
@@ -102,6 +102,6 @@ package struct SystemWord: ~Copyable, AtomicWord {
 
 /// Where a word is, for C.
 @safe
-package struct WordAddress {
+struct WordAddress {
     let pointer: UnsafeMutablePointer<UInt64>
 }

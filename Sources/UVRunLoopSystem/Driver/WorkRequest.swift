@@ -47,9 +47,7 @@ final class WorkRequest: LoopHandle, @unchecked Sendable {
 
     private func doWork() {
         // In a forked child the thread of the pool would wake the parent's loop.
-        OwnerProcess.callWithoutFork("The release of what work has captured") {
-            takeAndDoWork()?()
-        }
+        OwnerProcess.callWithoutFork("A deinit after work") { takeAndDoWork()?() }
     }
 
     /// Does the work and releases it.

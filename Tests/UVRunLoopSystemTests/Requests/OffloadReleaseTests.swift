@@ -23,8 +23,7 @@ private typealias Offload = UVRunLoop.Offload
     func theCapturesOfWorkThatHasNotBegunGoWithTheSource(byAnotherThread: Bool) throws {
         try withLoop { loop in
             let (release, gate) = (Release(loop), Signal())
-            let busy = try fillPool(until: gate)
-            for offload in busy { loop.add(offload, forMode: .default) }
+            try occupyPool(of: loop, until: gate)
             let offload = try makeOffload(release) {}
             loop.add(offload, forMode: .default)
             if byAnotherThread {
@@ -75,41 +74,38 @@ private typealias Offload = UVRunLoop.Offload
         }
     }
 
-    @Test func workThatHasNotBegunIsReleasedByTheThreadThatEnds() throws {
+    @Test func workThatHasNotBegunIsReleasedByTheThreadThatEnds() {
         let (gate, log) = (Signal(), EventLog())
         let thread = startThread {
-            let release = Release(.current)
-            defer { log.note("\(release.log.entries)") }
-            guard let busy = try? fillPool(until: gate),
-                let offload = try? makeOffload(release, {})
+            let loop = UVRunLoop.current
+            defer { log.note("the thread's function is over") }
+            guard (try? occupyPool(of: loop, until: gate)) != nil,
+                let offload = try? makeOffload(Release(loop, log), {})
             else { return }
-            for offload in busy { UVRunLoop.current.add(offload, forMode: .default) }
-            UVRunLoop.current.add(offload, forMode: .default)
-            release.willEnd(noting: log)
+            loop.add(offload, forMode: .default)
         }
         thread.join()
         gate.send()
-        #expect(log.entries == ["[]", "released by the thread itself"])
+        #expect(log.entries == ["the thread's function is over", "ran the loop here"])
     }
 }
 
 /// Notes where an object is released, whose `deinit` runs the loop if that is the loop's thread.
 private final class Release: Sendable {
-    let log = EventLog()
+    let log: EventLog
     private let loop: UVRunLoop
     private let home = ThreadIdentity.current
-    private let endLog = SharedBox<EventLog?>(nil)
 
-    init(_ loop: UVRunLoop) { self.loop = loop }
-
-    func willEnd(noting log: EventLog) { endLog.value = log }
+    init(_ loop: UVRunLoop, _ log: EventLog = EventLog()) {
+        self.loop = loop
+        self.log = log
+    }
 
     func farewell() -> Farewell {
         Farewell { [self] in
             guard ThreadIdentity.current == home else { return log.note("elsewhere") }
             loop.run(mode: UVRunLoop.Mode("aside of a release"), for: .zero)
             log.note("ran the loop here")
-            endLog.value?.note("released by the thread itself")
         }
     }
 }
@@ -124,15 +120,5 @@ private func makeOffload(
         work()
         withExtendedLifetime(farewell) {}
     } handler: { _, _ in
-    }
-}
-
-/// More work than the pool has threads, which waits for a signal.
-private func fillPool(until gate: Signal) throws -> [Offload<Void>] {
-    try (0..<16).map { _ in
-        try Offload {
-            gate.wait()
-        } handler: { _, _ in
-        }
     }
 }

@@ -210,13 +210,7 @@ private struct Refusal: Error {}
         try withLoop { loop in
             // The pool is busy, so that the work stays queued.
             let gate = Signal()
-            let busy = try (0..<16).map { _ in
-                try Offload {
-                    gate.wait()
-                } handler: { _, _ in
-                }
-            }
-            for offload in busy { loop.add(offload, forMode: .default) }
+            try occupyPool(of: loop, until: gate)
             let count = SharedBox(0)
             weak var captured: EventLog?
             do {
@@ -261,13 +255,7 @@ private struct Refusal: Error {}
     @Test func aSourceThatIsDroppedIsCancelled() throws {
         try withLoop { loop in
             let gate = Signal()
-            let busy = try (0..<16).map { _ in
-                try Offload {
-                    gate.wait()
-                } handler: { _, _ in
-                }
-            }
-            for offload in busy { loop.add(offload, forMode: .default) }
+            try occupyPool(of: loop, until: gate)
             let count = SharedBox(0)
             _ = try Offload {
                 count.value += 1

@@ -1,3 +1,4 @@
+import TestSupport
 import UVRunLoop
 import UVRunLoopSystem
 
@@ -10,4 +11,16 @@ func useLoopOnce() {
     guard let offload else { return }
     UVRunLoop.current.add(offload, forMode: .default)
     UVRunLoop.current.run(mode: .default, for: .seconds(60))
+}
+
+/// Gives the pool more work than it has threads, which waits for a signal; its sources are in the
+/// default mode.
+func occupyPool(of loop: UVRunLoop, until gate: Signal) throws {
+    for _ in 0..<16 {
+        let offload = try UVRunLoop.Offload {
+            gate.wait()
+        } handler: { _, _ in
+        }
+        loop.add(offload, forMode: .default)
+    }
 }
