@@ -22,7 +22,8 @@ extension UVRunLoop: EndsWithThread {
         // Here, after the driver was closed: a block's captures may call the loop, which accepts
         // nothing any more.
         _ = consume requests
-        _ = consume blocks
+        // Not `consume`, which the optimiser moves before the line above.
+        withExtendedLifetime(blocks) {}
     }
 
     /// Has the items leave the loop, which accepts none from then on.
