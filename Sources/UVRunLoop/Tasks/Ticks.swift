@@ -43,6 +43,8 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public func invalidate() {
+            // The timer may be in no loop, whose lock would tell.
+            loop.checkProcess()
             // The timer does not see those that have passed since it left its modes.
             let missed = timer.skipPassedDates(of: loop)
             if missed > 0 { slot.deliver(missed) }
@@ -117,11 +119,11 @@ extension UVRunLoop.Timer {
     /// - Parameter loop: The loop that the timer returns to.
     /// - Returns: The number of dates; zero if the sequence or the loop has ended.
     fileprivate func skipPassedDates(of loop: UVRunLoop) -> Int {
-        guard isValid, !loop.hasEnded else { return 0 }
+        guard !loop.hasEnded else { return 0 }
         return owner.withLock { _, _ in
-            core.isBeingCalled ? skipDates(upTo: loop.time) : 0
+            isValid && core.isBeingCalled ? skipDates(upTo: loop.time) : 0
         } nowhere: {
-            skipDates(upTo: loop.time)
+            isValid ? skipDates(upTo: loop.time) : 0
         }
     }
 }

@@ -140,9 +140,12 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
+    /// Both steps may release what user code has captured, and a forked child may return from that.
     final func loopWillEnd() {
         close()
+        loop.checkProcess()
         if let link { UVRunLoop.invalidate(link) }
+        loop.checkProcess()
     }
 
     // MARK: C handles

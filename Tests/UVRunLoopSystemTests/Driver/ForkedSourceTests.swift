@@ -63,6 +63,12 @@ private typealias FileWatch = UVRunLoop.FileWatch
         await #expect(processExitsWith: .success) { try withLoop { try releaseInChild($0) } }
     }
 
+    @Test func aLoopThatEndsReleasesNothingMoreInTheChild() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { try endALoopWhoseWorkForks($0) }
+        }
+    }
+
     @Test func aWriteTrapsInTheChildThoughOneWaits() async {
         await #expect(processExitsWith: .success) {
             try withLoop { _ in
@@ -220,6 +226,27 @@ private func forkInWork(
         loop.add(offload, forMode: .default)
     }
     isAdded.send()
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+    precondition(fork.hasTrapped)
+}
+
+/// Ends a loop with work that has not begun, whose captures fork when they are released.
+private func endALoopWhoseWorkForks(_ loop: UVRunLoop) throws {
+    let (fork, gate) = (FirstFork(), Signal())
+    let offloads = SharedBox<[UVRunLoop.Offload<Void>]>([])
+    try occupyPool(of: loop, until: gate)
+    onAnotherThread {
+        for _ in 0..<2 {
+            let farewell = Farewell { fork.callHandler() }
+            let offload = try? UVRunLoop.Offload {
+                withExtendedLifetime(farewell) {}
+            } handler: { _, _ in
+            }
+            guard let offload else { preconditionFailure("Work can be queued.") }
+            offloads.value.append(offload)
+        }
+    }
+    gate.send()
     precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
     precondition(fork.hasTrapped)
 }

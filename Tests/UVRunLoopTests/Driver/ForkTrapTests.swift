@@ -256,6 +256,9 @@ private func useTheParentsLoopInChildren() {
         loop.add(source, forMode: .default)
         let timer = UVRunLoop.Timer(after: .seconds(600), sendableHandler: { _ in })
         loop.add(timer, forMode: .default)
+        // Its timer leaves the loop at the first date.
+        let ticks = loop.ticks(every: .milliseconds(1))
+        precondition(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
         let uses: [(String, () -> Void)] = [
             ("run", { loop.run(mode: .default, for: .zero) }),
             ("wakeUp", { loop.wakeUp() }),
@@ -265,6 +268,7 @@ private func useTheParentsLoopInChildren() {
             ("signal", { source.signal() }),
             ("invalidate a source", { source.invalidate() }),
             ("invalidate a timer", { timer.invalidate() }),
+            ("invalidate ticks", { ticks.invalidate() }),
             ("set a date", { timer.tolerance = .seconds(1) }),
             ("invalidate a port", { parent.source.invalidate() }),
             ("remove a port", { loop.remove(parent.source, forMode: .default) }),
