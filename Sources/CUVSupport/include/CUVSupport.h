@@ -29,6 +29,7 @@
 #include "cuv_sockets.h"
 #include "cuv_stacks.h"
 #include "cuv_tasks.h"
+#include "cuv_terminals.h"
 #include "cuv_threads.h"
 #include "cuv_traces.h"
 

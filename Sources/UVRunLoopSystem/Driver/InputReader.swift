@@ -14,6 +14,7 @@ final class InputReader: Sendable {
     private let descriptor: CInt
     /// Watched instead of a file.
     private let standIn: FileStandIn?
+    private let isTerminal: Bool
     private let state = Guarded(State())
 
     private struct State {
@@ -29,6 +30,7 @@ final class InputReader: Sendable {
 
     init(_ descriptor: CInt) throws(UVRunLoop.SystemError) {
         self.descriptor = descriptor
+        isTerminal = cuv_terminal_number(descriptor) >= 0
         let flags = fcntl(descriptor, F_GETFL)
         // It would never be ready.
         guard flags < 0 || flags & O_ACCMODE != O_WRONLY else {
@@ -54,6 +56,7 @@ final class InputReader: Sendable {
         guard !state.withLock(\.isOver) else { return nil }
         let condition = cuv_condition(descriptor)
         guard condition < 0 || condition & Self.readable != 0 else { return nil }
+        if isTerminal, cuv_terminal_interrupts(descriptor, SIGTTIN) != 0 { return nil }
         let (bytes, length) = readBytes(of: descriptor, upTo: Self.chunkSize)
         standIn?.hangUpAtEnd()
         if length > 0 { return .bytes(bytes) }

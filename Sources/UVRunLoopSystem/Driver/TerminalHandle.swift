@@ -41,10 +41,22 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         descriptor = used
     }
 
-    func setRaw(_ isRaw: Bool) throws(UVError) {
-        guard !isClosed else { throw .badDescriptor }
+    func setRaw(_ isRaw: Bool) throws(SystemError) {
+        guard !isClosed else { throw SystemError(.configure, UVError.badDescriptor) }
+        guard cuv_terminal_interrupts(descriptor, SIGTTOU) == 0 else {
+            throw SystemError(.configure, .inBackground)
+        }
         TerminalFlags.keep(of: descriptor)
-        try accepted(unsafe uv_tty_set_mode(raw, isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL))
+        try attempt(.configure) { () throws(UVError) in
+            // libuv does nothing in the mode that it has set last, which other code, such as a
+            // shell while this process was stopped, may have changed.
+            if isRaw, !TerminalFlags.areRaw(of: descriptor) { try set(UV_TTY_MODE_NORMAL) }
+            try set(isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL)
+        }
+    }
+
+    private func set(_ mode: uv_tty_mode_t) throws(UVError) {
+        try accepted(unsafe uv_tty_set_mode(raw, mode))
     }
 
     func size() throws(UVError) -> (columns: Int, rows: Int) {
@@ -63,7 +75,7 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
 /// The flags that open terminals had before their modes were set.
 ///
 /// They are put back when the last of a terminal's handles that has set one is closed, or the
-/// process exits.
+/// process exits; not in the background of a terminal, which belongs to others then.
 ///
 /// libuv keeps those of one terminal only, under a number that may be another file's by then.
 @safe
@@ -73,7 +85,7 @@ enum TerminalFlags {
     private static let kept = GuardedPerProcess<[CInt: Terminal]> { [:] }
 
     private struct Terminal {
-        let device: dev_t
+        let number: Int64
         let flags: termios
     }
 
@@ -84,14 +96,12 @@ enum TerminalFlags {
     /// Keeps the flags of a terminal whose mode is about to be set.
     static func keep(of descriptor: CInt) {
         _ = registration
-        var (flags, file) = (termios(), stat())
-        guard unsafe tcgetattr(descriptor, &flags) == 0, unsafe fstat(descriptor, &file) == 0
-        else { return }
-        let found = Terminal(device: file.st_rdev, flags: flags)
+        guard let flags = flags(of: descriptor) else { return }
+        let found = Terminal(number: cuv_terminal_number(descriptor), flags: flags)
         kept.withLock { terminals in
             guard terminals[descriptor] == nil else { return }
             // The flags that the first handle found: the terminal may be in raw mode since.
-            let first = terminals.values.first { $0.device == found.device }
+            let first = terminals.values.first { $0.number == found.number }
             terminals[descriptor] = first ?? found
         }
     }
@@ -99,7 +109,7 @@ enum TerminalFlags {
     static func putBack(of descriptor: CInt) {
         let terminal = kept.withLock { terminals -> Terminal? in
             guard let terminal = terminals.removeValue(forKey: descriptor) else { return nil }
-            let isShared = terminals.values.contains { $0.device == terminal.device }
+            let isShared = terminals.values.contains { $0.number == terminal.number }
             return isShared ? nil : terminal
         }
         if let terminal { set(terminal.flags, of: descriptor) }
@@ -111,7 +121,19 @@ enum TerminalFlags {
         }
     }
 
+    /// Whether keys are passed on as they are typed.
+    static func areRaw(of descriptor: CInt) -> Bool {
+        let cooked = tcflag_t(ECHO | ICANON | IEXTEN | ISIG)
+        return flags(of: descriptor).map { $0.c_lflag & cooked == 0 } ?? false
+    }
+
+    private static func flags(of descriptor: CInt) -> termios? {
+        var flags = termios()
+        return unsafe tcgetattr(descriptor, &flags) == 0 ? flags : nil
+    }
+
     private static func set(_ flags: termios, of descriptor: CInt) {
+        guard cuv_terminal_refuses(descriptor, SIGTTOU) == 0 else { return }
         var flags = flags
         while unsafe tcsetattr(descriptor, TCSANOW, &flags) != 0, errno == EINTR {}
     }

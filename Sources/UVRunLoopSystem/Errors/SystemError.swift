@@ -46,6 +46,8 @@ extension UVRunLoop {
             public static let queueOverflow = Code(text: "too much waits to be sent")
             /// The descriptor is not that of a terminal.
             public static let notATerminal = Code(text: "this is not a terminal")
+            /// The process is in the background of its terminal, and `SIGTTOU` is handled.
+            public static let inBackground = Code(text: "the process is in the background")
             /// The child's standard input is not a pipe of the source.
             public static let notAPipe = Code(text: "the standard input is not a pipe")
             /// The process has ended (`ESRCH`).

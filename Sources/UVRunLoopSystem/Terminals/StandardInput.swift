@@ -11,6 +11,10 @@ extension UVRunLoop {
     /// file or `/dev/null`, which the kernel does not watch, the source has two descriptors of its
     /// own until it is invalid.
     ///
+    /// When a process in the background of its terminal has input, the kernel sends `SIGTTIN`, which
+    /// stops the process until it is in the foreground; where a source or other code handles the
+    /// signal, it is called instead, again for as long as the input is there.
+    ///
     /// The source becomes invalid when the thread of its loop ends while it is in a mode.
     ///
     /// See *Input Sources* in Apple's guide.

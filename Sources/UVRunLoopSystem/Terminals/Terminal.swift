@@ -9,6 +9,11 @@ extension UVRunLoop {
     /// exits by `exit` or by returning from its main function; not when a signal ends it. If
     /// several have set the mode of one terminal, the last that is closed puts the flags back.
     ///
+    /// A process in the background of its terminal puts nothing back: the flags are those of the
+    /// process in the foreground. If it sets the mode, the kernel sends `SIGTTOU`, which stops the
+    /// process until it is in the foreground; where a source or other code handles the signal, it
+    /// is called, and the mode is not set.
+    ///
     /// > Threading: The thread of the loop that has created it; traps elsewhere, except for
     /// > ``close()``.
     public final class Terminal: Sendable {
@@ -27,17 +32,21 @@ extension UVRunLoop {
 
         /// Passes every byte on as it is typed, without echo and without signals for keys.
         ///
-        /// - Throws: ``SystemError`` if the terminal is gone or was closed.
+        /// Call it again when the process continues after a stop (`SIGCONT`): shells set the mode
+        /// meanwhile.
+        ///
+        /// - Throws: ``SystemError`` if the terminal is gone or was closed, and with
+        ///   ``SystemError/Code/inBackground``.
         public func setRaw() throws(SystemError) { try set(isRaw: true) }
 
         /// Puts the mode back to that from before.
         ///
-        /// - Throws: ``SystemError`` if the terminal is gone or was closed.
+        /// - Throws: As ``setRaw()``.
         public func setNormal() throws(SystemError) { try set(isRaw: false) }
 
         private func set(isRaw: Bool) throws(SystemError) {
             checkThread()
-            try attempt(.configure) { () throws(UVError) in try handle.setRaw(isRaw) }
+            try handle.setRaw(isRaw)
         }
 
         /// The size of the terminal in characters.

@@ -112,6 +112,48 @@ private typealias Terminal = UVRunLoop.Terminal
         }
     }
 
+    /// The other ends of pseudo-terminals are files with one device number.
+    @Test func eachOfTwoTerminalsGetsItsOwnFlagsBack() throws {
+        try withLoop { _ in
+            let pairs = [TerminalPair(), TerminalPair()]
+            pairs[1].change { $0.c_lflag &= ~tcflag_t(ISIG) }
+            let before = pairs.map(\.localFlags)
+            let terminals = try pairs.map { try Terminal(descriptor: $0.other) }
+            for terminal in terminals { try terminal.setRaw() }
+            #expect(!pairs[0].echoes && !pairs[1].echoes)
+            terminals[0].close()
+            #expect(pairs[0].localFlags == before[0] && !pairs[1].echoes)
+            terminals[1].close()
+            #expect(pairs[1].localFlags == before[1])
+        }
+    }
+
+    @Test func bothEndsOfAPseudoTerminalAreOneTerminal() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            let terminals = try [pair.terminal, pair.other].map { try Terminal(descriptor: $0) }
+            for terminal in terminals { try terminal.setRaw() }
+            terminals[0].close()
+            #expect(!pair.echoes)
+            terminals[1].close()
+            #expect(pair.echoes)
+        }
+    }
+
+    @Test func aModeThatOtherCodeHasChangedIsSetAnew() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            let terminal = try Terminal(descriptor: pair.terminal)
+            try terminal.setRaw()
+            pair.change { $0.c_lflag |= tcflag_t(ECHO | ICANON | ISIG) }
+            try terminal.setRaw()
+            #expect(!pair.echoes)
+            try terminal.setRaw()
+            terminal.close()
+            #expect(pair.echoes)
+        }
+    }
+
     @Test func theEndOfTheThreadPutsTheModeBack() {
         let pair = TerminalPair()
         let terminal = SharedBox<Terminal?>(nil)
@@ -144,34 +186,4 @@ private func openForGood(_ descriptor: CInt) throws -> Terminal {
     let terminal = try Terminal(descriptor: descriptor)
     _ = Unmanaged.passRetained(terminal)
     return terminal
-}
-
-/// A pseudo-terminal, and the other end of it.
-private final class TerminalPair: Sendable {
-    /// TIOCSPTLCK and TIOCGPTN, which are macros.
-    private static let setLock: UInt = 0x4004_5431
-    private static let getNumber: UInt = 0x8004_5430
-
-    let other: CInt
-    let terminal: CInt
-
-    init() {
-        other = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        var (number, isLocked): (CInt, CInt) = (0, 0)
-        precondition(ioctl(other, Self.setLock, &isLocked) == 0)
-        precondition(ioctl(other, Self.getNumber, &number) == 0)
-        terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        precondition(terminal >= 0)
-    }
-
-    var echoes: Bool {
-        var flags = termios()
-        precondition(tcgetattr(terminal, &flags) == 0)
-        return flags.c_lflag & tcflag_t(ECHO) != 0
-    }
-
-    deinit {
-        close(terminal)
-        close(other)
-    }
 }

@@ -1,0 +1,85 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+import UVRunLoopSystem
+
+private typealias Terminal = UVRunLoop.Terminal
+
+/// Processes that share a controlling terminal, which one of their groups has in its foreground.
+@Suite(.timeLimit(.minutes(15))) struct BackgroundTests {
+    @Test func theControllingTerminalByItsNameIsTheSameTerminal() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inSession: { pair in
+                let own = open("/dev/tty", O_RDWR | O_CLOEXEC)
+                let first = try Terminal(descriptor: pair.terminal)
+                let second = try Terminal(descriptor: own)
+                try first.setRaw()
+                try second.setRaw()
+                first.close()
+                precondition(!pair.echoes)
+                second.close()
+                precondition(pair.echoes)
+            })
+        }
+    }
+
+    @Test func aModeThatIsSetInTheBackgroundCallsTheSourceOfItsSignal() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inBackground: { pair in
+                let loop = UVRunLoop.current
+                let source = try UVRunLoop.SignalSource(SIGTTOU) { source, _ in
+                    source.invalidate()
+                }
+                loop.add(source, forMode: .default)
+                let terminal = try Terminal(descriptor: pair.terminal)
+                do throws(UVRunLoop.SystemError) {
+                    try terminal.setRaw()
+                    preconditionFailure("The mode was set.")
+                } catch {
+                    precondition(error.code == .inBackground)
+                }
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+            })
+        }
+    }
+
+    /// The flags are the foreground's by then.
+    @Test func aProcessInTheBackgroundPutsNothingBack() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inBackground: { pair in
+                // Its handler would be called for ever.
+                let source = try UVRunLoop.SignalSource(SIGTTOU) { _, _ in }
+                UVRunLoop.current.add(source, forMode: .default)
+                let terminal = try Terminal(descriptor: pair.terminal)
+                pair.moveToForeground(getpgrp())
+                try terminal.setRaw()
+                pair.moveToForeground(getpgid(getppid()))
+                terminal.close()
+                precondition(!pair.echoes && source.isValid)
+            })
+        }
+    }
+
+    @Test func inputInTheBackgroundCallsTheSourceOfItsSignal() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inBackground: { pair in
+                let (loop, log) = (UVRunLoop.current, EventLog())
+                let source = try UVRunLoop.SignalSource(SIGTTIN) { source, _ in
+                    log.note("signal")
+                    pair.moveToForeground(getpgrp())
+                    source.invalidate()
+                }
+                let input = try UVRunLoop.StandardInput(descriptor: pair.terminal) { input, event in
+                    log.note("\(event)")
+                    input.invalidate()
+                }
+                loop.add(source, forMode: .default)
+                loop.add(input, forMode: .default)
+                precondition(write(pair.other, "x\n", 2) == 2)
+                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                precondition(log.entries == ["signal", "bytes([120, 10])"], "\(log.entries)")
+            })
+        }
+    }
+}
