@@ -32,7 +32,9 @@ extension GenericEngine {
         return latestPoll.isBeforeSkipped(ticket, turn)
     }
 
-    /// Skips ports that only an earlier poll found ready: their data was read meanwhile.
+    /// The first port that is ready; drops those that only an earlier poll found ready.
+    ///
+    /// Their data was read meanwhile: the caller's run has polled in the mode since.
     private mutating func firstReadyPort(in mode: Int, since poll: Int64) -> Ticket? {
         while let slot = modes[mode].ready.first?.slot {
             let ticket = ports.ticket(at: slot)

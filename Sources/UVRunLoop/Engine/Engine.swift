@@ -41,7 +41,10 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         if number != latestPoll.number { latestPoll.begin(number, at: nextSerial()) }
     }
 
-    mutating func recordSkippedPoll() { latestPoll.skip(at: nextSerial()) }
+    /// Records that a poll of a mode was skipped, which the result of an earlier one replaces.
+    mutating func recordSkippedPoll(in mode: Int, reusing poll: Int64) {
+        latestPoll.skip(reusing: poll, in: mode, at: nextSerial())
+    }
 
     mutating func renewVersion() { summary.renewVersion() }
 

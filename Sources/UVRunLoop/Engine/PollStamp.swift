@@ -1,9 +1,10 @@
-/// The number and the time of the latest poll, and what happened since that another one would have
-/// found.
+/// The latest poll that counts, and what happened since that another one would have found.
+///
+/// One counts that has found something, or was made while a port of its mode was ready.
 struct PollStamp {
     private(set) var number: Int64 = 0
     private(set) var serial: UInt64 = 0
-    /// The serial number of the previous poll.
+    /// The serial number of the previous poll that counts.
     private var previous: UInt64 = 0
     /// The first port that was served since and that only a poll can find ready again.
     private var firstServed: Ticket?
@@ -12,10 +13,23 @@ struct PollStamp {
     /// The serial number of the first poll that was skipped after such a port was served; zero if
     /// none was.
     private var firstSkipped: UInt64 = 0
-    /// The serial number of the last skipped poll.
-    private var lastSkipped: UInt64 = 0
+    /// The polls that were skipped last.
+    private var skipped = SkippedPolls()
+
+    /// Polls of a mode that were skipped one after the other, each replaced by the same result.
+    private struct SkippedPolls {
+        /// The number of the poll that had the result.
+        var poll: Int64 = 0
+        var mode = 0
+        /// The serial number of the first one.
+        var first: UInt64 = 0
+        /// The serial number of the last one; zero if there is none.
+        var last: UInt64 = 0
+    }
 
     mutating func begin(_ number: Int64, at serial: UInt64) {
+        // A poll since then, which does not count, has found nothing of what they would have found.
+        if skipped.poll != number - 1 { skipped = SkippedPolls() }
         self.number = number
         (previous, self.serial) = (self.serial, serial)
         (firstServed, servedSeveral, firstSkipped) = (nil, false, 0)
@@ -32,9 +46,15 @@ struct PollStamp {
         servedSeveral || (firstServed != nil && firstServed != ticket)
     }
 
-    /// Records that a poll was skipped.
-    mutating func skip(at serial: UInt64) {
-        lastSkipped = serial
+    /// Records that a poll of a mode was skipped.
+    ///
+    /// - Parameters:
+    ///   - poll: The number of the poll whose result replaces it.
+    ///   - mode: The mode.
+    ///   - serial: The serial number.
+    mutating func skip(reusing poll: Int64, in mode: Int, at serial: UInt64) {
+        if skipped.poll != poll { skipped = SkippedPolls(poll: poll, mode: mode, first: serial) }
+        skipped.last = serial
         if firstServed != nil, firstSkipped == 0 { firstSkipped = serial }
     }
 
@@ -44,9 +64,18 @@ struct PollStamp {
         firstSkipped == 0 || turn.rank < Int64(firstSkipped) || !hasServed(otherThan: ticket)
     }
 
-    /// Whether a skipped poll would have found a served port ready again.
+    /// Where a served port is queued that this poll has found ready: where the first skipped poll
+    /// since would have queued it.
     ///
-    /// The port is then queued as if that poll had happened. One that was never served, with
-    /// a number above all others, cannot have stayed ready.
-    func wouldHaveFound(servedAt: UInt64) -> Bool { previous < servedAt && servedAt < lastSkipped }
+    /// - Parameters:
+    ///   - servedAt: When the port was served. One that was never served, with a number above all
+    ///     others, cannot have stayed ready.
+    ///   - isInMode: Whether the port is in a mode, to whose polls it matters.
+    /// - Returns: The serial number, which is this poll's own if none was skipped.
+    func place(servedAt: UInt64, ifIn isInMode: (Int) -> Bool) -> UInt64 {
+        guard previous < servedAt, servedAt < skipped.last, isInMode(skipped.mode) else {
+            return serial
+        }
+        return max(servedAt, skipped.first)
+    }
 }

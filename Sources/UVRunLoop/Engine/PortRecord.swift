@@ -111,8 +111,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Queues a reported event in a mode.
     ///
-    /// A port keeps its position from when it became ready until it is served, whatever other modes
-    /// and polls come between.
+    /// A port keeps its turn from when it became ready until it is served, or a later poll in one of
+    /// its modes does not find it, whatever other modes and polls come between.
     mutating func queue(
         _ events: Events,
         poll: PollStamp,
@@ -141,7 +141,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// The serial number at which a poll has found it ready.
     func serial(in poll: PollStamp) -> UInt64 {
-        poll.wouldHaveFound(servedAt: servedAt) ? servedAt : poll.serial
+        poll.place(servedAt: servedAt) { attachment.heapSlot(in: $0) != nil }
     }
 
     private mutating func takeTurn(at serial: UInt64) {
@@ -159,16 +159,15 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         return UInt64(order) << 32 | (UInt64(UInt32.max) - wait)
     }
 
-    /// Begins its call: ends its turn, and takes a refusal.
+    /// Begins its call, and takes a refusal.
     ///
-    /// It is in no queue any more.
+    /// It has no turn, and is in no queue any more.
     @inline(__always)
     mutating func beginCall(
         _ events: Events,
         _ ticket: Ticket,
         _ serial: UInt64
     ) -> GenericEngine<Items>.Delivery {
-        turn = nil
         servedAt = serial
         let refusal = events.contains(.hangUp) ? takeRefusal() : nil
         port.isBeingCalled = true
@@ -188,8 +187,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         return refusal.take()
     }
 
-    /// Removes it from the queues, and discards its pending events; it keeps its turn.
+    /// Removes it from the queues, ends its turn and discards its pending events.
     mutating func unqueue(in modes: inout ModeTable<Items>) {
+        turn = nil
         attachment.forEach { modes[$0.mode].ready.remove($0.heapSlot) }
         hasAnnouncement = false
         pendingEvents = []

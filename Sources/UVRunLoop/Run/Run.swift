@@ -28,7 +28,6 @@ struct Run: ~Copyable {
     /// How many additions of ports the kernel has been told of: the waker's `addedPortCount` when
     /// it was last given what it is to watch.
     var watchedAdditionCount: UInt64 = 0
-    var hasSkippedPoll: Bool { reusablePoll.map { $0.skippedPolls > 0 } ?? false }
     /// Whether the run is in its first pass, which skips no poll.
     var isInFirstPass = true
 

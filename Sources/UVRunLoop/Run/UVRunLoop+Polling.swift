@@ -64,7 +64,10 @@ extension UVRunLoop {
         else { return false }
         latest.skippedPolls += 1
         run.reusablePoll = latest
-        if run.view.holdsPolledPorts { contents.withEngine { $0.recordSkippedPoll() } }
+        if run.view.holdsPolledPorts {
+            let mode = run.modeIndex
+            contents.withEngine { $0.recordSkippedPoll(in: mode, reusing: latest.number) }
+        }
         return true
     }
 
@@ -110,11 +113,11 @@ extension UVRunLoop {
         if readyCount > 0 {
             (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
             if found < readyCount { announceHosted(of: number, run) }
-        } else if run.view.holdsPorts, summary.mayHoldReady || run.hasSkippedPoll {
-            let (mode, hasSkipped) = (run.modeIndex, run.hasSkippedPoll)
+        } else if run.view.holdsPorts, summary.mayHoldReady {
+            let mode = run.modeIndex
             contents.withEngine { engine in
                 // Not for what is ready in other modes only, which is to make no difference here.
-                if hasSkipped || !engine.modes[mode].ready.isEmpty { engine.beginPoll(number) }
+                if !engine.modes[mode].ready.isEmpty { engine.beginPoll(number) }
             }
         }
         // A run that ends with the next source rarely polls twice.

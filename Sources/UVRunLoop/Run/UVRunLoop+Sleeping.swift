@@ -12,6 +12,10 @@ extension UVRunLoop {
         // The additions of ports that the latest poll of this sleep has seen; there are never so
         // many.
         var polledAdditionCount = UInt64.max
+        if run.isInFirstPass, holdsFoundPorts(run) {
+            pollKernel(&run)
+            polledAdditionCount = run.watchedAdditionCount
+        }
         while true {
             wakeState.clearChanged()
             if home.performReleases() { userCodeMayHaveRun(&run) }
@@ -40,6 +44,15 @@ extension UVRunLoop {
                 if !wakeState.isMarkedAsChanged, isOver(sleep, &run) { return }
             }
         }
+    }
+
+    /// Whether polls of earlier runs have found ports of the mode that were not served.
+    ///
+    /// Whether these are still ready only another poll in the mode can tell.
+    private func holdsFoundPorts(_ run: borrowing Run) -> Bool {
+        guard summary.mayHoldReady else { return false }
+        let mode = run.modeIndex
+        return contents.withEngine { !$0.modes[mode].ready.isEmpty }
     }
 
     /// The parameters of one sleep.

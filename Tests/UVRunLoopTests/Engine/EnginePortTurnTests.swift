@@ -53,7 +53,7 @@ import Testing
             served.append(engine.takePort(in: 0)?.ticket)
             _ = engine.endCall(of: tickets[0], hasMore: served.last == tickets[0])
             _ = engine.endCall(of: tickets[1])
-            engine.recordSkippedPoll()
+            engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
             mayServe.append(engine.hasPortToServe(in: 0, since: engine.latestPoll.number))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
@@ -75,7 +75,7 @@ import Testing
             #expect(engine.takePort(in: 0)?.ticket == tickets[0])
             _ = engine.endCall(of: tickets[0])
         }
-        engine.recordSkippedPoll()
+        engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
         engine.beginPoll(engine.latestPoll.number + 1)
         _ = engine.record(pipes[0].readEnd, .readable, in: 0)

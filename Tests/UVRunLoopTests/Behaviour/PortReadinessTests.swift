@@ -1,0 +1,134 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// A port's place in the line: since when it has been ready, as far as polls tell.
+@Suite(.timeLimit(.minutes(15))) struct PortReadinessTests {
+    private let other = UVRunLoop.Mode("port readiness, other")
+
+    private func reader(
+        _ pipe: Pipe,
+        order: Int = 0,
+        _ body: @escaping () -> Void
+    ) throws -> UVRunLoop.DescriptorSource {
+        try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable, order: order) { _, _ in
+            body()
+        }
+    }
+
+    private func reader(
+        _ pipe: Pipe,
+        order: Int = 0,
+        noting name: String,
+        in log: EventLog
+    ) throws -> UVRunLoop.DescriptorSource {
+        try reader(pipe, order: order) {
+            log.note(name)
+            _ = pipe.read()
+        }
+    }
+
+    /// Whose data other code has read, and new data has come to.
+    @Test(arguments: DriverKind.allCases)
+    func aPortThatWasReadyOnceLosesItsPlaceWithItsData(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (thief, victim, writer, patient) = (Pipe(), Pipe(), Pipe(), Pipe())
+            let first = try reader(thief, order: 1) {
+                log.note("thief")
+                _ = (thief.read(), victim.read())
+                writer.write("x")
+                patient.write("x")
+            }
+            let second = try reader(writer, order: 3) {
+                log.note("writer")
+                _ = writer.read()
+                victim.write("x")
+                // No poll is reused for so long.
+                usleep(2_000)
+            }
+            loop.add(first, forMode: .default)
+            loop.add(second, forMode: .default)
+            loop.add(
+                try reader(victim, order: 2, noting: "victim", in: log),
+                forMode: .default
+            )
+            loop.add(
+                try reader(patient, order: 4, noting: "patient", in: log),
+                forMode: .default
+            )
+            thief.write("x")
+            victim.write("x")
+            loop.run(until: log, has: 4)
+            #expect(log.entries == ["thief", "writer", "patient", "victim"])
+        }
+    }
+
+    /// The place that a skipped poll would have given to a descriptor is no place after a poll that
+    /// has not found it ready.
+    @Test(arguments: DriverKind.allCases)
+    func aPollThatFindsNothingEndsThePlaceOfASkippedOne(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            let port = messagePort(in: loop, log) { if $0 == 2 { loop.stop() } }
+            loop.add(try reader(pipe, noting: "descriptor", in: log), forMode: .default)
+            send(1, to: port)
+            send(2, to: port)
+            pipe.write("x")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(log.entries == ["1", "descriptor", "2"])
+            let timer = UVRunLoop.Timer(after: .milliseconds(2)) { _ in
+                send(3, to: port)
+                pipe.write("x")
+            }
+            loop.add(timer, forMode: .default)
+            loop.run(until: log, has: 5)
+            #expect(log.entries.suffix(2) == ["3", "descriptor"])
+        }
+    }
+
+    /// A poll that is skipped in a mode without the descriptor could not have found it.
+    @Test(arguments: DriverKind.allCases)
+    func aPollSkippedInAnotherModeKeepsNoPlace(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (pipe, idle) = (Pipe(), Pipe())
+            let descriptor = try reader(pipe, noting: "descriptor", in: log)
+            let port = messagePort(in: loop, log, mode: other)
+            loop.add(descriptor, forMode: other)
+            pipe.write("x")
+            loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
+            // Its polls are of descriptors, too.
+            loop.add(try reader(idle) {}, forMode: .default)
+            let busy = messagePort(in: loop, log) { _ in
+                send(2, to: port)
+                pipe.write("x")
+                loop.stop()
+            }
+            // After a sleep, whose poll is reused.
+            let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in send(1, to: busy) }
+            loop.add(timer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
+            loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
+            #expect(log.entries == ["descriptor", "1", "2", "descriptor"])
+        }
+    }
+}
+
+/// A port in a mode that notes its messages, then passes them on.
+private func messagePort(
+    in loop: UVRunLoop,
+    _ log: EventLog,
+    mode: UVRunLoop.Mode = .default,
+    _ body: @escaping (Int32) -> Void = { _ in }
+) -> UVRunLoop.Port {
+    let port = UVRunLoop.Port { _, message in
+        log.note("\(message.id)")
+        body(message.id)
+    }
+    loop.add(port, forMode: mode)
+    return port
+}
+
+private func send(_ id: Int32, to port: UVRunLoop.Port) {
+    #expect(port.send(UVRunLoop.PortMessage(id: id), limit: .zero))
+}
