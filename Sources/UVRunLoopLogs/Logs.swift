@@ -84,7 +84,7 @@ private final class LogTrack: LoopTrack {
 
     func record(_ event: LoopEvent) {
         switch event {
-        case .modeIsUnknown(let mode, _):
+        case .modeIsUnused(let mode, _):
             logger.notice(
                 "A run in the mode \(mode.debugDescription) has returned at once, because nothing was ever added to it.",
                 metadata: ["loop": .string(name)]

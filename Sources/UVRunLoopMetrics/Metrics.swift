@@ -11,7 +11,7 @@ extension UVRunLoop {
     /// | Metric | Kind | Meaning |
     /// | --- | --- | --- |
     /// | `uvrunloop.passes` | counter | passes begun |
-    /// | `uvrunloop.sleep` | timer | each sleep, also one that something ready ends at once |
+    /// | `uvrunloop.sleep` | timer | each wait in the kernel, also one that ends at once |
     /// | `uvrunloop.handler` | timer | each call of a handler, by the dimension `kind` |
     /// | `uvrunloop.timer.lateness` | timer | from a timer's date to its call |
     /// | `uvrunloop.timer.misses` | counter | dates of timers that were folded into a later call |

@@ -50,7 +50,7 @@ final class MetricsTrack: LoopTrack {
         case .called(let call, let began, let ended): note(call, ended - began)
         case .tookBlocks(let count): blocks.record(count)
         case .performedJobs(let count): jobs.record(count)
-        case .runBegan, .runEnded, .refused, .modeIsUnknown: break
+        case .runBegan, .runEnded, .refused, .modeIsUnused: break
         }
     }
 

@@ -14,5 +14,5 @@ package enum LoopEvent: Sendable {
     /// The kernel has refused to watch a descriptor.
     case refused(descriptor: CInt, at: Int64)
     /// A run returned at once because nothing was ever added to its mode.
-    case modeIsUnknown(UVRunLoop.Mode, at: Int64)
+    case modeIsUnused(UVRunLoop.Mode, at: Int64)
 }

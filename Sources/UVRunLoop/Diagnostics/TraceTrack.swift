@@ -53,9 +53,9 @@ final class TraceTrack: LoopTrack {
                 append(.call(call, TraceSpan(began: began, ended: ended)), &state)
             case .refused(let descriptor, let time):
                 append(.moment("descriptor \(descriptor) was refused", at: time), &state)
-            case .modeIsUnknown(let mode, let time):
+            case .modeIsUnused(let mode, let time):
                 let name = mode.debugDescription
-                append(.moment("run in the unknown mode \(name)", at: time), &state)
+                append(.moment("run in the unused mode \(name)", at: time), &state)
             case .tookBlocks, .performedJobs: break
             }
         }

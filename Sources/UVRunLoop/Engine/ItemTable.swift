@@ -73,6 +73,7 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
     ) -> Bool {
         let hasJoined = records.modify(ticket) { record in
             guard record.attachment.heapSlot(in: index) == nil else { return false }
+            modes[index].wasUsed = true
             record.join(&modes[index], slot: ticket.heapSlot)
             record.attachment.insert(Membership(mode: index, heapSlot: ticket.heapSlot))
             return true

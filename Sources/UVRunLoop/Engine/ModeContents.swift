@@ -2,6 +2,8 @@
 struct ModeContents<Items: ItemTypes>: ~Copyable {
     let mode: UVRunLoop.Mode
     var isCommon = false
+    /// Whether an item has joined it, or a run has begun in it.
+    var wasUsed = false
     /// The ports that at present do not keep the mode from being empty.
     var idlePortCount = 0
     /// The ports that a poll may find ready.
@@ -40,6 +42,7 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     /// Adds a timer; returns its slot.
     @inline(__always)
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {
+        wasUsed = true
         let slot = timers.members.insert(timer, serial: serial)
         if !timer.core.isBeingCalled {
             timers.schedule(slot, date: timer.date, latest: timer.latest)

@@ -18,7 +18,9 @@ extension UVRunLoop {
             let index = engine.modes.index(of: mode)
             guard mayRun(in: mode, at: index, &engine, run.local, evenIfEmpty: staysWhenEmpty)
             else { return false }
-            run.begin(in: index ?? engine.modes.makeIndex(of: mode), &engine)
+            let runIndex = index ?? engine.modes.makeIndex(of: mode)
+            engine.modes[runIndex].wasUsed = true
+            run.begin(in: runIndex, &engine)
             return true
         }
         if isRunnable { run.cacheBeginning() }

@@ -103,8 +103,10 @@ extension UVRunLoop {
     func tracedRunWasEmpty(in mode: Mode) {
         // Nothing is ever added to the name of the common modes as a mode of its own.
         if mode.isCommonName { return }
-        let isKnown = withEngine { $0.isClosed || $0.modes.index(of: mode) != nil }
-        if !isKnown { trace(.modeIsUnknown(mode, at: monotonicNow())) }
+        let isExpected = withEngine { engine in
+            engine.isClosed || engine.modes.index(of: mode).map { engine.modes[$0].wasUsed } ?? false
+        }
+        if !isExpected { trace(.modeIsUnused(mode, at: monotonicNow())) }
     }
 
     @inline(never)

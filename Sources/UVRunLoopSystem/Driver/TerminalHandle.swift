@@ -21,6 +21,7 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         }
         unsafe raw = .allocate(capacity: 1)
         super.init(site)
+        let flags = cuv_file_flags(descriptor)
         let status = host.open { unsafe uv_tty_init(host.uvLoop, raw, descriptor, 0) }
         guard status >= 0 else {
             unsafe raw.deallocate()
@@ -29,6 +30,8 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         }
         unsafe raw.pointee.data = unsafe data
         host.insert(self)
+        // If libuv cannot open the terminal once more, it makes the caller's file non-blocking.
+        _ = cuv_set_file_flags(descriptor, flags)
         adoptReopenedTerminal()
     }
 
@@ -46,17 +49,20 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         guard cuv_terminal_interrupts(descriptor, SIGTTOU) == 0 else {
             throw SystemError(.configure, .inBackground)
         }
-        TerminalFlags.keep(of: descriptor)
         try attempt(.configure) { () throws(UVError) in
-            // libuv does nothing in the mode that it has set last, which other code, such as a
-            // shell while this process was stopped, may have changed.
-            if isRaw, !TerminalFlags.areRaw(of: descriptor) { try set(UV_TTY_MODE_NORMAL) }
-            try set(isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL)
+            try accepted(TerminalFlags.change(of: descriptor) { setMode(isRaw) })
         }
     }
 
-    private func set(_ mode: uv_tty_mode_t) throws(UVError) {
-        try accepted(unsafe uv_tty_set_mode(raw, mode))
+    /// Sets the mode; returns libuv's status.
+    private func setMode(_ isRaw: Bool) -> CInt {
+        // libuv does nothing in the mode that it has set last, which other code, such as a shell
+        // while this process was stopped, may have changed.
+        if isRaw, !TerminalFlags.areRaw(of: descriptor) {
+            let status = unsafe uv_tty_set_mode(raw, UV_TTY_MODE_NORMAL)
+            guard status >= 0 else { return status }
+        }
+        return unsafe uv_tty_set_mode(raw, isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL)
     }
 
     func size() throws(UVError) -> (columns: Int, rows: Int) {
@@ -69,72 +75,5 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
     override func end() {
         TerminalFlags.putBack(of: descriptor)
         unsafe close(raw)
-    }
-}
-
-/// The flags that open terminals had before their modes were set.
-///
-/// They are put back when the last of a terminal's handles that has set one is closed, or the
-/// process exits; not in the background of a terminal, which belongs to others then.
-///
-/// libuv keeps those of one terminal only, under a number that may be another file's by then.
-@safe
-enum TerminalFlags {
-    /// The terminals of a process, by their descriptors; a forked child puts back nothing of its
-    /// parent's.
-    private static let kept = GuardedPerProcess<[CInt: Terminal]> { [:] }
-
-    private struct Terminal {
-        let number: Int64
-        let flags: termios
-    }
-
-    private static let registration: Void = {
-        _ = atexit { TerminalFlags.putBackAll() }
-    }()
-
-    /// Keeps the flags of a terminal whose mode is about to be set.
-    static func keep(of descriptor: CInt) {
-        _ = registration
-        guard let flags = flags(of: descriptor) else { return }
-        let found = Terminal(number: cuv_terminal_number(descriptor), flags: flags)
-        kept.withLock { terminals in
-            guard terminals[descriptor] == nil else { return }
-            // The flags that the first handle found: the terminal may be in raw mode since.
-            let first = terminals.values.first { $0.number == found.number }
-            terminals[descriptor] = first ?? found
-        }
-    }
-
-    static func putBack(of descriptor: CInt) {
-        let terminal = kept.withLock { terminals -> Terminal? in
-            guard let terminal = terminals.removeValue(forKey: descriptor) else { return nil }
-            let isShared = terminals.values.contains { $0.number == terminal.number }
-            return isShared ? nil : terminal
-        }
-        if let terminal { set(terminal.flags, of: descriptor) }
-    }
-
-    private static func putBackAll() {
-        for (descriptor, terminal) in kept.withLock({ $0 }) {
-            set(terminal.flags, of: descriptor)
-        }
-    }
-
-    /// Whether keys are passed on as they are typed.
-    static func areRaw(of descriptor: CInt) -> Bool {
-        let cooked = tcflag_t(ECHO | ICANON | IEXTEN | ISIG)
-        return flags(of: descriptor).map { $0.c_lflag & cooked == 0 } ?? false
-    }
-
-    private static func flags(of descriptor: CInt) -> termios? {
-        var flags = termios()
-        return unsafe tcgetattr(descriptor, &flags) == 0 ? flags : nil
-    }
-
-    private static func set(_ flags: termios, of descriptor: CInt) {
-        guard cuv_terminal_refuses(descriptor, SIGTTOU) == 0 else { return }
-        var flags = flags
-        while unsafe tcsetattr(descriptor, TCSANOW, &flags) != 0, errno == EINTR {}
     }
 }

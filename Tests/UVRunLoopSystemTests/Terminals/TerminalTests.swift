@@ -179,6 +179,59 @@ private typealias Terminal = UVRunLoop.Terminal
             precondition(pair.echoes)
         }
     }
+
+    /// Whoever sets a mode finds the flags from before, or the terminal in use.
+    @Test func threadsThatUseOneTerminalInTurnLeaveItAsItWas() {
+        let pair = TerminalPair()
+        let threads = (0..<2).map { _ in
+            startThread {
+                for _ in 0..<2_000 {
+                    guard let terminal = try? Terminal(descriptor: pair.terminal) else { continue }
+                    try? terminal.setRaw()
+                    terminal.close()
+                    UVRunLoop.current.run(mode: .default, for: .zero)
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(pair.echoes)
+    }
+
+    @Test func aModeThatIsSetDuringTheExitIsPutBackToo() async {
+        await #expect(processExitsWith: .success) {
+            let pair = TerminalPair()
+            for _ in 0..<20 {
+                let child = startChild {
+                    let hasBegun = Signal()
+                    _ = startThread {
+                        let terminal = try? Terminal(descriptor: pair.terminal)
+                        while let terminal, (try? terminal.setRaw()) != nil {
+                            hasBegun.send()
+                            try? terminal.setNormal()
+                        }
+                        while true { pause() }
+                    }
+                    hasBegun.wait()
+                    exit(7)
+                }
+                precondition(awaitEnd(of: child) == 7)
+                precondition(pair.echoes)
+            }
+        }
+    }
+
+    /// As where the terminal of another user or container is the standard input.
+    @Test func aTerminalThatCannotBeOpenedOnceMoreStaysBlocking() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            let readOnly = open("/dev/ptmx", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+            defer { close(readOnly) }
+            let terminal = try Terminal(descriptor: readOnly)
+            #expect(!isNonBlocking(readOnly) && pair.echoes)
+            terminal.close()
+            #expect(!isNonBlocking(readOnly))
+        }
+    }
 }
 
 /// Opens a terminal that is never released.

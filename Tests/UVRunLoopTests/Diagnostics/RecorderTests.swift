@@ -142,12 +142,12 @@ import Testing
     }
 
     @Test func aRunInAnUnknownModeIsNoted() throws {
-        let events = try record("unknown mode") { loop in
+        let events = try record("unused mode") { loop in
             loop.perform {}
             loop.run()
             loop.run(mode: UVRunLoop.Mode("no such mode"), for: .zero)
         }
-        #expect(events.named("run in the unknown mode no such mode").count == 1)
+        #expect(events.named("run in the unused mode no such mode").count == 1)
     }
 
     @Test func aFileThatCannotBeOpenedThrows() {

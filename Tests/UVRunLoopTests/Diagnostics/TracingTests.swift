@@ -98,6 +98,32 @@ import Testing
         #expect(!counts.contains(0))
     }
 
+    /// Not of a mode that was emptied, nor of one that has run.
+    @Test func aRunIsToldOfThatEndsAtOnceInAModeToWhichNothingWasAdded() {
+        let common = UVRunLoop.Mode("made common")
+        let (emptied, left) = (UVRunLoop.Mode("emptied"), UVRunLoop.Mode("left"))
+        let told = events { loop in
+            func runAll() {
+                for mode in [.default, common, emptied, left] { loop.run(mode: mode, for: .zero) }
+            }
+            loop.addCommonMode(common)
+            let source = UVRunLoop.Source { _ in }
+            loop.add(source, forMode: emptied)
+            source.invalidate()
+            let timer = UVRunLoop.Timer(after: .seconds(1)) { _ in }
+            loop.add(timer, forMode: left)
+            loop.remove(timer, forMode: left)
+            runAll()
+            loop.perform {}
+            runAll()
+            runAll()
+        }
+        let modes = told.compactMap { event -> UVRunLoop.Mode? in
+            if case .modeIsUnused(let mode, _) = event { mode } else { nil }
+        }
+        #expect(modes == [.default, common, common, common])
+    }
+
     @Test func aForkedChildHasTracersOfItsOwn() async {
         await #expect(processExitsWith: .success) {
             LoopTracing.add(EventTracer())
