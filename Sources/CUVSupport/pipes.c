@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +28,16 @@ ssize_t cuv_read(int descriptor, void *_Nonnull bytes, size_t count) {
     ssize_t length;
     do { length = read(descriptor, bytes, count); } while (length < 0 && errno == EINTR);
     return length >= 0 ? length : -errno;
+}
+
+ssize_t cuv_read_now(int descriptor, void *_Nonnull bytes, size_t count) {
+    const int no_wait = 8; // RWF_NOWAIT
+    struct iovec place = {.iov_base = bytes, .iov_len = count};
+    // At the current position, for which -1 stands.
+    ssize_t length = syscall(SYS_preadv2, descriptor, &place, 1, -1L, -1L, no_wait);
+    if (length >= 0) return length;
+    int is_unknown = errno == EOPNOTSUPP || errno == ENOSYS;
+    return is_unknown ? cuv_read(descriptor, bytes, count) : -errno;
 }
 
 // Discards a blocked signal of the calling thread, unless it was pending before.

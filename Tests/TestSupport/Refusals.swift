@@ -17,6 +17,7 @@ package struct SystemCall: Sendable {
     package static let createEvent = SystemCall(x86: 290, arm: 19)
     package static let listen = SystemCall(x86: 50, arm: 201)
     package static let read = SystemCall(x86: 0, arm: 63)
+    package static let readWithFlags = SystemCall(x86: 327, arm: 286)
     package static let sendmsg = SystemCall(x86: 46, arm: 211)
     package static let sendmmsg = SystemCall(x86: 307, arm: 269)
     package static let sendto = SystemCall(x86: 44, arm: 206)

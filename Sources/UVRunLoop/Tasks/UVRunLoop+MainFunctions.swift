@@ -39,8 +39,9 @@ extension UVRunLoop {
     /// For a synchronous `main`. The main loop runs in the default mode, whether or not it is
     /// empty; ``stop()`` ends one run, and another begins.
     ///
-    /// > Threading: The main thread; traps elsewhere, and in a task or a block of the main dispatch
-    /// > queue, where the main actor could not go on.
+    /// > Threading: The main thread; traps elsewhere, and where the main actor could not go on: in a
+    /// > task, in a block of the main dispatch queue, and in the forked child of a process that has
+    /// > used libdispatch.
     ///
     /// - Parameter body: The function.
     /// - Returns: The function's result.
@@ -61,6 +62,14 @@ extension UVRunLoop {
             """
         )
         let loop = main
+        require(
+            DispatchMainQueue.isPresent,
+            """
+            runMain(_:) was called in a process without a main dispatch queue, such as the forked \
+            child of one that has used it, where the main actor does not go on. Fork earlier, or \
+            start a program in the child.
+            """
+        )
         let end = MainFunctionEnd<R>()
         Task { @MainActor in
             do {

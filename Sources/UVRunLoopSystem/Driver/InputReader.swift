@@ -15,6 +15,7 @@ final class InputReader: Sendable {
     /// Watched instead of a file.
     private let standIn: FileStandIn?
     private let isTerminal: Bool
+    private let isStream: Bool
     private let state = Guarded(State())
 
     private struct State {
@@ -31,6 +32,7 @@ final class InputReader: Sendable {
     init(_ descriptor: CInt) throws(UVRunLoop.SystemError) {
         self.descriptor = descriptor
         isTerminal = cuv_terminal_number(descriptor) >= 0
+        isStream = Self.isStream(descriptor)
         let flags = fcntl(descriptor, F_GETFL)
         // It would never be ready.
         guard flags < 0 || flags & O_ACCMODE != O_WRONLY else {
@@ -43,6 +45,13 @@ final class InputReader: Sendable {
         }
     }
 
+    /// Whether a descriptor is that of a pipe or a socket.
+    private static func isStream(_ descriptor: CInt) -> Bool {
+        var file = stat()
+        guard unsafe fstat(descriptor, &file) == 0 else { return false }
+        return [S_IFIFO, S_IFSOCK].contains(file.st_mode & S_IFMT)
+    }
+
     /// Closes what is watched instead of a file; no loop watches it any more.
     func close() { standIn?.close() }
 
@@ -50,14 +59,18 @@ final class InputReader: Sendable {
 
     /// Reads what there is.
     ///
-    /// A blocking descriptor is read only if that does not block; another process may have read the
-    /// data meanwhile.
+    /// A blocking descriptor is read only if that does not block: another reader may have taken the
+    /// data. Between the check and the read of a terminal, one still may.
     func take() -> Event? {
         guard !state.withLock(\.isOver) else { return nil }
         let condition = cuv_condition(descriptor)
         guard condition < 0 || condition & Self.readable != 0 else { return nil }
         if isTerminal, cuv_terminal_interrupts(descriptor, SIGTTIN) != 0 { return nil }
-        let (bytes, length) = readBytes(of: descriptor, upTo: Self.chunkSize)
+        let (bytes, length) = readBytes(
+            of: descriptor,
+            upTo: Self.chunkSize,
+            isShared: isStream
+        )
         standIn?.hangUpAtEnd()
         if length > 0 { return .bytes(bytes) }
         guard length != -Int(EAGAIN) else { return nil }

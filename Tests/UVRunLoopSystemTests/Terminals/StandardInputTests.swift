@@ -26,6 +26,44 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    /// Between the loop's check that there is data and its read.
+    @Test(.enabled(if: readsWithoutWaiting, "Linux before 6.4 reads a pipe only so that it may wait."))
+    func dataThatAnotherReaderTakesFirstDoesNotBlockTheLoop() async {
+        await #expect(processExitsWith: .success) {
+            endProcess(after: 60)
+            try onAnotherThread {
+                let (loop, pipe, log) = (UVRunLoop.current, Pipe(), EventLog())
+                let (isAsked, isTaken) = (Signal(), Signal())
+                // Which stays blocking.
+                dup2(pipe.readEnd, 0)
+                let input = try StandardInput { input, event in
+                    log.note("\(event)")
+                    input.invalidate()
+                }
+                loop.add(input, forMode: .default)
+                let timer = UVRunLoop.Timer(after: .milliseconds(1)) { _ in
+                    log.note("timer")
+                    pipe.write("b")
+                }
+                loop.add(timer, forMode: .default)
+                pipe.write("a")
+                startThread {
+                    isAsked.wait()
+                    var byte: UInt8 = 0
+                    precondition(read(0, &byte, 1) == 1 && byte == UInt8(ascii: "a"))
+                    isTaken.send()
+                }.detach()
+                intercept([.read, .readWithFlags]) {
+                    isAsked.send()
+                    isTaken.wait()
+                    return 0
+                }
+                precondition(loop.run(mode: .default, for: .seconds(50)) == .finished)
+                precondition(log.entries == ["timer", "bytes([98])"], "\(log.entries)")
+            }
+        }
+    }
+
     /// Who collects lines would keep a thousand times as much as there is.
     @Test func fewBytesKeepLittleMemory() throws {
         try withLoop { loop in
@@ -254,4 +292,13 @@ private func readInput() throws -> [UInt8] {
         precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
         return bytes.value
     }
+}
+
+/// Whether the kernel can be asked to read a pipe that may be blocking without a wait.
+private var readsWithoutWaiting: Bool {
+    var system = utsname()
+    uname(&system)
+    let release = withUnsafeBytes(of: system.release) { String(decoding: $0, as: UTF8.self) }
+    let numbers = release.split(separator: ".").prefix(2).compactMap { Int($0) }
+    return numbers.count < 2 || !numbers.lexicographicallyPrecedes([6, 4])
 }

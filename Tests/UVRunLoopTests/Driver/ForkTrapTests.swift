@@ -41,6 +41,13 @@ import Testing
         await #expect(processExitsWith: .success) { useTheMainLoopInTheChild() }
     }
 
+    /// The test library has used libdispatch, which a child cannot go on using.
+    @Test func anAsynchronousMainFunctionOfTheChildTraps() async {
+        await #expect(processExitsWith: .success) {
+            precondition(trapsInChild { try? UVRunLoop.runMain {} })
+        }
+    }
+
     @Test func everyUseOfTheParentsLoopInTheChildTraps() async {
         await #expect(processExitsWith: .success) { useTheParentsLoopInChildren() }
     }
