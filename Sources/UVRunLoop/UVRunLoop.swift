@@ -108,7 +108,7 @@ public final class UVRunLoop: Sendable {
     /// Whether the loop accepts nothing any more, because its thread is ending or has ended.
     package var hasEnded: Bool { contents.withEngine { $0.isClosed } }
 
-    /// Wakes a sleeping loop after a port was added to a mode.
+    /// Wakes a sleeping loop after a port was added to a mode, or waits for more events.
     func portWasAdded() { waker.portWasAdded() }
 
     /// Wakes a sleeping loop after a port has announced an event.

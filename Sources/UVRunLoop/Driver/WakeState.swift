@@ -62,7 +62,8 @@ package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
 
     /// Clears the changed mark, right before the contents are checked.
     package func clearChanged() {
-        word.bitwiseAndSequential(~Self.changed)
+        // It is usually clear. Whoever marks the word after this load keeps the loop awake.
+        if isMarkedAsChanged { word.bitwiseAndSequential(~Self.changed) }
     }
 
     /// Clears a wake-up; returns whether one was pending.

@@ -89,7 +89,7 @@ extension GenericEngine {
 
     /// Whether an order is still valid; another thread may have changed the descriptor meanwhile.
     func isCurrent(_ order: WatchOrder) -> Bool {
-        descriptors[order.descriptor]?.registration == order.registration
+        descriptors.registration(of: order.descriptor) == order.registration
     }
 
     private func interest(of group: DescriptorTable.Group, in mode: Int) -> Events {

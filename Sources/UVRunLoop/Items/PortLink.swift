@@ -88,6 +88,7 @@ extension UVRunLoop {
         ///   returns what was set, because several threads may change the events at once.
         package func setEvents(_ events: () -> DescriptorSource.Events) {
             var set: DescriptorSource.Events
+            let former = DescriptorSource.Events(rawValue: eventBits.load(ordering: .relaxed))
             repeat {
                 set = events()
                 eventBits.store(set.rawValue, ordering: .relaxed)
@@ -95,7 +96,12 @@ extension UVRunLoop {
                     engine.setEvents(set, of: ticket)
                 } nowhere: {
                 } afterwards: { loop in
-                    loop.contentsDidChange()
+                    // The latest poll did not ask for what is new.
+                    if set.isSubset(of: former) {
+                        loop.contentsDidChange()
+                    } else {
+                        loop.portWasAdded()
+                    }
                 }
             } while events() != set
         }

@@ -60,7 +60,7 @@ struct LoopWaker: ~Copyable, Sendable {
         if state.markChangedUnlessMarked() { remote.wakeLoop() }
     }
 
-    /// Wakes a sleeping loop after a port was added to a mode.
+    /// Wakes a sleeping loop after a port was added to a mode, or waits for more events.
     func portWasAdded() {
         addedPorts.add(1, ordering: .releasing)
         contentsDidChange()

@@ -79,8 +79,8 @@ extension UVRunLoop {
 
     private func sleepDecision(_ run: inout Run) -> SleepDecision {
         armDescriptors(&run)
-        let view = sleepView(for: run)
         if wakeState.isWoken || endsAfterThisPass(run) { return .somethingToDo }
+        let view = sleepView(for: run)
         guard view.version == run.view.version, !view.hasUnwatched else { return .changed }
         if view.hasWork || holdsWork(for: run) || !run.holdsItems { return .somethingToDo }
         let end = min(view.soonest ?? .max, run.terms.limit ?? .max)

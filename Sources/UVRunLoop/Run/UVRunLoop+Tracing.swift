@@ -104,7 +104,8 @@ extension UVRunLoop {
         // Nothing is ever added to the name of the common modes as a mode of its own.
         if mode.isCommonName { return }
         let isExpected = withEngine { engine in
-            engine.isClosed || engine.modes.index(of: mode).map { engine.modes[$0].wasUsed } ?? false
+            engine.isClosed
+                || engine.modes.index(of: mode).map { engine.modes[$0].wasUsed } ?? false
         }
         if !isExpected { trace(.modeIsUnused(mode, at: monotonicNow())) }
     }

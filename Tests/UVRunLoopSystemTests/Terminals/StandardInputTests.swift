@@ -27,7 +27,9 @@ private typealias StandardInput = UVRunLoop.StandardInput
     }
 
     /// Between the loop's check that there is data and its read.
-    @Test(.enabled(if: readsWithoutWaiting, "Linux before 6.4 reads a pipe only so that it may wait."))
+    @Test(
+        .enabled(if: readsWithoutWaiting, "Linux before 6.4 reads a pipe only so that it may wait.")
+    )
     func dataThatAnotherReaderTakesFirstDoesNotBlockTheLoop() async {
         await #expect(processExitsWith: .success) {
             endProcess(after: 60)
