@@ -53,15 +53,15 @@ final class WatchedDriver: LoopDriver {
     func takeReport() -> ReadyReport? { driver.takeReport() }
 
     func watch(
-        _ orders: [WatchOrder],
-        ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder, UVError) -> Void
+        _ changes: [WatchChange],
+        ifCurrent isCurrent: (WatchChange) -> Bool,
+        refused: (WatchChange, UVError) -> Void
     ) {
         count()
-        driver.watch(orders, ifCurrent: isCurrent, refused: refused)
+        driver.watch(changes, ifCurrent: isCurrent, refused: refused)
     }
 
-    func rearm(_ order: WatchOrder) -> Bool { driver.rearm(order) }
+    func rearm(_ change: WatchChange) -> Bool { driver.rearm(change) }
 
     func forgetReleased() { driver.forgetReleased() }
 

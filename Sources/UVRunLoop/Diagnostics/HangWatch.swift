@@ -90,9 +90,9 @@ final class HangWatch: LoopTracer {
 
     private func watchAll() {
         let period = max(1, threshold / 4) * 1_000_000
-        while !thread.isEnding(by: monotonicNow() + period) {
+        while !thread.awaitEnd(until: monotonicNow() + period) {
             let loops = state.withLock { $0.loops }
-            for watched in loops where !thread.isEnding(by: 0) { check(watched) }
+            for watched in loops where !thread.awaitEnd(until: 0) { check(watched) }
         }
     }
 

@@ -135,7 +135,7 @@ final class Recording: LoopTracer {
         write(format.takeText())
         var isEnding = false
         while !isEnding {
-            isEnding = thread.isEnding(by: monotonicNow() + Self.period)
+            isEnding = thread.awaitEnd(until: monotonicNow() + Self.period)
             if isEnding { closeRuns() }
             write(&format)
         }

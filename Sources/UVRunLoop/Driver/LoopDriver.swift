@@ -38,23 +38,23 @@ package protocol LoopDriver: AnyObject {
     /// one.
     func announceHosted()
 
-    /// Watches descriptors as the orders say.
+    /// Watches descriptors as the changes say.
     ///
     /// - Parameters:
-    ///   - orders: The descriptors and their events.
-    ///   - isCurrent: Whether an order is still valid; called while no other thread can release the
+    ///   - changes: The descriptors and their events.
+    ///   - isCurrent: Whether a change is still valid; called while no other thread can release the
     ///     descriptor.
     ///   - refused: Called for every descriptor that the kernel refuses to watch, with its error.
     func watch(
-        _ orders: [WatchOrder],
-        ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder, UVError) -> Void
+        _ changes: [WatchChange],
+        ifCurrent isCurrent: (WatchChange) -> Bool,
+        refused: (WatchChange, UVError) -> Void
     )
 
     /// Reduces the events of a watched descriptor; without events, the kernel reports nothing.
     ///
     /// - Returns: `false` if the kernel refused, and no longer watches the descriptor.
-    func rearm(_ order: WatchOrder) -> Bool
+    func rearm(_ change: WatchChange) -> Bool
 
     /// Removes released descriptors from the driver's tables; their numbers may be reused
     /// afterwards.

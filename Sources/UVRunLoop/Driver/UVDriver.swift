@@ -101,7 +101,7 @@ final class UVDriver: LoopDriver {
         run(UV_RUN_NOWAIT)
         handleHost?.announceNoted(ofPoll: false)
         while let report = takeReport() {
-            if report.details.contains(.unwatched) { lost(report) }
+            if report.details.contains(.stopped) { lost(report) }
         }
     }
 
@@ -202,8 +202,8 @@ final class UVDriver: LoopDriver {
     func takeReport() -> ReadyReport? {
         while var report = reports.takeNext() {
             guard watches.complete(&report, epoll: epoll) else { continue }
-            if report.details.contains(.unwatched) { endWatching(report.descriptor) }
-            if !report.events.isEmpty || report.details.contains(.unwatched) { return report }
+            if report.details.contains(.stopped) { endWatching(report.descriptor) }
+            if !report.events.isEmpty || report.details.contains(.stopped) { return report }
         }
         return nil
     }
@@ -220,21 +220,21 @@ final class UVDriver: LoopDriver {
     }
 
     func watch(
-        _ orders: [WatchOrder],
-        ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder, UVError) -> Void
+        _ changes: [WatchChange],
+        ifCurrent isCurrent: (WatchChange) -> Bool,
+        refused: (WatchChange, UVError) -> Void
     ) {
         // Under the lock, so that no other thread releases and closes a descriptor that libuv is
         // about to watch.
         uvRemote.withDescriptors { descriptors in
-            for order in orders where isCurrent(order) {
+            for change in changes where isCurrent(change) {
                 do throws(UVError) {
-                    try start(order, &descriptors)
-                    try watches[order.descriptor]?.arm(order.events ?? [], in: &descriptors)
+                    try start(change, &descriptors)
+                    try watches[change.descriptor]?.arm(change.events ?? [], in: &descriptors)
                 } catch {
-                    forget(order.descriptor)
-                    descriptors.release(order.descriptor)
-                    refused(order, error)
+                    forget(change.descriptor)
+                    descriptors.release(change.descriptor)
+                    refused(change, error)
                 }
             }
         }
@@ -242,18 +242,18 @@ final class UVDriver: LoopDriver {
 
     /// Makes sure that a `uv_poll` of this registration exists and is started.
     private func start(
-        _ order: WatchOrder,
+        _ change: WatchChange,
         _ descriptors: inout WatchedDescriptors
     ) throws(UVError) {
-        let descriptor = order.descriptor
-        if let watch = watches[descriptor], watch.registration != order.registration {
+        let descriptor = change.descriptor
+        if let watch = watches[descriptor], watch.registration != change.registration {
             forget(descriptor)
         }
         if watches[descriptor] == nil {
             try descriptors.take(descriptor)
             watches[descriptor] = try unsafe UVWatch(
                 descriptor,
-                registration: order.registration,
+                registration: change.registration,
                 loop: loop,
                 reports: reports
             )
@@ -262,17 +262,17 @@ final class UVDriver: LoopDriver {
         try watch.start()
     }
 
-    func rearm(_ order: WatchOrder) -> Bool {
+    func rearm(_ change: WatchChange) -> Bool {
         var isCarriedOut = true
         uvRemote.withDescriptors { descriptors in
-            // Another thread may have released the descriptor, and closed it, after the order was
+            // Another thread may have released the descriptor, and closed it, after the change was
             // made.
-            guard let watch = watches[order.descriptor], watch.registration == order.registration,
-                descriptors.isTaken(order.descriptor)
+            guard let watch = watches[change.descriptor], watch.registration == change.registration,
+                descriptors.isTaken(change.descriptor)
             else { return }
-            guard let events = order.events else {
+            guard let events = change.events else {
                 watch.pause()
-                return descriptors.pause(order.descriptor)
+                return descriptors.pause(change.descriptor)
             }
             do {
                 try watch.arm(events, in: &descriptors)

@@ -130,7 +130,7 @@ final class UVWatch {
     /// Records that libuv has stopped to watch the descriptor, because of an error.
     private func noteFailure() {
         isNoted = true
-        note([], [.unwatched, .uncertain])
+        note([], [.stopped, .uncertain])
     }
 
     @inline(__always)

@@ -9,9 +9,9 @@ struct DescriptorTable {
         /// descriptor is not in the epoll set, or is there for other events than those wanted now.
         var armed: UVRunLoop.DescriptorEvents?
 
-        /// An order to watch the descriptor for events.
-        func order(_ events: UVRunLoop.DescriptorEvents?, for descriptor: CInt) -> WatchOrder {
-            WatchOrder(descriptor: descriptor, registration: registration, events: events)
+        /// The change after which the kernel reports these events of the descriptor.
+        func change(to events: UVRunLoop.DescriptorEvents?, of descriptor: CInt) -> WatchChange {
+            WatchChange(descriptor: descriptor, registration: registration, events: events)
         }
     }
 

@@ -62,13 +62,12 @@ extension GenericEngine {
             updateMayHoldReady()
             return nil
         }
-        let serial = nextSerial()
         var isPolled = false
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
             isPolled = record.isPolled
             let events = record.events(since: poll)
             record.unqueue(in: &modes)
-            return record.beginCall(events, ticket, serial)
+            return record.beginCall(events, ticket)
         }
         if isPolled { latestPoll.recordServed(ticket) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
@@ -86,8 +85,9 @@ extension GenericEngine {
     ///   - hasMore: Whether it has more events that the kernel does not report.
     /// - Returns: Whether the port is still in this loop.
     mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
+        let serial = nextSerial()
         let state = ports.modify(ticket) { record in
-            record.port.isBeingCalled = false
+            record.endCall(at: serial)
             return (record.hasAnnouncement, record.interest)
         }
         guard let (hasAnnouncement, interest) = state else { return false }

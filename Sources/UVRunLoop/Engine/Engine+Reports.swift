@@ -4,8 +4,8 @@ extension GenericEngine {
         /// The mode's run can serve at least one source.
         case isForRun
         case isForNobody
-        /// The run was woken for sources that it cannot serve; the order masks them.
-        case rearm(WatchOrder)
+        /// The run was woken for sources that it cannot serve; the change masks them.
+        case rearm(WatchChange)
     }
 
     /// Records what the kernel reported about a descriptor, for each source that the mode's run can
@@ -14,7 +14,7 @@ extension GenericEngine {
         let descriptor = report.descriptor
         guard descriptors.registration(of: descriptor) == report.registration else {
             return .rearm(
-                WatchOrder(
+                WatchChange(
                     descriptor: descriptor,
                     registration: report.registration,
                     events: nil
@@ -27,10 +27,10 @@ extension GenericEngine {
             if queue(ticket, report, in: mode) { isForRun = true }
         }
         if isForRun { summary.mayHoldReady = true }
-        if report.details.contains(.unwatched) {
+        if report.details.contains(.stopped) {
             markUnwatched(descriptor)
-        } else if !isForRun, let order = maskUnserved(descriptor, for: mode) {
-            return .rearm(order)
+        } else if !isForRun, let change = maskUnserved(descriptor, for: mode) {
+            return .rearm(change)
         }
         return isForRun ? .isForRun : .isForNobody
     }
@@ -44,7 +44,7 @@ extension GenericEngine {
     ///   - now: The current time; ignored for a mode without timers.
     /// - Returns: The delivery; `nil` if the source has to be queued.
     mutating func takeSoleReadyPort(_ report: ReadyReport, in mode: Int, now: Int64) -> Delivery? {
-        guard !report.details.contains(.unwatched), modes[mode].ready.isEmpty,
+        guard !report.details.contains(.stopped), modes[mode].ready.isEmpty,
             descriptors.registration(of: report.descriptor) == report.registration,
             descriptors.sourceCount(of: report.descriptor) == 1
         else { return nil }
@@ -52,12 +52,11 @@ extension GenericEngine {
             return nil
         }
         let ticket = descriptors.source(0, of: report.descriptor)
-        let serial = nextSerial()
         let delivery: Delivery? =
             ports.modify(ticket) { record in
                 guard record.turn == nil, !record.interest(in: mode).isEmpty else { return nil }
                 let events = record.events(of: report)
-                return events.isEmpty ? nil : record.beginCall(events, ticket, serial)
+                return events.isEmpty ? nil : record.beginCall(events, ticket)
             } ?? nil
         if delivery != nil {
             latestPoll.recordServed(ticket)

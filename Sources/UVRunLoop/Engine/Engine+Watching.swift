@@ -46,7 +46,7 @@ extension GenericEngine {
     }
 
     /// Returns what the kernel must watch before a run in the mode polls or sleeps.
-    mutating func takeWatchOrders(for mode: Int) -> [WatchOrder] {
+    mutating func takeWatchChanges(for mode: Int) -> [WatchChange] {
         guard summary.mayHoldUnwatched else { return [] }
         defer {
             modes[mode].unwatched.removeAll(keepingCapacity: true)
@@ -61,7 +61,7 @@ extension GenericEngine {
             let events = wanted.union(group.armed ?? [])
             descriptors.setArmed(events, for: descriptor)
             clearUnwatched(beside: mode, met: events, of: group, descriptor)
-            return group.order(events, for: descriptor)
+            return group.change(to: events, of: descriptor)
         }
     }
 
@@ -87,9 +87,9 @@ extension GenericEngine {
         }
     }
 
-    /// Whether an order is still valid; another thread may have changed the descriptor meanwhile.
-    func isCurrent(_ order: WatchOrder) -> Bool {
-        descriptors.registration(of: order.descriptor) == order.registration
+    /// Whether a change is still valid; another thread may have changed the descriptor meanwhile.
+    func isCurrent(_ change: WatchChange) -> Bool {
+        descriptors.registration(of: change.descriptor) == change.registration
     }
 
     private func interest(of group: DescriptorTable.Group, in mode: Int) -> Events {
@@ -98,7 +98,7 @@ extension GenericEngine {
 
     /// Limits the events of a descriptor that the kernel has reported to what the mode's run can
     /// serve; other modes restore theirs when they run.
-    mutating func maskUnserved(_ descriptor: CInt, for mode: Int) -> WatchOrder? {
+    mutating func maskUnserved(_ descriptor: CInt, for mode: Int) -> WatchChange? {
         guard let group = descriptors[descriptor] else { return nil }
         let wanted = interest(of: group, in: mode)
         let events = wanted.isEmpty ? nil : wanted
@@ -106,16 +106,16 @@ extension GenericEngine {
         guard events == nil || events != group.armed else { return nil }
         descriptors.setArmed(events, for: descriptor)
         for ticket in group.sources { requestWatch(ticket) }
-        return group.order(events, for: descriptor)
+        return group.change(to: events, of: descriptor)
     }
 
     /// Queues a refusal for the mode's sources of a descriptor that cannot be watched, in all modes
     /// of each.
     ///
     /// Sources that are only in other modes get theirs when a run in such a mode is refused.
-    mutating func refuse(_ order: WatchOrder, _ error: UVError, in mode: Int) {
-        guard let group = descriptors[order.descriptor], isCurrent(order) else { return }
-        descriptors.setArmed(nil, for: order.descriptor)
+    mutating func refuse(_ change: WatchChange, _ error: UVError, in mode: Int) {
+        guard let group = descriptors[change.descriptor], isCurrent(change) else { return }
+        descriptors.setArmed(nil, for: change.descriptor)
         let poll = latestPoll
         summary.mayHoldReady = true
         for ticket in group.sources {

@@ -11,7 +11,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var observers = ItemTable<ObserverRecord<Items>>()
     var ports = ItemTable<PortRecord<Items>>()
     var descriptors = DescriptorTable()
-    var runningTimers = CallStack<Items.Timer>()
+    var runningTimers = RunningTimers<Items.Timer>()
     /// The number of signalled sources in all modes.
     var signalledCount = 0 {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
@@ -37,8 +37,10 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     /// Begins to record what a poll has found, unless it is the latest already.
     @inline(__always)
-    mutating func beginPoll(_ number: Int64) {
-        if number != latestPoll.number { latestPoll.begin(number, at: nextSerial()) }
+    mutating func beginPoll(_ number: Int64, in mode: Int) {
+        guard number != latestPoll.number else { return }
+        latestPoll.begin(number, at: nextSerial())
+        modes[mode].pollDidBegin(number)
     }
 
     /// Records that a poll of a mode was skipped, which the result of an earlier one replaces.

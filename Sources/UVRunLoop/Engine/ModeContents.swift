@@ -13,9 +13,12 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var timers = TimerQueue<Items.Timer>()
     /// The slots of the custom sources that are signalled.
     var signalled = OrderedHeap()
-    /// The slots of the ports that are ready.
+    /// The slots of the ports that are ready, or were when polls of earlier runs found them.
     var ready = OrderedHeap()
     var contest = PassContest()
+    /// The number of the latest poll of the mode that counts, and that of the one before.
+    private(set) var latestPoll: Int64 = 0
+    private(set) var previousPoll: Int64 = 0
     var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []
@@ -37,6 +40,10 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
             if isCommon { traits.insert(.common) }
             return traits
         }
+    }
+
+    mutating func pollDidBegin(_ number: Int64) {
+        (previousPoll, latestPoll) = (latestPoll, number)
     }
 
     /// Adds a timer; returns its slot.

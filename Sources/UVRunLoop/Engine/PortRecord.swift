@@ -119,10 +119,22 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         in modes: inout ModeTable<Items>,
         _ mode: Int
     ) {
+        if turn != nil, isLost(before: poll.number, modes) { unqueue(in: &modes) }
         pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
         self.poll = poll.number
         takeTurn(at: serial(in: poll))
         if let heapSlot = attachment.heapSlot(in: mode) { enqueue(heapSlot, in: &modes[mode]) }
+    }
+
+    /// Whether a poll of one of its modes, before this one, has not found it ready any more.
+    private func isLost(before poll: Int64, _ modes: borrowing ModeTable<Items>) -> Bool {
+        guard !hasAnnouncement, !hasRefusal else { return false }
+        var isLost = false
+        attachment.forEach { membership in
+            let (latest, previous) = modes.polls(of: membership.mode)
+            if (latest < poll ? latest : previous) > self.poll { isLost = true }
+        }
+        return isLost
     }
 
     /// Queues a refusal, which is not asked for again in another mode.
@@ -165,10 +177,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     @inline(__always)
     mutating func beginCall(
         _ events: Events,
-        _ ticket: Ticket,
-        _ serial: UInt64
+        _ ticket: Ticket
     ) -> GenericEngine<Items>.Delivery {
-        servedAt = serial
         let refusal = events.contains(.hangUp) ? takeRefusal() : nil
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(
@@ -177,6 +187,12 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
             events: events,
             refusal: refusal
         )
+    }
+
+    /// Ends its call, after which it may be ready again.
+    mutating func endCall(at serial: UInt64) {
+        servedAt = serial
+        port.isBeingCalled = false
     }
 
     /// Takes the refusal that a hang-up stands for; without one, the source is off after the

@@ -26,7 +26,7 @@ package struct ReadyReport: Sendable {
         /// The peer is gone, but its data has not been read.
         static let unread = Details(rawValue: 1)
         /// libuv stopped watching after an error, and the descriptor has to be added again.
-        static let unwatched = Details(rawValue: 2)
+        static let stopped = Details(rawValue: 2)
         /// The driver has yet to query the conditions, before it hands the report out.
         static let uncertain = Details(rawValue: 4)
     }

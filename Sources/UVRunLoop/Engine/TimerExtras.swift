@@ -10,7 +10,7 @@ final class TimerExtras {
     let missed = SharedNumber(0)
     /// Nanoseconds.
     let tolerance: SharedNumber
-    let labelSlot = LabelSlot()
+    let labelSlot = LabelBox()
     /// An object that another layer keeps with the timer.
     let companion: (any AnyObject & Sendable)?
 

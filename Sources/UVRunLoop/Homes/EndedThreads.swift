@@ -13,7 +13,7 @@ final class EndedThreads: Sendable {
             while checksLeft > 0 {
                 checksLeft -= 1
                 if next >= records.count { next = 0 }
-                if records[next].isOfThreadGone {
+                if records[next].threadIsGone {
                     records.swapAt(next, records.count - 1)
                     return records.removeLast()
                 }
@@ -69,7 +69,7 @@ struct EndedRecord {
     }
 
     /// Whether the thread is gone, and no destructor on it uses the record any more.
-    var isOfThreadGone: Bool {
+    var threadIsGone: Bool {
         // A thread that starts when another has ended mostly gets its stack, and with that its
         // thread-local variables. The system need not be asked then.
         unsafe isMemoryReused(by: cuv_current_thread()) || cuv_is_thread_gone(thread) != 0

@@ -5,7 +5,7 @@
 /// is changed through an anchor, the reference is checked again under that loop's lock.
 final class LoopAnchor: Sendable {
     private let present = Guarded<UVRunLoop?>(nil)
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
 
     /// The loop, unless it has ended.
     var loop: UVRunLoop? {
@@ -14,7 +14,7 @@ final class LoopAnchor: Sendable {
     }
 
     /// Whether it is of this process; a forked child's loops are others.
-    var isThisProcess: Bool { owner.isCurrent }
+    var isThisProcess: Bool { process.isCurrent }
 
     /// Traps in a forked child.
     func checkProcess() { UVRunLoop.checkProcess(isCurrent: isThisProcess) }

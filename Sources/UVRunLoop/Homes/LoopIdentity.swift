@@ -5,11 +5,11 @@ struct LoopIdentity: ~Copyable, Sendable {
     let home: HomeThread
     /// The timers, observers and ports in the loop refer to it by its anchor.
     let anchor = LoopAnchor.take()
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
     /// Whether the loop is ``UVRunLoop/main``, which serves the main dispatch queue.
     let isMain: Bool
     /// The name of the loop in descriptions and traps.
-    let label = LabelSlot()
+    let label = LabelBox()
     /// The activity of its thread; made when something watches.
     let activity = OnceReference<LoopActivity>()
 
@@ -19,5 +19,5 @@ struct LoopIdentity: ~Copyable, Sendable {
     }
 
     var isCurrentThread: Bool { home.identity == .current }
-    var isThisProcess: Bool { owner.isCurrent }
+    var isThisProcess: Bool { process.isCurrent }
 }

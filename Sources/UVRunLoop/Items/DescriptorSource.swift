@@ -168,7 +168,7 @@ private final class DescriptorReceiver: PortReceiver {
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
         handler.checkHome(is: thread, caller)
-        standIn?.owner.require(
+        standIn?.process.require(
             caller,
             "reads a file for the parent process. Create a new one in this one."
         )
@@ -184,7 +184,7 @@ private final class DescriptorReceiver: PortReceiver {
 
     /// The loop has given the descriptor back, and the handler may read it nevertheless.
     func receive(port source: UVRunLoop.DescriptorSource, refusal error: UVError) -> ServeResult {
-        NonBlockingUse.lasting(source.descriptor) { receive(port: source, .hangUp) }
+        NonBlockingUse.whileNonBlocking(source.descriptor) { receive(port: source, .hangUp) }
     }
 
     func releaseHandler() {

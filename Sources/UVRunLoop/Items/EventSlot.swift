@@ -36,7 +36,7 @@ final class EventSlot<Element: Sendable>: Sendable {
         guard !deliver(element) else { return }
         guard state.withLock({ $0.leaveIfUnattended() }) else { return }
         leave()
-        if state.withLock({ $0.hasLeft() }) { rejoin() }
+        if state.withLock({ $0.didLeave() }) { rejoin() }
     }
 
     /// Whether the sequence has ended, apart from an element that is kept.
@@ -109,7 +109,7 @@ private struct SlotState<Element: Sendable> {
     }
 
     /// The source is out of its mode; returns whether it has to be added again.
-    mutating func hasLeft() -> Bool {
+    mutating func didLeave() -> Bool {
         presence = intake.isWaiting ? .inMode : .out
         return intake.isWaiting
     }

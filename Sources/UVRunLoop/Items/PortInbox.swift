@@ -126,8 +126,8 @@ final class PortInbox: Sendable {
         }
     }
 
-    /// Returns whether messages are queued; if not, the next one has to be announced.
-    func hasMore() -> Bool {
+    /// Returns whether messages are queued; if not, the next one is announced.
+    func hasMoreOrRearms() -> Bool {
         state.withLock { state in
             state.isAnnounced = !state.messages.isEmpty
             return state.isAnnounced

@@ -21,7 +21,7 @@ extension UVRunLoop {
         let isHosted: Bool
         let owner = ItemOwner()
         private let ticketInLoop = ItemTicket()
-        let labelSlot = LabelSlot()
+        let labelSlot = LabelBox()
         private let callFlag = Atomic<Bool>(false)
         package let receiver: any PortReceiver
         let useMark: UseMark

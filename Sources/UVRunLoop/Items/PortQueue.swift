@@ -96,8 +96,8 @@ final class PortQueue: PortReceiver {
                 if sendersAreWoken { inbox.wakeSenders() } else { inbox.wakeTask() }
                 body(port, message)
                 result.wasHandled = true
-                result.hasMore = left > 0 || inbox.hasMore()
-            case .nothing: result.hasMore = inbox.hasMore()
+                result.hasMore = left > 0 || inbox.hasMoreOrRearms()
+            case .nothing: result.hasMore = inbox.hasMoreOrRearms()
             case .isForTask: return leaveToTask(wasHandled: result.wasHandled)
             }
         }
@@ -154,7 +154,7 @@ final class PortQueue: PortReceiver {
     func takeByTask() { batch.withLock { $0.isTakenByTask = true } }
 
     /// Whether there is a message; if there is none, the next one is announced to the loop.
-    func hasMore() -> Bool { inbox.hasMore() }
+    func hasMoreOrRearms() -> Bool { inbox.hasMoreOrRearms() }
 
     /// Takes a message, if there is one.
     ///

@@ -10,12 +10,12 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     package static func invalidate(_ link: PortLink) {
-        takeOut(link)
+        invalidateKeepingHandler(link)
         link.receiver.releaseHandler()
     }
 
     /// Marks a port invalid and removes it from its loop; its handler is kept.
-    static func takeOut(_ link: PortLink) {
+    static func invalidateKeepingHandler(_ link: PortLink) {
         link.useMark.dismiss()
         let record = link.owner.withLock { _, engine in
             let record = engine.removePort(link.ticket)

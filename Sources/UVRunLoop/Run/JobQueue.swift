@@ -18,7 +18,7 @@ final class JobQueue: Sendable {
     private let closing = Lock()
     private let wakeState: WakeState
     private let remote: any LoopRemote
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
 
     init(wakeState: WakeState, remote: any LoopRemote) {
         self.wakeState = wakeState
@@ -38,7 +38,7 @@ final class JobQueue: Sendable {
     ///   - taskExecutor: The loop's task executor, for a job without the loop.
     @inline(__always)
     func enqueue(_ entry: Entry, loop: UVRunLoop?, taskExecutor: LoopTaskExecutor?) {
-        UVRunLoop.checkProcess(isCurrent: owner.isCurrent)
+        UVRunLoop.checkProcess(isCurrent: process.isCurrent)
         let reference = HiddenReference(self)
         if !post(entry) { passOn(entry, loop, taskExecutor) }
         withExtendedLifetime(reference) {}

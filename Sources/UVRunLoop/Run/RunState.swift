@@ -24,7 +24,7 @@ struct GenericRunState<Word: AtomicWord & ~Copyable>: ~Copyable, Sendable {
     var isRunning: Bool { word.loadAcquiring() != RunStateValue.idle.bits }
 
     /// Whether the innermost run was stopped by itself, as opposed to the end of the whole loop.
-    var isStoppedAlone: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped }
+    var isThisRunStopped: Bool { RunStateValue(bits: word.loadAcquiring()).isStopped }
 
     /// Stops every run, nested and future ones included.
     @inline(__always)

@@ -1,8 +1,8 @@
 extension UVRunLoop {
     /// The conditions under which a run serves one port repeatedly within one pass.
     ///
-    /// While they hold, the passes skipped would only have served that port, so skipping them is not
-    /// observable. A message then takes 785 instructions instead of 1,991.
+    /// While they hold, the passes skipped would only have served that port, unless their polls had
+    /// found something that has become ready since the latest poll. A message then takes 785 instructions instead of 1,991.
     struct DirectDelivery {
         /// The poll whose result the skipped passes would have reused.
         fileprivate(set) var poll: PollCache
@@ -44,10 +44,10 @@ extension UVRunLoop {
         )
     }
 
-    /// Whether the conditions still hold; counts one more skipped pass if they do.
+    /// Skips one more pass, if the conditions still hold.
     ///
     /// They do not while something traces, because tracers are told of each call of a handler.
-    func stillHolds(_ direct: inout DirectDelivery) -> Bool {
+    func skipPass(_ direct: inout DirectDelivery) -> Bool {
         guard !mayHoldBlocks(direct.local), !summary.mayHoldSignalledSources, !runState.isStopped,
             !home.holdsReleases, !LoopTracing.isOn,
             summary.version == direct.poll.version,

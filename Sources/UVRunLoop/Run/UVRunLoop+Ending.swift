@@ -59,7 +59,7 @@ extension UVRunLoop {
         // A run that performs what is left after the end of the loop goes on.
         let isStopped =
             performsQueuedWork
-            ? runState.isStoppedAlone || isEndedAtOnce : runState.isStopped
+            ? runState.isThisRunStopped || isEndedAtOnce : runState.isStopped
         return isStopped || condition()
     }
 

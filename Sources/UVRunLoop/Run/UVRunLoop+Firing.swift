@@ -11,7 +11,7 @@ extension UVRunLoop {
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
             userCodeMayHaveRun(&run)
-            if callHandledSomething(run) { hasFired = true }
+            if takeHandledSomething(run) { hasFired = true }
             next = endFire(firing, &run)
         }
         return hasFired

@@ -17,7 +17,7 @@ extension UVRunLoop {
     func findReadyPort(_ run: inout Run) -> Bool {
         refresh(&run)
         guard run.view.holdsPorts else { return false }
-        if run.reusablePoll != nil, knowsPortToServe(run), canReuseLastPoll(&run) { return true }
+        if run.reusablePoll != nil, knowsPortToServe(run), reuseLatestPoll(&run) { return true }
         guard run.view.isSleepObserved else { return false }
         pollKernel(&run)
         // The last observer of the sleep may have gone meanwhile, and a sole port been taken.
@@ -40,7 +40,7 @@ extension UVRunLoop {
         let maySkip =
             !run.isInFirstPass
             && (!run.view.holdsPolledPorts || knowsPortToServe(run))
-        if !maySkip || !canReuseLastPoll(&run) { pollKernel(&run) }
+        if !maySkip || !reuseLatestPoll(&run) { pollKernel(&run) }
     }
 
     // Inlined: each return on the way from a system call to the pass takes as long as a dozen
@@ -54,9 +54,10 @@ extension UVRunLoop {
         recordReadyPorts(&run)
     }
 
-    /// Whether this run's latest poll is recent enough to replace another; if so, one more skipped
-    /// poll is counted.
-    private func canReuseLastPoll(_ run: inout Run) -> Bool {
+    /// Skips a poll if this run's latest one is recent enough to replace it.
+    ///
+    /// - Returns: Whether it was skipped.
+    private func reuseLatestPoll(_ run: inout Run) -> Bool {
         guard var latest = run.reusablePoll,
             latest.addedPortCount == waker.addedPortCount,
             latest.number == run.local.pollCount,
@@ -76,25 +77,25 @@ extension UVRunLoop {
     func armDescriptors(_ run: inout Run) {
         run.watchedAdditionCount = waker.addedPortCount
         refresh(&run)
-        if summary.mayHoldUnwatched { carryOutOrders(&run) }
+        if summary.mayHoldUnwatched { applyWatchChanges(&run) }
     }
 
-    private func carryOutOrders(_ run: inout Run) {
+    private func applyWatchChanges(_ run: inout Run) {
         checkProcess()
         let mode = run.modeIndex
-        let orders = contents.withEngine { $0.takeWatchOrders(for: mode) }
-        if !orders.isEmpty { watch(orders, &run) }
+        let changes = contents.withEngine { $0.takeWatchChanges(for: mode) }
+        if !changes.isEmpty { watch(changes, &run) }
     }
 
-    private func watch(_ orders: [WatchOrder], _ run: inout Run) {
+    private func watch(_ changes: [WatchChange], _ run: inout Run) {
         let mode = run.modeIndex
         var refused: [CInt] = []
         run.local.withDriver { driver in
-            driver.watch(orders) { order in
-                contents.withEngine { $0.isCurrent(order) }
-            } refused: { order, error in
-                contents.withEngine { $0.refuse(order, error, in: mode) }
-                refused.append(order.descriptor)
+            driver.watch(changes) { change in
+                contents.withEngine { $0.isCurrent(change) }
+            } refused: { change, error in
+                contents.withEngine { $0.refuse(change, error, in: mode) }
+                refused.append(change.descriptor)
             }
         }
         if LoopTracing.isOn { tracedDescriptorsWereRefused(refused) }
@@ -117,7 +118,7 @@ extension UVRunLoop {
             let mode = run.modeIndex
             contents.withEngine { engine in
                 // Not for what is ready in other modes only, which is to make no difference here.
-                if !engine.modes[mode].ready.isEmpty { engine.beginPoll(number) }
+                if !engine.modes[mode].ready.isEmpty { engine.beginPoll(number, in: mode) }
             }
         }
         // A run that ends with the next source rarely polls twice.
@@ -163,7 +164,7 @@ extension UVRunLoop {
         while var report = run.local.withDriver({ $0.takeReport() }) {
             count += 1
             let outcome = contents.withEngine { engine -> Engine.ReportOutcome in
-                engine.beginPoll(poll)
+                engine.beginPoll(poll, in: mode)
                 guard mayTake else { return engine.record(report, in: mode) }
                 run.delivery = engine.takeSoleReadyPort(report, in: mode, now: now)
                 return run.delivery == nil ? engine.record(report, in: mode) : .isForRun
@@ -171,7 +172,7 @@ extension UVRunLoop {
             switch outcome {
             case .isForRun: isForRun = true
             case .isForNobody: break
-            case .rearm(let order): if rearm(order, after: &report, &run) { isForRun = true }
+            case .rearm(let change): if rearm(change, after: &report, &run) { isForRun = true }
             }
         }
         return (count, isForRun)
@@ -180,7 +181,8 @@ extension UVRunLoop {
     /// Makes the hosted sources ready that a poll has found, as of that poll.
     @inline(never)
     private func announceHosted(of poll: Int64, _ run: borrowing Run) {
-        contents.withEngine { $0.beginPoll(poll) }
+        let mode = run.modeIndex
+        contents.withEngine { $0.beginPoll(poll, in: mode) }
         run.local.withDriver { $0.announceHosted() }
     }
 
@@ -190,12 +192,12 @@ extension UVRunLoop {
     /// - Returns: Whether the run can serve the hang-up.
     @inline(__always)
     private func rearm(
-        _ order: WatchOrder,
+        _ change: WatchChange,
         after report: inout ReadyReport,
         _ run: inout Run
     ) -> Bool {
-        let isCarriedOut = run.local.withDriver { $0.rearm(order) }
-        if !isCarriedOut { contents.withEngine { $0.markUnwatched(order.descriptor) } }
+        let isCarriedOut = run.local.withDriver { $0.rearm(change) }
+        if !isCarriedOut { contents.withEngine { $0.markUnwatched(change.descriptor) } }
         guard run.local.withDriver({ $0.findHangUp(&report) }) else { return false }
         let mode = run.modeIndex
         guard case .isForRun = contents.withEngine({ $0.record(report, in: mode) }) else {

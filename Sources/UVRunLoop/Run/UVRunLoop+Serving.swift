@@ -7,7 +7,7 @@ extension UVRunLoop {
     @inline(__always)
     func serve(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
         let isFinal = delivery.refusal != nil && !delivery.port.link.receiver.outlivesRefusal
-        if isFinal { Self.takeOut(delivery.port.link) }
+        if isFinal { Self.invalidateKeepingHandler(delivery.port.link) }
         let result = LoopTracing.isOn ? callTraced(delivery, &run) : call(delivery, &run)
         userCodeMayHaveRun(&run)
         if isFinal { delivery.port.link.receiver.releaseHandler() }
@@ -46,7 +46,7 @@ extension UVRunLoop {
             return result
         }
         let further = delivery.port.link.callOutForMore(delivery.port.object) {
-            stillHolds(&direct)
+            skipPass(&direct)
         }
         run.reusablePoll = direct.poll
         return ServeResult(

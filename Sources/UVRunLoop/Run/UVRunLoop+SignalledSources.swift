@@ -34,7 +34,7 @@ extension UVRunLoop {
         var next: Engine.FirstSignalled? = consume first
         while let taken = next.take() {
             if taken.source.takeSignal(clearedIn: self, taken.ticket),
-                callOut(taken.source, &run), callHandledSomething(run)
+                callOut(taken.source, &run), takeHandledSomething(run)
             {
                 return true
             }
@@ -50,9 +50,10 @@ extension UVRunLoop {
         return wasHandled
     }
 
-    /// Whether the call of a source or timer that has just ended counts; asked once after each.
+    /// Returns whether the call of a source or timer that has just ended counts, and forgets what the
+    /// call has said.
     @inline(__always)
-    func callHandledSomething(_ run: borrowing Run) -> Bool {
+    func takeHandledSomething(_ run: borrowing Run) -> Bool {
         guard run.local.callHandledNothing else { return true }
         run.local.callHandledNothing = false
         return false
@@ -67,7 +68,7 @@ extension UVRunLoop {
         batch.sort { $0.turn < $1.turn }
         var handledSource = false
         for signalled in batch where signalled.source.takeSignal() {
-            if callOut(signalled.source, &run), callHandledSomething(run) { handledSource = true }
+            if callOut(signalled.source, &run), takeHandledSomething(run) { handledSource = true }
         }
         batch.removeAll(keepingCapacity: true)
         local.spareSources = batch

@@ -13,7 +13,7 @@ package final class FileStandIn: Sendable {
     /// Whether the source ends with the file; a source that writes does not.
     private let canEnd: Bool
     /// A forked child would hang up for its parent, too.
-    let owner = OwnerProcess()
+    let process = OwnerProcess()
 
     private struct Ends: ~Copyable, Sendable {
         var watched: Descriptor?

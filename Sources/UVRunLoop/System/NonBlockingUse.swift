@@ -25,7 +25,7 @@ final class NonBlockingUse: Sendable {
     /// Calls a body, which may close the descriptor, while the open file is non-blocking.
     ///
     /// A standard descriptor keeps its flags, and so does one that the system does not let change.
-    static func lasting<Result>(_ descriptor: CInt, _ body: () -> Result) -> Result {
+    static func whileNonBlocking<Result>(_ descriptor: CInt, _ body: () -> Result) -> Result {
         if StandardDescriptors.all.contains(descriptor) { return body() }
         // Of a copy, because the number may belong to another file when the body has returned. If
         // the body closes the descriptor, the file is closed then.

@@ -8,7 +8,7 @@ import Synchronization
 @safe
 package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Holder: Sendable {
-        let owner = OwnerProcess()
+        let process = OwnerProcess()
         let object: Object
 
         init(_ object: Object) { self.object = object }
@@ -26,7 +26,7 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         let found = unsafe pointer.load(ordering: .acquiring)
         if let found = unsafe found {
             let holder = unsafe found._withUnsafeGuaranteedRef { $0 }
-            if holder.owner.isCurrent { return holder.object }
+            if holder.process.isCurrent { return holder.object }
         }
         return makeCurrent()
     }
@@ -36,7 +36,7 @@ package struct PerProcess<Object: AnyObject & Sendable>: ~Copyable, Sendable {
         while true {
             let found = unsafe pointer.load(ordering: .acquiring)
             let holder = unsafe found?.takeUnretainedValue()
-            if let holder, holder.owner.isCurrent { return holder.object }
+            if let holder, holder.process.isCurrent { return holder.object }
             let made = unsafe Unmanaged.passRetained(Holder(make()))
             let (isStored, _) = unsafe pointer.compareExchange(
                 expected: found,

@@ -12,7 +12,7 @@ final class SignalWatch: Sendable {
     /// A signalfd, readable while the signal is pending.
     let pending: CInt
     private let owned: Guarded<Owned?>
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
 
     /// The two descriptors, until the watch ends.
     private struct Owned: ~Copyable {
@@ -74,7 +74,7 @@ final class SignalWatch: Sendable {
     /// Ends the watch if no other source needs it.
     func giveBack() {
         // In a forked child the dispositions were restored by the fork handler.
-        guard owner.isCurrent else { return }
+        guard process.isCurrent else { return }
         SignalRegistry.current.giveBack(self)
     }
 }

@@ -6,7 +6,7 @@ final class WorkerThread: Sendable {
         case working, ending, ended
     }
 
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
     private let stage = ConditionGuarded(Stage.working)
     private let thread = Guarded<PosixThread?>(nil)
     private let number = Atomic<Int32>(0)
@@ -15,7 +15,7 @@ final class WorkerThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: The thread's name for debuggers.
-    ///   - body: What it does, which has to return when ``isEnding(by:)`` is true.
+    ///   - body: What it does, which has to return when ``awaitEnd(until:)`` is true.
     /// - Throws: `EAGAIN` if no more threads can be created.
     func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(UVError) {
         let started = try PosixThread(stackSize: nil) { [self] in
@@ -27,13 +27,15 @@ final class WorkerThread: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Whether the thread is to end, for which this waits until a date of the monotonic clock.
-    func isEnding(by date: Int64) -> Bool {
+    /// Waits until the thread is to end, or until a date of the monotonic clock.
+    ///
+    /// - Returns: Whether it is to end.
+    func awaitEnd(until date: Int64) -> Bool {
         stage.wait(until: date) { $0 == .working ? nil : true } ?? false
     }
 
     /// Whether the thread was started by this process; a forked child does not have it.
-    var isOfThisProcess: Bool { owner.isCurrent }
+    var isOfThisProcess: Bool { process.isCurrent }
 
     /// Ends the thread, and waits until it has done its last work, unless the thread itself is the
     /// caller.

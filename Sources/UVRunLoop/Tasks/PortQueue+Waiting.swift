@@ -8,7 +8,7 @@ extension PortQueue {
         while !Task.isCancelled {
             if let message = takeMessage(mayRefill: mayRefill) { return message }
             // From here on, the next message is announced to the loop.
-            if hasMore() {
+            if hasMoreOrRearms() {
                 if !mayRefill { await loop?.goOnBefore(isolation: isolation) }
             } else {
                 let arrival: Void? = await arrivals.next(on: loop, isolation: isolation) {}

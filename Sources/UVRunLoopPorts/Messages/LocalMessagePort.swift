@@ -22,7 +22,7 @@ extension UVRunLoop.MessagePort {
         /// The name; an unguessable one for a port made without a name.
         public let name: String
         let receiver: LocalReceiver
-        private let owner = OwnerProcess()
+        private let process = OwnerProcess()
 
         /// How many connections may wait to be accepted; the system may allow fewer.
         private static let backlog = 4096
@@ -107,7 +107,7 @@ extension UVRunLoop.MessagePort {
         }
 
         /// Whether the port receives messages; in a forked child, a port of the parent does not.
-        public var isValid: Bool { owner.isCurrent && link.isValid }
+        public var isValid: Bool { process.isCurrent && link.isValid }
 
         /// The number of connected remote ports.
         public var connectionCount: Int { receiver.connectionCount }

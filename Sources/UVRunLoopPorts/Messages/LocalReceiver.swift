@@ -27,7 +27,7 @@ final class LocalReceiver: PortReceiver {
     let claim: NameClaim
     private let state: Guarded<State>
     /// A forked child inherits the object; the connections stay its parent's.
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
     let invalidation = Invalidation<MessagePort.Local>()
 
     init(
@@ -194,7 +194,7 @@ final class LocalReceiver: PortReceiver {
         // until it is released.
         claim.release()
         guard let last = state.withLock({ $0.server.take() }) else { return }
-        if owner.isCurrent { last.shutDown() }
+        if process.isCurrent { last.shutDown() }
         _ = consume last
         handler?.release()
         policy?.release()

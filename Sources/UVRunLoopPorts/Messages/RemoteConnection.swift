@@ -7,7 +7,7 @@ import UVRunLoop
 final class RemoteConnection: Sendable {
     let state: Guarded<State>
     private let didEnd: @Sendable () -> Void
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
 
     /// `didEnd` is called once, without a lock, when the connection has ended.
     init(_ socket: SharedSocket, maximumReply: Int, didEnd: @escaping @Sendable () -> Void) {
@@ -26,7 +26,7 @@ final class RemoteConnection: Sendable {
     var reasonOfEnd: MessagePortError? { state.withLock { $0.end } }
 
     /// A forked child inherits the object; the connection stays its parent's.
-    var isOfThisProcess: Bool { owner.isCurrent }
+    var isOfThisProcess: Bool { process.isCurrent }
 
     private func checkProcess() throws(MessagePortError) {
         guard isOfThisProcess else { throw .isInvalid }

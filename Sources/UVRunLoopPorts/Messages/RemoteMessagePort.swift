@@ -95,7 +95,7 @@ extension UVRunLoop.MessagePort {
 /// Serves a remote port that was added to a loop, to report that it became invalid.
 final class RemoteReceiver: PortReceiver {
     let invalidation = Invalidation<MessagePort.Remote>()
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
     private let port = Guarded<Weak<MessagePort.Remote>?>(nil)
 
     func attach(_ port: MessagePort.Remote) {
@@ -104,7 +104,7 @@ final class RemoteReceiver: PortReceiver {
     }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        owner.require(caller, "belongs to the parent process. Look up its name in this one.")
+        process.require(caller, "belongs to the parent process. Look up its name in this one.")
     }
 
     func receive(

@@ -40,7 +40,7 @@ struct StreamState: ~Copyable, Sendable {
     var lifecycle: StreamLifecycle
     var queue = OutputQueue()
     /// The process whose bytes are in the queue.
-    private var owner = OwnerProcess()
+    private var process = OwnerProcess()
     /// The events that the socket is watched for.
     private var registeredInterest: Events
     /// The target and deadline, while connecting.
@@ -348,14 +348,16 @@ struct StreamState: ~Copyable, Sendable {
     /// Makes closing reset the connection if queued bytes are dropped, or others: the peer must not
     /// take an end for that of all bytes.
     private func resetIfCutShort(_ isDropping: Bool = false) {
-        if isDropping || !queue.isEmpty, owner.isCurrent { resources.descriptor?.resetWhenClosed() }
+        if isDropping || !queue.isEmpty, process.isCurrent {
+            resources.descriptor?.resetWhenClosed()
+        }
     }
 
     /// Makes the connection this process's: a forked child that uses one of its parent's leaves the
     /// queue, of which it has a copy, and the end after it to the parent.
     private mutating func becomeOwner() {
-        guard !owner.isCurrent else { return }
-        owner = OwnerProcess()
+        guard !process.isCurrent else { return }
+        process = OwnerProcess()
         if !queue.isEmpty || lifecycle.isEnding { lifecycle.leaveSendingToParent() }
         queue.removeAll()
     }

@@ -15,7 +15,7 @@ extension UVRunLoop.MessagePort {
         private let receiver: LocalReceiver
         private let link: UVRunLoop.PortLink
         private let isAnswered: Atomic<Bool>
-        private let owner = OwnerProcess()
+        private let process = OwnerProcess()
 
         init(
             _ message: Message,
@@ -39,7 +39,7 @@ extension UVRunLoop.MessagePort {
         /// - Parameter data: The reply; `nil` is a reply without data.
         public func reply(_ data: [UInt8]?) {
             require(
-                owner.isCurrent,
+                process.isCurrent,
                 "This request was sent to the parent process, which replies to it."
             )
             guard !isAnswered.exchange(true, ordering: .relaxed) else { return }
@@ -47,7 +47,7 @@ extension UVRunLoop.MessagePort {
         }
 
         deinit {
-            if owner.isCurrent { reply(nil) }
+            if process.isCurrent { reply(nil) }
         }
     }
 

@@ -6,7 +6,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: PortRe
     typealias Port = Source
 
     let inbox: EventInbox<Event>
-    private let owner = OwnerProcess()
+    private let process = OwnerProcess()
     private let handler: HomeBound<(Source, Event) -> Void>?
     /// The libuv handles that belong to the source.
     private let handles: [LoopHandle]
@@ -72,7 +72,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: PortRe
     /// Traps in a forked child, which shares the kernel's objects with its parent.
     func checkProcess() {
         require(
-            owner.isCurrent,
+            process.isCurrent,
             "This source belongs to the parent process. Create a new one in this process."
         )
     }

@@ -25,7 +25,7 @@ struct VirtualLoop {
     let wakeDescriptor: CInt
     var phase = Phase.awake
     /// The watched descriptors; one without events is paused.
-    private var watched: [CInt: WatchOrder] = [:]
+    private var watched: [CInt: WatchChange] = [:]
     /// Called on its thread when nothing happens by itself any more.
     var idleAction: IdleAction?
     /// The level of the run that sleeps.
@@ -74,24 +74,24 @@ struct VirtualLoop {
     func pollSet(withWatched: Bool) -> PollSet {
         var set = PollSet()
         set.add(wakeDescriptor, .readable)
-        for order in withWatched ? orders : [] { set.add(order.descriptor, order.events ?? []) }
+        for change in withWatched ? changes : [] { set.add(change.descriptor, change.events ?? []) }
         return set
     }
 
     // MARK: Descriptors
 
-    mutating func watch(_ order: WatchOrder) { watched[order.descriptor] = order }
+    mutating func watch(_ change: WatchChange) { watched[change.descriptor] = change }
 
     /// Changes the events of a descriptor, unless it was released or registered anew.
-    mutating func rearm(_ order: WatchOrder) {
-        guard watched[order.descriptor]?.registration == order.registration else { return }
-        watched[order.descriptor] = order
+    mutating func rearm(_ change: WatchChange) {
+        guard watched[change.descriptor]?.registration == change.registration else { return }
+        watched[change.descriptor] = change
     }
 
     mutating func unwatch(_ descriptor: CInt) { watched[descriptor] = nil }
 
-    /// The orders for descriptors that are not paused, in the order of registration.
-    var orders: [WatchOrder] {
+    /// The changes of descriptors that are not paused, in the order of registration.
+    var changes: [WatchChange] {
         watched.values.filter { $0.events != nil }.sorted { $0.registration < $1.registration }
     }
 
@@ -100,16 +100,16 @@ struct VirtualLoop {
     /// Polls the watched descriptors without waiting.
     func findReady() -> [ReadyReport] {
         guard !watched.isEmpty else { return [] }
-        let orders = orders
+        let changes = changes
         var set = PollSet()
-        for order in orders { set.add(order.descriptor, order.events ?? []) }
+        for change in changes { set.add(change.descriptor, change.events ?? []) }
         guard set.poll(milliseconds: 0) else { return [] }
-        return orders.indices.compactMap { index in
+        return changes.indices.compactMap { index in
             let condition = set.condition(at: index)
             guard !condition.events.isEmpty else { return nil }
             return ReadyReport(
-                descriptor: orders[index].descriptor,
-                registration: orders[index].registration,
+                descriptor: changes[index].descriptor,
+                registration: changes[index].registration,
                 events: condition.events,
                 hasUnread: condition.hasUnread
             )

@@ -49,15 +49,15 @@ package final class VirtualDriver: LoopDriver {
     }
 
     package func watch(
-        _ orders: [WatchOrder],
-        ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder, UVError) -> Void
+        _ changes: [WatchChange],
+        ifCurrent isCurrent: (WatchChange) -> Bool,
+        refused: (WatchChange, UVError) -> Void
     ) {
-        virtualRemote.watch(orders, ifCurrent: isCurrent, refused: refused)
+        virtualRemote.watch(changes, ifCurrent: isCurrent, refused: refused)
     }
 
-    package func rearm(_ order: WatchOrder) -> Bool {
-        virtualRemote.rearm(order)
+    package func rearm(_ change: WatchChange) -> Bool {
+        virtualRemote.rearm(change)
         return true
     }
 

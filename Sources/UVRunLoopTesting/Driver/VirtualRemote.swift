@@ -22,17 +22,17 @@ package final class VirtualRemote: LoopRemote {
     // MARK: Descriptors
 
     func watch(
-        _ orders: [WatchOrder],
-        ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder, UVError) -> Void
+        _ changes: [WatchChange],
+        ifCurrent isCurrent: (WatchChange) -> Bool,
+        refused: (WatchChange, UVError) -> Void
     ) {
         taken.withLock { taken in
-            for order in orders where isCurrent(order) {
-                guard take(order.descriptor, &taken) else {
-                    refused(order, .badDescriptor)
+            for change in changes where isCurrent(change) {
+                guard take(change.descriptor, &taken) else {
+                    refused(change, .badDescriptor)
                     continue
                 }
-                clock.state.withLock { _ = $0.withLoop(number) { $0.watch(order) } }
+                clock.state.withLock { _ = $0.withLoop(number) { $0.watch(change) } }
             }
         }
     }
@@ -44,8 +44,8 @@ package final class VirtualRemote: LoopRemote {
         return true
     }
 
-    func rearm(_ order: WatchOrder) {
-        clock.state.withLock { _ = $0.withLoop(number) { $0.rearm(order) } }
+    func rearm(_ change: WatchChange) {
+        clock.state.withLock { _ = $0.withLoop(number) { $0.rearm(change) } }
     }
 
     package func release(_ descriptor: CInt, unless isWanted: () -> Bool) {

@@ -11,7 +11,7 @@ import Testing
     @Test func theNameOfAPortThatIsBecomingInvalidIsFree() throws {
         let place = Place()
         let old = try place.local { _, _ in nil }
-        UVRunLoop.takeOut(old.link)
+        UVRunLoop.invalidateKeepingHandler(old.link)
         let new = try place.local { _, _ in nil }
         #expect(new !== old && new.isValid)
         // Its late second step does not take the new port's name.

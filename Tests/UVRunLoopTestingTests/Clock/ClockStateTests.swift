@@ -125,14 +125,14 @@ import Testing
         let loops = Loops(2)
         let pipe = Pipe()
         pipe.write("x")
-        let order = WatchOrder(descriptor: pipe.readEnd, registration: 1, events: .readable)
-        loops.state.withLoop(2) { $0.watch(order) }
+        let change = WatchChange(descriptor: pipe.readEnd, registration: 1, events: .readable)
+        loops.state.withLoop(2) { $0.watch(change) }
         loops.fallAsleep(1, until: 1)
         loops.fallAsleep(2, until: nil)
         #expect(loops.step(1) == "block")
         #expect(loops.seconds == 0)
         // Paused, it counts no more.
-        let paused = WatchOrder(descriptor: pipe.readEnd, registration: 1, events: nil)
+        let paused = WatchChange(descriptor: pipe.readEnd, registration: 1, events: nil)
         loops.state.withLoop(2) { $0.rearm(paused) }
         #expect(loops.step(1) == "wake up")
         #expect(loops.seconds == 1)

@@ -15,16 +15,16 @@ import Testing
         pipe.write("x")
     }
 
-    private func order(
+    private func change(
         _ events: UVRunLoop.DescriptorEvents?,
         registration: UInt64 = 1
-    ) -> WatchOrder {
-        WatchOrder(descriptor: pipe.readEnd, registration: registration, events: events)
+    ) -> WatchChange {
+        WatchChange(descriptor: pipe.readEnd, registration: registration, events: events)
     }
 
-    private func watch(_ order: WatchOrder, isCurrent: Bool = true) -> Bool {
+    private func watch(_ change: WatchChange, isCurrent: Bool = true) -> Bool {
         var isRefused = false
-        driver.watch([order], ifCurrent: { _ in isCurrent }, refused: { _, _ in isRefused = true })
+        driver.watch([change], ifCurrent: { _ in isCurrent }, refused: { _, _ in isRefused = true })
         return !isRefused
     }
 
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func aWatchedDescriptorIsReportedUntilItIsReleased() {
-        #expect(watch(order(.readable)))
+        #expect(watch(change(.readable)))
         #expect(reports == [1])
         #expect(reports == [1])
         driver.remote.release(pipe.readEnd) { true }
@@ -47,42 +47,42 @@ import Testing
     }
 
     @Test func aDescriptorIsWatchedForTheEventsOfItsLatestOrder() {
-        #expect(watch(order(.writable)))
+        #expect(watch(change(.writable)))
         #expect(reports.isEmpty)
-        #expect(driver.rearm(order(.readable)))
+        #expect(driver.rearm(change(.readable)))
         #expect(reports == [1])
-        #expect(driver.rearm(order(nil)))
+        #expect(driver.rearm(change(nil)))
         #expect(reports.isEmpty)
-        #expect(watch(order(.readable, registration: 2)))
+        #expect(watch(change(.readable, registration: 2)))
         #expect(reports == [2])
         driver.close()
     }
 
     @Test func anOrderThatIsOutdatedHasNoEffect() {
-        #expect(watch(order(.readable), isCurrent: false))
+        #expect(watch(change(.readable), isCurrent: false))
         #expect(reports.isEmpty)
-        #expect(driver.rearm(order(.readable)))
+        #expect(driver.rearm(change(.readable)))
         #expect(reports.isEmpty)
-        #expect(watch(order(.readable, registration: 2)))
-        #expect(driver.rearm(order(nil)))
+        #expect(watch(change(.readable, registration: 2)))
+        #expect(driver.rearm(change(nil)))
         #expect(reports == [2])
         driver.close()
     }
 
     @Test func aClosedDescriptorIsRefused() {
-        let order = WatchOrder(descriptor: CInt.max, registration: 1, events: .readable)
-        #expect(!watch(order))
+        let change = WatchChange(descriptor: CInt.max, registration: 1, events: .readable)
+        #expect(!watch(change))
         driver.close()
     }
 
     @Test func aDescriptorIsNonBlockingWhileItIsWatched() {
         func isBlocking() -> Bool { fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0 }
         #expect(isBlocking())
-        #expect(watch(order(.readable)))
+        #expect(watch(change(.readable)))
         #expect(!isBlocking())
         driver.remote.release(pipe.readEnd) { false }
         #expect(isBlocking())
-        #expect(watch(order(.readable)))
+        #expect(watch(change(.readable)))
         #expect(!isBlocking())
         driver.close()
         #expect(isBlocking())

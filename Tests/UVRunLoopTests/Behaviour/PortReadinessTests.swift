@@ -44,7 +44,7 @@ import UVRunLoop
                 _ = writer.read()
                 victim.write("x")
                 // No poll is reused for so long.
-                usleep(2_000)
+                letTimePass(.milliseconds(2), loop)
             }
             loop.add(first, forMode: .default)
             loop.add(second, forMode: .default)
@@ -60,6 +60,55 @@ import UVRunLoop
             victim.write("x")
             loop.run(until: log, has: 4)
             #expect(log.entries == ["thief", "writer", "patient", "victim"])
+        }
+    }
+
+    /// The same behind another one in the line: a poll finds it again before its turn has come.
+    @Test(arguments: DriverKind.allCases)
+    func aPortBehindAnotherLosesItsPlaceWithItsData(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (thief, victim, writer) = (Pipe(), Pipe(), Pipe())
+            let (next, patient) = (Pipe(), Pipe())
+            let first = try reader(thief, order: 1) {
+                log.note("thief")
+                _ = (thief.read(), victim.read())
+                patient.write("x")
+                letTimePass(.milliseconds(2), loop)
+            }
+            let second = try reader(writer, order: 2) {
+                log.note("writer")
+                _ = writer.read()
+                victim.write("x")
+                letTimePass(.milliseconds(2), loop)
+            }
+            loop.add(first, forMode: .default)
+            loop.add(second, forMode: .default)
+            loop.add(try reader(next, order: 3, noting: "next", in: log), forMode: .default)
+            loop.add(try reader(victim, order: 4, noting: "victim", in: log), forMode: .default)
+            loop.add(try reader(patient, order: 5, noting: "patient", in: log), forMode: .default)
+            for pipe in [thief, writer, next, victim] { pipe.write("x") }
+            loop.run(mode: .default, for: .milliseconds(50))
+            #expect(log.entries == ["thief", "writer", "next", "patient", "victim"])
+        }
+    }
+
+    /// A source that stays ready comes after what its own handler has sent.
+    @Test(arguments: DriverKind.allCases)
+    func aMessageThatAHandlerSendsComesBeforeItsSourceAgain(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (always, other, third) = (Pipe(), Pipe(), Pipe())
+            let port = messagePort(in: loop, log)
+            let source = try reader(always, order: 1) {
+                log.note("always")
+                if log.entries.count == 2 { send(1, to: port) } else { loop.stop() }
+            }
+            loop.add(source, forMode: .default)
+            loop.add(try reader(other, order: 0, noting: "other", in: log), forMode: .default)
+            // Before it a poll is skipped, which would have found the first one again.
+            loop.add(try reader(third, order: 2, noting: "third", in: log), forMode: .default)
+            for pipe in [always, other, third] { pipe.write("x") }
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(log.entries == ["other", "always", "third", "1", "always"])
         }
     }
 

@@ -71,8 +71,8 @@ import Testing
         let driver = try UVDriver(wakeState: WakeState())
         defer { driver.close() }
         let pipe = Pipe()
-        var order = WatchOrder(descriptor: pipe.readEnd, registration: 1, events: .readable)
-        driver.watch([order]) { _ in
+        var change = WatchChange(descriptor: pipe.readEnd, registration: 1, events: .readable)
+        driver.watch([change]) { _ in
             true
         } refused: { _, error in
             Issue.record(error)
@@ -80,8 +80,8 @@ import Testing
         let epoll = uv_backend_fd(driver.lend())
         #expect(cuv_epoll_members(epoll, pipe.readEnd) == 1)
         driver.remote.release(pipe.readEnd) { false }
-        order.events = []
-        #expect(driver.rearm(order))
+        change.events = []
+        #expect(driver.rearm(change))
         #expect(cuv_epoll_members(epoll, pipe.readEnd) == 0)
     }
 

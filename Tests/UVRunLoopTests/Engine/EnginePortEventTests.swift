@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// The engine's orders to the kernel when a port changes what it waits for.
+/// What the kernel is asked for when a port changes what it waits for.
 @Suite(.timeLimit(.minutes(15))) struct EnginePortEventTests {
     private let other = UVRunLoop.Mode("engine port events, other")
     private let pipe = Pipe()
@@ -10,38 +10,38 @@ import Testing
     @Test func moreEventsAreAskedForBeforeTheNextPoll() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         engine.setEvents([.readable, .writable], of: ticket)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.map(\.events) == [[.readable, .writable, .hangUp]])
     }
 
     @Test func fewerEventsAreAskedForBeforeTheNextPoll() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, [.readable, .writable])
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         engine.setEvents(.readable, of: ticket)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.map(\.events) == [[.readable, .hangUp]])
-        let again = engine.takeWatchOrders(for: 0)
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.map(\.events) == [[.readable, .hangUp]])
+        let again = engine.takeWatchChanges(for: 0)
         #expect(again.isEmpty)
     }
 
     @Test func theSameEventsAreNotAskedForTwice() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         engine.setEvents(.readable, of: ticket)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.isEmpty)
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.isEmpty)
     }
 
     @Test func noEventsLeaveTheHangUp() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
         engine.setEvents([], of: ticket)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.map(\.events) == [.hangUp])
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.map(\.events) == [.hangUp])
     }
 
     @Test func anotherSourceOfTheDescriptorKeepsItsEvents() throws {
@@ -49,47 +49,47 @@ import Testing
         let ticket = try engine.addPort(pipe, [.readable, .writable])
         _ = try engine.addPort(pipe, .writable, to: other)
         let index = engine.modes.makeIndex(of: other)
-        _ = engine.takeWatchOrders(for: 0)
-        _ = engine.takeWatchOrders(for: index)
+        _ = engine.takeWatchChanges(for: 0)
+        _ = engine.takeWatchChanges(for: index)
         engine.setEvents(.readable, of: ticket)
-        let first = engine.takeWatchOrders(for: 0)
+        let first = engine.takeWatchChanges(for: 0)
         #expect(first.map(\.events) == [[.readable, .hangUp]])
-        let second = engine.takeWatchOrders(for: index)
+        let second = engine.takeWatchChanges(for: index)
         #expect(second.map(\.events) == [[.readable, .writable, .hangUp]])
     }
 
     @Test func aPortThatIsBeingCalledIsAskedForWhenTheCallIsOver() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         _ = engine.takePort(in: 0)
         engine.setEvents(.writable, of: ticket)
-        let during = engine.takeWatchOrders(for: 0)
+        let during = engine.takeWatchChanges(for: 0)
         #expect(during.isEmpty)
         engine.finishServing(ticket)
-        let afterwards = engine.takeWatchOrders(for: 0)
+        let afterwards = engine.takeWatchChanges(for: 0)
         #expect(afterwards.map(\.events) == [[.writable, .hangUp]])
     }
 
     @Test func aPortThatIsOffAfterAHangUpIsOnAgain() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .hangUp, in: 0)
         _ = engine.takePort(in: 0)
         engine.finishServing(ticket)
         let rest = engine.record(pipe.readEnd, .hangUp, in: 0)
         #expect(rest != nil && rest?.events == nil)
         engine.setEvents(.writable, of: ticket)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.map(\.events) == [[.writable, .hangUp]])
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.map(\.events) == [[.writable, .hangUp]])
     }
 
     @Test func aPortThatIsOffIsStillServedForWhatTheKernelDoesNotKnow() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .hangUp, in: 0)
         _ = engine.takePort(in: 0)
         engine.finishServing(ticket)
@@ -98,7 +98,7 @@ import Testing
         #expect(delivery?.ticket == ticket && delivery?.events == [])
         engine.finishServing(ticket)
         // It stays off as far as the kernel goes.
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.isEmpty)
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.isEmpty)
     }
 }

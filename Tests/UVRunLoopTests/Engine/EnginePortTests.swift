@@ -2,7 +2,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// The engine's orders to the kernel for descriptors.
+/// What the kernel is asked for about descriptors.
 @Suite(.timeLimit(.minutes(15))) struct EnginePortTests {
     typealias Events = UVRunLoop.DescriptorSource.Events
 
@@ -13,10 +13,10 @@ import Testing
         var engine = Engine()
         _ = try engine.addPort(pipe, .readable)
         _ = try engine.addPort(pipe, .writable)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
-        #expect(orders.map(\.descriptor) == [pipe.readEnd])
-        let again = engine.takeWatchOrders(for: 0)
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.map(\.events) == [[.readable, .writable, .hangUp]])
+        #expect(changes.map(\.descriptor) == [pipe.readEnd])
+        let again = engine.takeWatchChanges(for: 0)
         #expect(again.isEmpty)
     }
 
@@ -25,12 +25,12 @@ import Testing
         _ = try engine.addPort(pipe, .readable)
         _ = try engine.addPort(pipe, .writable, to: other)
         let index = engine.modes.makeIndex(of: other)
-        let first = engine.takeWatchOrders(for: 0)
+        let first = engine.takeWatchChanges(for: 0)
         #expect(first.map(\.events) == [[.readable, .hangUp]])
         // Armed events stay until they get in the way.
-        let second = engine.takeWatchOrders(for: index)
+        let second = engine.takeWatchChanges(for: index)
         #expect(second.map(\.events) == [[.readable, .writable, .hangUp]])
-        let third = engine.takeWatchOrders(for: 0)
+        let third = engine.takeWatchChanges(for: 0)
         #expect(third.isEmpty)
     }
 
@@ -38,16 +38,16 @@ import Testing
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         let isLeft = engine.summary.mayHoldUnwatched
         #expect(!isLeft)
-        let rest = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
+        let rest = engine.takeWatchChanges(for: engine.modes.makeIndex(of: other))
         #expect(rest.isEmpty)
         // The number may be that of another file by now.
         engine.markUnwatched(pipe.readEnd)
         let isLeftAgain = engine.summary.mayHoldUnwatched
         #expect(isLeftAgain)
-        let anew = engine.takeWatchOrders(for: engine.modes.makeIndex(of: other))
+        let anew = engine.takeWatchChanges(for: engine.modes.makeIndex(of: other))
         #expect(anew.map(\.events) == [[.readable, .hangUp]])
     }
 
@@ -55,12 +55,12 @@ import Testing
         var engine = Engine()
         _ = try engine.addPort(pipe, .readable, to: other)
         let index = engine.modes.makeIndex(of: other)
-        _ = engine.takeWatchOrders(for: index)
+        _ = engine.takeWatchChanges(for: index)
         // The number may be that of another file by now, of which the kernel knows nothing.
         _ = try engine.addPort(pipe, .writable)
-        let first = engine.takeWatchOrders(for: 0)
+        let first = engine.takeWatchChanges(for: 0)
         #expect(first.map(\.events) == [[.writable, .hangUp]])
-        let second = engine.takeWatchOrders(for: index)
+        let second = engine.takeWatchChanges(for: index)
         #expect(second.map(\.events) == [[.readable, .writable, .hangUp]])
     }
 
@@ -69,18 +69,18 @@ import Testing
         _ = try engine.addPort(pipe, .writable)
         let reader = try engine.addPort(pipe, .readable, to: other)
         let index = engine.modes.makeIndex(of: other)
-        _ = engine.takeWatchOrders(for: 0)
-        _ = engine.takeWatchOrders(for: index)
+        _ = engine.takeWatchChanges(for: 0)
+        _ = engine.takeWatchChanges(for: index)
 
-        let order = engine.record(pipe.readEnd, .readable, in: 0)
-        #expect(order?.events == [.writable, .hangUp])
+        let change = engine.record(pipe.readEnd, .readable, in: 0)
+        #expect(change?.events == [.writable, .hangUp])
         let again = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(again == nil)
         let isReady = engine.hasReadyPort()
         #expect(!isReady)
 
-        let orders = engine.takeWatchOrders(for: index)
-        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
+        let changes = engine.takeWatchChanges(for: index)
+        #expect(changes.map(\.events) == [[.readable, .writable, .hangUp]])
         let rest = engine.record(pipe.readEnd, .readable, in: index)
         let delivery = engine.takePort(in: index)
         #expect(rest == nil && delivery?.ticket == reader && delivery?.events == .readable)
@@ -90,38 +90,38 @@ import Testing
         var engine = Engine()
         _ = try engine.addPort(pipe, .readable, to: other)
         let index = engine.modes.makeIndex(of: other)
-        _ = engine.takeWatchOrders(for: index)
-        let order = engine.record(pipe.readEnd, .readable, in: 0)
-        #expect(order != nil && order?.events == nil)
-        let orders = engine.takeWatchOrders(for: index)
-        #expect(orders.map(\.events) == [[.readable, .hangUp]])
+        _ = engine.takeWatchChanges(for: index)
+        let change = engine.record(pipe.readEnd, .readable, in: 0)
+        #expect(change != nil && change?.events == nil)
+        let changes = engine.takeWatchChanges(for: index)
+        #expect(changes.map(\.events) == [[.readable, .hangUp]])
     }
 
     @Test func aDescriptorThatIsNobodysLeavesTheKernelsSet() {
         var engine = Engine()
-        let order = engine.record(77, .readable, in: 0)
-        #expect(order?.descriptor == 77 && order?.events == nil)
+        let change = engine.record(77, .readable, in: 0)
+        #expect(change?.descriptor == 77 && change?.events == nil)
     }
 
     @Test func aSourceOnTheStackIsNotServedAndAskedForAgainAfterwards() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let delivery = engine.takePort(in: 0)
         #expect(delivery?.ticket == ticket)
 
-        engine.beginPoll(engine.latestPoll.number + 1)
-        let order = engine.record(pipe.readEnd, .readable, in: 0)
-        #expect(order != nil && order?.events == nil)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        let change = engine.record(pipe.readEnd, .readable, in: 0)
+        #expect(change != nil && change?.events == nil)
         let nested = engine.takePort(in: 0)
         #expect(nested == nil)
-        let none = engine.takeWatchOrders(for: 0)
+        let none = engine.takeWatchChanges(for: 0)
         #expect(none.isEmpty)
 
         engine.finishServing(ticket)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.map(\.events) == [[.readable, .hangUp]])
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.map(\.events) == [[.readable, .hangUp]])
     }
 
     @Test func aSourceBesideOneOnTheStackIsServed() throws {
@@ -129,12 +129,12 @@ import Testing
         let tickets = [
             try engine.addPort(pipe, .readable), try engine.addPort(pipe, .readable),
         ]
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let first = engine.takePort(in: 0)
-        engine.beginPoll(engine.latestPoll.number + 1)
-        let order = engine.record(pipe.readEnd, .readable, in: 0)
-        #expect(order == nil)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        let change = engine.record(pipe.readEnd, .readable, in: 0)
+        #expect(change == nil)
         let second = engine.takePort(in: 0)
         #expect([first?.ticket, second?.ticket] == tickets)
         let third = engine.takePort(in: 0)
@@ -144,31 +144,31 @@ import Testing
     @Test func aHangUpIsEverythingAskedForAndTurnsTheSourceOff() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, [.readable, .writable])
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .hangUp, in: 0)
         let delivery = engine.takePort(in: 0)
         #expect(delivery?.events == [.readable, .writable, .hangUp])
         #expect(delivery?.refusal == nil)
         engine.finishServing(ticket)
 
-        engine.beginPoll(engine.latestPoll.number + 1)
-        let order = engine.record(pipe.readEnd, .hangUp, in: 0)
-        #expect(order != nil && order?.events == nil)
-        let silent = (engine.hasReadyPort(), engine.takeWatchOrders(for: 0).count)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        let change = engine.record(pipe.readEnd, .hangUp, in: 0)
+        #expect(change != nil && change?.events == nil)
+        let silent = (engine.hasReadyPort(), engine.takeWatchChanges(for: 0).count)
         #expect(silent == (false, 0))
 
         engine.add(ticket, portTo: .default)
-        let orders = engine.takeWatchOrders(for: 0)
-        #expect(orders.map(\.events) == [[.readable, .writable, .hangUp]])
+        let changes = engine.takeWatchChanges(for: 0)
+        #expect(changes.map(\.events) == [[.readable, .writable, .hangUp]])
     }
 
     @Test func whatALaterPollDoesNotFindAnyMoreIsPassedOver() throws {
         var engine = Engine()
         _ = try engine.addPort(pipe, .readable)
-        _ = engine.takeWatchOrders(for: 0)
+        _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let before = engine.hasReadyPort()
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         let after = engine.hasReadyPort()
         #expect((before, after) == (true, false))
     }
@@ -182,7 +182,7 @@ import Testing
         #expect(gathered?.events == [.readable, .writable])
         if let gathered { engine.finishServing(gathered.ticket) }
         _ = engine.record(pipe.readEnd, .readable, in: 0)
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         _ = engine.record(pipe.readEnd, .writable, in: 0)
         let later = engine.takePort(in: 0)
         #expect(later?.events == .writable)
@@ -195,16 +195,16 @@ import Testing
         ]
         let elsewhere = try engine.addPort(pipe, .readable, to: other)
         let index = engine.modes.makeIndex(of: other)
-        let orders = engine.takeWatchOrders(for: 0)
-        for order in orders { engine.refuse(order, .badDescriptor, in: 0) }
-        engine.beginPoll(engine.latestPoll.number + 1)
+        let changes = engine.takeWatchChanges(for: 0)
+        for change in changes { engine.refuse(change, .badDescriptor, in: 0) }
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         let deliveries = [engine.takePort(in: 0), engine.takePort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == tickets)
         #expect(deliveries.allSatisfy { $0?.refusal == .badDescriptor && $0?.events == .hangUp })
         // The other mode finds out for itself.
-        let rest = engine.takeWatchOrders(for: index)
+        let rest = engine.takeWatchChanges(for: index)
         #expect(rest.map(\.events) == [[.readable, .hangUp]])
-        for order in rest { engine.refuse(order, .badDescriptor, in: index) }
+        for change in rest { engine.refuse(change, .badDescriptor, in: index) }
         let last = engine.takePort(in: index)
         #expect(last?.ticket == elsewhere && last?.refusal == .badDescriptor)
     }
@@ -216,11 +216,11 @@ import Testing
             let modes = [UVRunLoop.Mode.default, other, UVRunLoop.Mode("uvrunloop.tests.later")]
             let ticket = try engine.addPort(pipe, .readable)
             engine.add(ticket, portTo: other)
-            for order in engine.takeWatchOrders(for: 0) {
-                engine.refuse(order, .badDescriptor, in: 0)
+            for change in engine.takeWatchChanges(for: 0) {
+                engine.refuse(change, .badDescriptor, in: 0)
             }
             engine.add(ticket, portTo: modes[2])
-            engine.beginPoll(engine.latestPoll.number + 1)
+            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
             let delivery = engine.takePort(in: engine.modes.makeIndex(of: modes[modeOfTheRun]))
             #expect(delivery?.refusal == .badDescriptor && delivery?.events == .hangUp)
             engine.finishServing(ticket)
@@ -234,9 +234,11 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         // Which keeps the source in the loop.
         engine.add(ticket, portTo: .common)
-        for order in engine.takeWatchOrders(for: 0) { engine.refuse(order, .badDescriptor, in: 0) }
+        for change in engine.takeWatchChanges(for: 0) {
+            engine.refuse(change, .badDescriptor, in: 0)
+        }
         _ = engine.remove(ticket, portFrom: .default)
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         #expect(engine.takePort(in: 0) == nil && !engine.summary.mayHoldReady)
         engine.add(ticket, portTo: .default)
         #expect(engine.summary.mayHoldReady)
@@ -247,9 +249,11 @@ import Testing
     @Test func aRefusalIsToldWithTheEventsOfALaterPoll() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        for order in engine.takeWatchOrders(for: 0) { engine.refuse(order, .badDescriptor, in: 0) }
+        for change in engine.takeWatchChanges(for: 0) {
+            engine.refuse(change, .badDescriptor, in: 0)
+        }
         _ = try engine.addPort(pipe, .readable)
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let first = engine.takePort(in: 0)
         #expect(first?.ticket == ticket && first?.refusal == .badDescriptor)
@@ -262,10 +266,12 @@ import Testing
     @Test func aRefusedDescriptorIsNeitherToldTwiceNorWatchedAgain() throws {
         var engine = Engine()
         let ticket = try engine.addPort(pipe, .readable)
-        for order in engine.takeWatchOrders(for: 0) { engine.refuse(order, .badDescriptor, in: 0) }
+        for change in engine.takeWatchChanges(for: 0) {
+            engine.refuse(change, .badDescriptor, in: 0)
+        }
         #expect(engine.takePort(in: 0)?.refusal == .badDescriptor)
         engine.finishServing(ticket)
-        #expect(engine.takeWatchOrders(for: 0).isEmpty)
+        #expect(engine.takeWatchChanges(for: 0).isEmpty)
         engine.announce(ticket)
         let next = engine.takePort(in: 0)
         #expect(next?.ticket == ticket && next?.refusal == nil && next?.events == [])

@@ -34,7 +34,7 @@ import Testing
             tickets.append(try engine.addPort(pipe, .readable, order: order))
         }
         engine.announce(tickets[3])
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         if comesFirst { engine.announce(tickets[1], ofPoll: true) }
         for index in [2, 0] { _ = engine.record(pipes[index].readEnd, .readable, in: 0) }
         if !comesFirst { engine.announce(tickets[1], ofPoll: true) }
@@ -46,19 +46,19 @@ import Testing
         var engine = Engine()
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         var (served, mayServe): ([Ticket?], [Bool]) = ([], [])
         for pipe in [0, nil, nil, 1, nil] as [Int?] {
             if let pipe { _ = engine.record(pipes[pipe].readEnd, .readable, in: 0) }
-            served.append(engine.takePort(in: 0)?.ticket)
-            _ = engine.endCall(of: tickets[0], hasMore: served.last == tickets[0])
-            _ = engine.endCall(of: tickets[1])
+            let ticket = try #require(engine.takePort(in: 0)?.ticket)
+            served.append(ticket)
+            _ = engine.endCall(of: ticket, hasMore: ticket == tickets[0])
             engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
             mayServe.append(engine.hasPortToServe(in: 0, since: engine.latestPoll.number))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
         #expect(mayServe == [true, true, true, false, false])
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         let mayServeAgain = engine.hasPortToServe(in: 0, since: engine.latestPoll.number)
         #expect(mayServeAgain)
     }
@@ -70,14 +70,14 @@ import Testing
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
         if wasServed {
-            engine.beginPoll(engine.latestPoll.number + 1)
+            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
             _ = engine.record(pipes[0].readEnd, .readable, in: 0)
             #expect(engine.takePort(in: 0)?.ticket == tickets[0])
             _ = engine.endCall(of: tickets[0])
         }
         engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         _ = engine.record(pipes[0].readEnd, .readable, in: 0)
         let served = (0..<2).map { _ in engine.takePort(in: 0)?.ticket }
         #expect(served == (wasServed ? [0, 1] : [1, 0]).map { tickets[$0] })
@@ -88,11 +88,11 @@ import Testing
         let pipe = Pipe()
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let readiness = engine.listings.map { $0.ports.map(\.isReady) }
         #expect(readiness == [[true], [false]])
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         let isReady = engine.hasReadyPort()
         let later = engine.listings.map { $0.ports.map(\.isReady) }
         #expect(!isReady && later == [[false], [false]])
@@ -124,7 +124,7 @@ import Testing
         for pipe in pipes { tickets.append(try engine.addPort(pipe, .readable)) }
         var served: [Ticket] = []
         for _ in 0..<9 {
-            engine.beginPoll(engine.latestPoll.number + 1)
+            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -140,7 +140,7 @@ import Testing
         let patient = try engine.addPort(pipes[1], .readable, order: 1_000_000_000_000)
         var served: [Ticket] = []
         for _ in 0..<4 {
-            engine.beginPoll(engine.latestPoll.number + 1)
+            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -153,7 +153,7 @@ import Testing
         var engine = Engine()
         let pipe = Pipe()
         let ticket = try engine.addPort(pipe, .readable)
-        let orders = engine.takeWatchOrders(for: 0)
+        let changes = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         _ = engine.removePort(ticket)
         let rest = (
@@ -165,7 +165,7 @@ import Testing
         // A source registered anew is another one, and an order for the old one is void.
         _ = try engine.addPort(pipe, .readable)
         let isReady = engine.hasReadyPort()
-        let isCurrent = orders.map { engine.isCurrent($0) }
+        let isCurrent = changes.map { engine.isCurrent($0) }
         #expect(!isReady && isCurrent == [false])
         engine.finishServing(ticket)
     }
@@ -176,10 +176,10 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
         let index = engine.modes.makeIndex(of: other)
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         // A nested run in the other mode polls too, and serves it.
-        engine.beginPoll(engine.latestPoll.number + 1)
+        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
         _ = engine.record(pipe.readEnd, .readable, in: index)
         let inner = engine.takePort(in: index)
         #expect(inner?.ticket == ticket)
@@ -204,10 +204,10 @@ import Testing
         let pipe = Pipe()
         _ = try engine.addPort(pipe, .readable, to: .common)
         let index = engine.modes.makeIndex(of: other)
-        let before = engine.takeWatchOrders(for: index)
+        let before = engine.takeWatchChanges(for: index)
         #expect(before.isEmpty)
         _ = engine.addCommonMode(other)
-        let after = engine.takeWatchOrders(for: index)
+        let after = engine.takeWatchChanges(for: index)
         #expect(after.map(\.descriptor) == [pipe.readEnd])
         let isReady = engine.record(pipe.readEnd, .readable, in: index) == nil
         let delivery = engine.takePort(in: index)
@@ -228,7 +228,7 @@ import Testing
 extension Engine {
     /// Has one poll find pipes ready, and serves them all.
     fileprivate mutating func serve(_ pipes: [Pipe]) -> [Ticket] {
-        beginPoll(latestPoll.number + 1)
+        beginPoll(latestPoll.number + 1, in: 0)
         for pipe in pipes { _ = record(pipe.readEnd, .readable, in: 0) }
         var served: [Ticket] = []
         while let delivery = takePort(in: 0) {

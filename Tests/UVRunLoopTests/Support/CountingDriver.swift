@@ -5,7 +5,7 @@ final class CountingDriver: LoopDriver {
     struct Counts {
         var polls = 0
         var waits = 0
-        var orders = 0
+        var changes = 0
         var rearms = 0
         var pauses = 0
         var reports = 0
@@ -47,17 +47,17 @@ final class CountingDriver: LoopDriver {
     }
 
     func watch(
-        _ orders: [WatchOrder],
-        ifCurrent isCurrent: (WatchOrder) -> Bool,
-        refused: (WatchOrder, UVError) -> Void
+        _ changes: [WatchChange],
+        ifCurrent isCurrent: (WatchChange) -> Bool,
+        refused: (WatchChange, UVError) -> Void
     ) {
-        counts.orders += orders.count
-        driver.watch(orders, ifCurrent: isCurrent, refused: refused)
+        counts.changes += changes.count
+        driver.watch(changes, ifCurrent: isCurrent, refused: refused)
     }
 
-    func rearm(_ order: WatchOrder) -> Bool {
-        if order.events == nil { counts.pauses += 1 } else { counts.rearms += 1 }
-        return driver.rearm(order)
+    func rearm(_ change: WatchChange) -> Bool {
+        if change.events == nil { counts.pauses += 1 } else { counts.rearms += 1 }
+        return driver.rearm(change)
     }
 
     func close() { driver.close() }

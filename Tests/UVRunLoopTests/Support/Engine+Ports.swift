@@ -24,14 +24,14 @@ extension Engine {
         _ descriptor: CInt,
         _ events: UVRunLoop.DescriptorSource.Events,
         in mode: Int
-    ) -> WatchOrder? {
+    ) -> WatchChange? {
         let registration = descriptors[descriptor]?.registration ?? 0
         let outcome = record(
             ReadyReport(descriptor: descriptor, registration: registration, events: events),
             in: mode
         )
-        guard case .rearm(let order) = outcome else { return nil }
-        return order
+        guard case .rearm(let change) = outcome else { return nil }
+        return change
     }
 
     /// Takes the next port to be served, according to the latest poll.

@@ -1,7 +1,7 @@
 /// The timers of a loop whose handlers are running, innermost last.
 ///
 /// Not retained: a call of a handler keeps its timer for as long as it lasts.
-struct CallStack<Timer: TimerReference>: ~Copyable {
+struct RunningTimers<Timer: TimerReference>: ~Copyable {
     private var calls = OwnedArray<Unretained<Timer>>()
 
     var timers: [Timer] { calls.indices.map { calls[$0].object } }

@@ -1,5 +1,5 @@
 /// The events of a descriptor that the kernel is to report.
-package struct WatchOrder: Sendable {
+package struct WatchChange: Sendable {
     package var descriptor: CInt
     /// Distinguishes this use of the number from earlier ones.
     package var registration: UInt64

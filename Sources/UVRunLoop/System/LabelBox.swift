@@ -1,7 +1,7 @@
 /// Room for a text that any thread may give an object.
 ///
 /// One word, which stays empty until there is a first text.
-package struct LabelSlot: ~Copyable, Sendable {
+package struct LabelBox: ~Copyable, Sendable {
     private let box = OnceReference<LabelTexts>()
 
     package init() {}
