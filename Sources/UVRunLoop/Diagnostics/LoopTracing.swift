@@ -3,7 +3,7 @@ import Synchronization
 /// The tracers of this process's loops: monitors, recorders and the like.
 ///
 /// While nothing traces, a loop reads one word in each run, pass and sleep, before each
-/// notification and batch of blocks and before each other call of a handler, and that is all.
+/// notification of observers and batch of blocks and before each other call of a handler.
 package enum LoopTracing {
     /// Zero while nothing traces; changes with every change to the tracers.
     private static let version = Atomic<UInt64>(0)

@@ -31,7 +31,8 @@ package protocol LoopDriver: AnyObject {
 
     /// Takes the next report of the latest poll or wait; `nil` when there is none left.
     ///
-    /// All reports are taken before the next poll or wait.
+    /// All reports are taken before the loop polls or waits again, except by a run that the release
+    /// of an observer makes in between; level-triggered descriptors are then reported once more.
     func takeReport() -> ReadyReport?
 
     /// Makes the hosted sources ready that the latest poll or wait found; called before the next

@@ -3,10 +3,10 @@ package typealias WakeState = GenericWakeState<SystemWord>
 
 /// Coordinates a sleeping loop with the threads that wake it.
 ///
-/// No wake-up is lost, and none costs a system call while the loop is awake. A sender first stores
-/// its data, then marks the word, and wakes the loop only if the word was exactly *asleep*. The
-/// loop clears the mark before it checks its contents, and falls asleep only if the word is still
-/// unmarked. No fences are used, because the thread sanitizer does not see them.
+/// No wake-up is lost, and none costs a system call while the loop performs its pass. A sender
+/// first stores its data, then marks the word, and wakes the loop only if the word was exactly
+/// *asleep*. The loop clears the mark before it checks its contents, and falls asleep only if the
+/// word is still unmarked. No fences are used, because the thread sanitizer does not see them.
 package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
     private static var asleep: UInt64 { 1 }
     /// The contents have changed and must be checked again.

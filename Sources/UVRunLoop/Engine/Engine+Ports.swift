@@ -20,8 +20,8 @@ extension GenericEngine {
         didJoin(ticket)
     }
 
-    /// Has the kernel watch for a port in the mode that it has joined, and the mode's runs find what
-    /// it is queued for.
+    /// Requests the kernel's watch for a port that has joined a mode, and makes the mode's runs look
+    /// for events that the port already has.
     mutating func didJoin(_ ticket: Ticket) {
         requestWatch(ticket)
         if ports[ticket]?.turn != nil { summary.mayHoldReady = true }

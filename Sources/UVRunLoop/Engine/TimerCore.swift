@@ -89,7 +89,7 @@ struct TimerCore {
 
     mutating func callDidEnd() { callDepth -= 1 }
 
-    /// Has a one-shot timer queued again after its call, for the same date.
+    /// Queues a one-shot timer again, for the same date, when its call ends.
     mutating func postpone() { marks[.isPostponed] = true }
 
     mutating func takePostponement() -> Bool { exchange(&marks[.isPostponed], with: false) }

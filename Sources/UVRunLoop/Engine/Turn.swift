@@ -1,4 +1,7 @@
 /// A position in an order: lower ranks first, and among equal ranks lower serial numbers.
+///
+/// A timer's rank is its date, that of a window the window's end, a source's its `order`, and a
+/// port's the serial number at which it became ready; the other number breaks ties.
 struct Turn: Comparable {
     var rank: Int64
     var serial: UInt64

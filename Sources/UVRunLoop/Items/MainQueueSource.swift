@@ -29,7 +29,7 @@ final class MainQueueSource: UVRunLoop.PortSource {
     }
 }
 
-/// Has the queue run its blocks when the loop comes to it.
+/// Runs the main queue's blocks when the loop serves it.
 private final class MainQueueServer: PortReceiver {
     private let descriptor: CInt
     private let wasRefused: @Sendable () -> Void

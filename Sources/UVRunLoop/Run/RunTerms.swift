@@ -3,7 +3,7 @@ extension Run {
     struct Terms {
         /// Nanoseconds of the loop's clock; `nil` for a run without a limit.
         var limit: Int64?
-        /// Whether the limit had passed before the run began.
+        /// Whether the limit had passed before the run began, or the loop is ending.
         ///
         /// Such a run is one pass that does not wait.
         var limitWasPast = false

@@ -3,7 +3,7 @@
 // traces.
 
 extension UVRunLoop {
-    /// Calls a handler of an item, or what has none.
+    /// Calls a handler of an item, or a block or job.
     ///
     /// - Parameters:
     ///   - kind: The kind of handler.

@@ -65,11 +65,12 @@ struct OwnedArray<Element: ~Copyable>: ~Copyable {
     mutating func forgetAll() { count = 0 }
 
     /// Makes room for half as many elements more, not for as many again: there may be a million
-    /// timers.
+    /// timers. The first ones get less than 1 KiB, of which malloc keeps pieces for each thread.
     @inline(never)
     private mutating func grow() {
-        capacity += capacity / 2 + 8
-        let size = capacity * MemoryLayout<Element>.stride
+        let stride = MemoryLayout<Element>.stride
+        capacity += capacity / 2 + max(1, min(8, 1_000 / stride))
+        let size = capacity * stride
         unsafe memory = cuv_memory_grow(memory, size).assumingMemoryBound(to: Element.self)
     }
 }

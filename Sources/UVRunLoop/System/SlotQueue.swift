@@ -37,7 +37,7 @@ final class SlotQueue<
         /// when the taker came.
         ///
         /// Otherwise every scan past a sender that is held up would visit again the slots that were
-        /// taken since.
+        /// taken since; past a second such sender, it does.
         fileprivate var takenUpTo: Slot?
 
         var hasPassedOver: Bool { takenUpTo != nil }
