@@ -237,4 +237,43 @@ struct FoundProgramTests {
         )
         #expect(program.disagreement(on: .virtual)?.description == nil)
     }
+
+    /// Other code has read the data, and a poll has seen that.
+    @Test func aDescriptorThatAPollDidNotFindIsAtTheEndOfTheLine() {
+        let program = Program(
+            items: [Item(.reader(order: -1)), Item(.reader(order: 2))],
+            actions: [
+                .add(0, .main),
+                .add(1, .main),
+                .write(1),
+                .write(0),
+                .run(.main, limit: 0, returnsAfterSource: false),
+                .drain(1),
+                .run(.main, limit: 0, returnsAfterSource: false),
+                .write(1),
+                .run(.main, limit: 1_000_000, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: .virtual)?.description == nil)
+    }
+
+    /// After its call polls were skipped, and others have found nothing.
+    @Test func aDescriptorThatIsReadyAgainComesAfterAMessageThatWasSentBefore() {
+        let program = Program(
+            items: [
+                Item(.reader(order: 0), [[.drain(0), .send(1, 1)]]),
+                Item(.port(capacity: 10, order: 2)),
+                Item(.writer(order: 4), [[.write(0)], [.pass(2_000_000)]]),
+            ],
+            actions: [
+                .add(0, .main),
+                .add(1, .main),
+                .add(2, .main),
+                .run(.main, limit: 2_000_000, returnsAfterSource: false),
+                .write(0),
+                .run(.main, limit: 3_000_000, returnsAfterSource: false),
+            ]
+        )
+        #expect(program.disagreement(on: .virtual)?.description == nil)
+    }
 }

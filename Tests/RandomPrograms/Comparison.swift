@@ -42,7 +42,7 @@ extension Program {
         let expected = trace(like: actual, on: stage, omittingPolls: [])
         guard Model.agreement(of: expected.trace, with: actual) != nil else { return nil }
         if actual.last != .hung {
-            var budget = 600
+            var budget = 2_000
             isLeftOutPoll = explains(actual, on: stage, omittingPolls: [], &budget)
         }
         return Disagreement(
@@ -68,9 +68,11 @@ extension Program {
         return (Self.withSortedMembership(model.trace()), model.optionalPasses)
     }
 
-    /// Whether the model does the same when it leaves out some more polls: those of each of the
-    /// latest passes before the first difference are tried, and those of several together, because
-    /// a loop may leave out the polls of one pass after another.
+    /// Whether the model does the same when it leaves out some more polls.
+    ///
+    /// Those of each of the latest passes before the first difference are tried, and those of
+    /// several together: a loop may leave out the polls of one pass after another, and what it does
+    /// then may come of two that it has left out with one between.
     private func explains(
         _ actual: [Event],
         on stage: Stage,
@@ -81,9 +83,7 @@ extension Program {
         let (expected, optional) = trace(like: actual, on: stage, omittingPolls: omitted)
         guard let common = Model.agreement(of: expected, with: actual) else { return true }
         let latest = optional.filter { $0.event <= common }.suffix(80).reversed().map(\.pass)
-        let single = latest.map { [$0] }
-        let together = latest.indices.dropFirst().map { Array(latest[...$0]) }
-        for passes in single + together {
+        for passes in Self.subsets(of: latest.prefix(6)) + Self.ranges(of: latest) {
             for steps in [[5, 7], [5], [7]] {
                 let polls = passes.flatMap { pass in
                     steps.map { Model.Poll(pass: pass, step: $0) }
@@ -99,6 +99,20 @@ extension Program {
             }
         }
         return false
+    }
+
+    private static func subsets(of passes: some Collection<Int>) -> [[Int]] {
+        passes.reduce(into: [[]]) { sets, pass in sets += sets.map { $0 + [pass] } }
+            .filter { !$0.isEmpty }.sorted { $0.count < $1.count }
+    }
+
+    /// Several passes in a row, among them one of the first, and all others alone.
+    private static func ranges(of passes: [Int]) -> [[Int]] {
+        let single = passes.dropFirst(6).map { [$0] }
+        return single
+            + passes.indices.prefix(4).flatMap { first in
+                passes.indices.dropFirst(first + 1).map { Array(passes[first...$0]) }
+            }
     }
 
     /// Whether each visit ends a sleep, so that the next one comes in another.

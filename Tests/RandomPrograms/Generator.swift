@@ -2,14 +2,14 @@ import TestSupport
 
 /// Makes up programs.
 package struct Generator {
-    private let stage: Stage
-    private var dice: SeededGenerator
-    private var items: [Item] = []
-    private var messages: Int32 = 0
+    let stage: Stage
+    var dice: SeededGenerator
+    var items: [Item] = []
+    var messages: Int32 = 0
 
-    private static let millisecond: Int64 = 1_000_000
+    static let millisecond: Int64 = 1_000_000
     /// Long enough that no test comes to it.
-    private static let hour: Int64 = 3_600_000 * millisecond
+    static let hour: Int64 = 3_600_000 * millisecond
 
     private init(_ seed: UInt64, _ stage: Stage) {
         self.stage = stage
@@ -24,6 +24,7 @@ package struct Generator {
     }
 
     private mutating func makeProgram() -> Program {
+        if dice.oneIn(3) { return makeProgramOfPorts() }
         let count = 2 + dice.below(9)
         items = (0..<count).map { Item(makeKind(order: $0)) }
         if !hasBlock { items.append(Item(.block)) }
@@ -57,7 +58,7 @@ package struct Generator {
         }
     }
 
-    private mutating func makeActivities() -> UInt {
+    mutating func makeActivities() -> UInt {
         if dice.oneIn(8) { return 255 }
         let activity = dice.pick([1, 2, 4, 32, 64, 128] as [UInt])
         return dice.oneIn(3) ? activity | dice.pick([1, 2, 4, 32, 64, 128]) : activity
@@ -128,7 +129,7 @@ package struct Generator {
         dice.oneIn(4) ? [makeMode(), makeMode()] : [makeMode()]
     }
 
-    private mutating func makeAction() -> Action? {
+    mutating func makeAction() -> Action? {
         switch dice.below(20) {
         case 0...9: makeActionOnItem(dice.below(items.count))
         case 10, 11: .wakeUp
@@ -169,7 +170,12 @@ package struct Generator {
             case 2, 3: return stage == .virtual ? .date(item) : .isValid(item)
             default: return .setDate(item, after: makeDelay())
             }
-        case .reader: return dice.oneIn(6) ? .closePeer(item) : .write(item)
+        case .reader:
+            switch dice.below(8) {
+            case 0: return .closePeer(item)
+            case 1: return .drain(item)
+            default: return .write(item)
+            }
         case .writer: return dice.oneIn(3) ? .closePeer(item) : nil
         case .port:
             messages += 1
@@ -180,7 +186,7 @@ package struct Generator {
 
     // MARK: Visits
 
-    private mutating func makeVisits() -> [Visit] {
+    mutating func makeVisits() -> [Visit] {
         guard dice.oneIn(2) else { return [] }
         var visits: [Visit] = []
         for _ in 0..<1 + dice.below(4) {

@@ -22,6 +22,7 @@ extension Model {
         usedModes.insert(mode)
         guard !isIn(item, mode) else { return false }
         members[mode, default: []].append(item)
+        if isPort(item) { latestPortAddition = nextTick() }
         items[item].timer.scheduled[mode] = nextTick()
         if isSource(item) { performance.note(.scheduled(item, mode)) }
         return true

@@ -12,11 +12,14 @@ struct PortState {
     /// Whether a hang-up was delivered since the source was added last.
     var isOff = false
 
-    /// Since when the source has been ready; `nil` when it is not.
+    /// Since when the source has been ready, as far as polls tell; `nil` when it is not.
     var readySince: Int?
-    /// By when the loop has found it ready.
+    /// By when the loop has found it ready: its place in the line, until it is served or a poll
+    /// does not find it.
     var foundAt: Int?
     var foundEvents: UInt8 = 0
+    /// The latest poll that found it ready.
+    var foundByPoll = 0
     /// When its handler was called last, until it has been seen not to be ready.
     var servedAt: Int?
     /// When its handler was called last.
@@ -45,11 +48,14 @@ extension Model {
     }
 
     private func isReady(_ item: Int) -> Bool {
-        let port = items[item].port
-        guard items[item].isValid, !items[item].isOnStack, !port.isOff else { return false }
-        guard isInAnyMode(item) else { return false }
-        if case .port = kind(item) { return !port.messages.isEmpty }
-        return events(item) != 0
+        guard mayBecomeReady(item) else { return false }
+        return isPortInThisProcess(item)
+            ? !items[item].port.messages.isEmpty : events(item) != 0
+    }
+
+    private func mayBecomeReady(_ item: Int) -> Bool {
+        items[item].isValid && !items[item].isOnStack && !items[item].port.isOff
+            && isInAnyMode(item)
     }
 
     private func isPortInThisProcess(_ item: Int) -> Bool {
@@ -57,13 +63,15 @@ extension Model {
     }
 
     /// Takes down which ports have become ready, and which are so no longer.
+    ///
+    /// "Readiness may have been used up meanwhile": of a descriptor that was found ready only
+    /// another poll tells that.
     func refreshReadiness() {
         let tick = nextTick()
         for item in items.indices where isPort(item) {
             guard isReady(item) else {
-                items[item].port.readySince = nil
-                items[item].port.foundAt = nil
-                if !items[item].isOnStack { items[item].port.servedAt = nil }
+                let isThoughtReady = mayBecomeReady(item) && items[item].port.foundAt != nil
+                if !isThoughtReady || isPortInThisProcess(item) { endReadiness(item) }
                 continue
             }
             guard items[item].port.readySince == nil else { continue }
@@ -75,69 +83,111 @@ extension Model {
         }
     }
 
+    private func endReadiness(_ item: Int) {
+        items[item].port.readySince = nil
+        items[item].port.foundAt = nil
+        if !items[item].isOnStack { items[item].port.servedAt = nil }
+    }
+
+    /// Polls without waiting, unless the poll is left out.
+    func poll(_ mode: ModeName, _ poll: Poll) {
+        refreshReadiness()
+        if isLeftOut(poll) { keepPlaces(mode) } else { askKernel(mode) }
+    }
+
     /// Asks the kernel which of the mode's descriptors are ready.
     ///
     /// - Parameters:
     ///   - mode: The mode.
-    ///   - poll: The poll.
     ///   - mayWatch: Whether the kernel is told of new ones before.
     /// - Returns: Whether one was found that was not before.
     @discardableResult
-    func poll(_ mode: ModeName, _ poll: Poll, mayWatch: Bool = true) -> Bool {
+    func askKernel(_ mode: ModeName, mayWatch: Bool = true) -> Bool {
         refreshReadiness()
-        guard !isLeftOut(poll) else {
-            keepPlaces(mode)
-            return false
-        }
         var hasFound = false
         let tick = nextTick()
         latestPoll = tick
+        innermost.found = []
+        innermost.latestPoll = RunPoll(time: now, pass: innermost.passes, tick: tick)
         for item in items.indices where isPort(item) {
             // The hang-up that has turned it off is reported to nobody.
             if items[item].port.isOff { items[item].port.isWatched = false }
-            if mayWatch, isIn(item, mode), !items[item].port.isOff {
-                items[item].port.isWatched = true
-            }
+            let isServable = isIn(item, mode) && mayBecomeReady(item)
+            if mayWatch, isServable { items[item].port.isWatched = true }
             let place = items[item].port.keptPlace.take()
-            guard items[item].port.isWatched, let since = items[item].port.readySince,
-                items[item].port.foundAt == nil
-            else { continue }
-            if isIn(item, mode) {
-                items[item].port.foundAt = place ?? tick
-                items[item].port.readySince = min(since, place ?? since)
-                items[item].port.foundEvents = events(item)
+            guard items[item].port.isWatched, !isPortInThisProcess(item) else { continue }
+            if !isServable {
+                if events(item) != 0 { items[item].port.isWatched = false }
+            } else if find(item, at: tick, place) {
                 hasFound = true
-            } else {
-                items[item].port.isWatched = false
             }
         }
         return hasFound
     }
 
-    /// Leaves a poll out: a source that was served since the poll before "keeps the place that it
-    /// would have had".
+    /// Has a poll find a descriptor of its mode, or not.
+    ///
+    /// - Returns: Whether it is ready and was not found before.
+    private func find(_ item: Int, at tick: Int, _ place: Int?) -> Bool {
+        guard isReady(item), let since = items[item].port.readySince else {
+            endReadiness(item)
+            return false
+        }
+        items[item].port.foundEvents = events(item)
+        items[item].port.foundByPoll = tick
+        innermost.found.append(item)
+        guard items[item].port.foundAt == nil else { return false }
+        items[item].port.foundAt = place ?? tick
+        items[item].port.readySince = min(since, place ?? since)
+        return true
+    }
+
+    /// Leaves a poll out: a source that was served since the poll before gets the place that the
+    /// poll would have given it, if the next one finds it.
+    ///
+    /// What the library does, which cannot know whether the source was ready at that time.
     private func keepPlaces(_ mode: ModeName) {
+        let tick = nextTick()
         for item in members[mode, default: []]
         where isPort(item) && items[item].port.latestCall > latestPoll {
-            items[item].port.keptPlace = items[item].port.latestCall
+            items[item].port.keptPlace = items[item].port.keptPlace ?? tick
         }
     }
 
-    /// Those of the mode that were found ready.
+    /// Those of the mode that the run's latest poll has found ready, or one of a nested run since.
     ///
     /// "A port source whose handler is on the stack is not
     /// served by a nested run".
     func readyPorts(_ mode: ModeName) -> [Int] {
-        members[mode, default: []].filter { isPort($0) && items[$0].port.foundAt != nil }
+        let latest = innermost.latestPoll?.tick ?? .max
+        return members[mode, default: []].filter { item in
+            isPort(item) && items[item].port.foundAt != nil
+                && (isPortInThisProcess(item) || items[item].port.foundByPoll >= latest)
+        }
     }
 
-    /// Delivers one event of one source.
-    func serveNextPort(_ mode: ModeName) {
-        let ready = readyPorts(mode)
-        let next = ready.filter { port in !ready.contains { comes($0, before: port) } }
+    /// The source to deliver one event of.
+    ///
+    /// The contract leaves open whether the polls of runs that were nested between this run's poll
+    /// and its event count: "after a nested run the outer one goes on exactly where it was".
+    func nextPort(_ mode: ModeName) -> Int? {
+        let latest = innermost.latestPoll?.tick ?? .max
+        let all = readyPorts(mode)
+        let own = all.filter {
+            isPortInThisProcess($0) || items[$0].port.foundByPoll == latest
+        }
+        let lost = innermost.found.filter {
+            items[$0].port.foundAt == nil && mayBecomeReady($0) && isIn($0, mode)
+                && items[$0].port.latestCall < latest
+        }
         // The contract leaves open which of several ports is the first when they became ready
         // before one poll.
-        serve(next.first { $0 == observedPort } ?? next[0])
+        let candidates = firstOnes(of: own) + firstOnes(of: all) + lost
+        return candidates.first { $0 == observedPort } ?? firstOnes(of: own).first
+    }
+
+    private func firstOnes(of ready: [Int]) -> [Int] {
+        ready.filter { port in !ready.contains { comes($0, before: port) } }
     }
 
     /// "First come, first served", and "among those found ready by one poll, `order` decides".
@@ -163,12 +213,14 @@ extension Model {
         }
     }
 
-    private func serve(_ item: Int) {
+    /// Delivers one event of one source.
+    func serve(_ item: Int) {
         let found = items[item].port.foundEvents
         items[item].port.readySince = nil
         items[item].port.foundAt = nil
         items[item].port.servedAt = nextTick()
         items[item].port.latestCall = tick
+        items[item].port.keptPlace = nil
         if isPortInThisProcess(item) {
             let message = items[item].port.messages.removeFirst()
             callOut(to: item, .received(item, message: message, place))
@@ -178,6 +230,8 @@ extension Model {
         // The contract leaves open whether what the source is told is what was found or what holds
         // when it is told.
         if case .served(item, let events, _) = observedNext, events == found { current = found }
+        // "Handlers are told to expect `EAGAIN`": its data was read after the poll.
+        if current == 0 { current = found }
         // "Then the source is off until added again."
         if current & Self.hangUp != 0 { items[item].port.isOff = true }
         callOut(to: item, .served(item, events: current, place))

@@ -93,14 +93,10 @@ extension Model {
     /// a timer is due".
     private func processEvent(_ mode: ModeName) -> Bool {
         let due = dueTimers(mode)
-        let mayServe = !readyPorts(mode).isEmpty && !(latestPassServedPort && !due.isEmpty)
-        latestPassServedPort = mayServe
-        if mayServe {
-            serveNextPort(mode)
-        } else {
-            fire(due, mode)
-        }
-        return mayServe
+        let port = latestPassServedPort && !due.isEmpty ? nil : nextPort(mode)
+        latestPassServedPort = port != nil
+        if let port { serve(port) } else { fire(due, mode) }
+        return port != nil
     }
 
     // MARK: Step 7
@@ -109,14 +105,17 @@ extension Model {
     private func sleep(_ mode: ModeName, _ poll: Poll) {
         self.poll(mode, poll)
         guard dueTimers(mode).isEmpty else { return }
+        // Only "a poll without waiting" may be left out.
+        if !hasReasonToWake(mode) { askKernel(mode) }
         planSleep(mode)
         while maySleep(mode) {
             let end = wakingDate(mode)
             guard let visit = nextVisit(until: end) else {
                 now = max(now, end)
+                innermost.latestPoll?.time = now
                 break
             }
-            if carryOut(visit, during: mode, poll) { planSleep(mode) }
+            if carryOut(visit, during: mode) { planSleep(mode) }
             guard maySleep(mode) else { break }
             // The contract leaves open whether the loop sleeps on within a timer's window when
             // another thread has changed something.
@@ -138,7 +137,7 @@ extension Model {
     /// loops sleep again."
     ///
     /// - Returns: Whether the loop looks at its contents again.
-    private func carryOut(_ first: Visit, during mode: ModeName, _ poll: Poll) -> Bool {
+    private func carryOut(_ first: Visit, during mode: ModeName) -> Bool {
         var next: Visit? = first
         while let visit = next.take() {
             if isVirtual { now = max(now, visit.date) }
@@ -150,7 +149,7 @@ extension Model {
             }
             // The contract leaves open whether the kernel is asked for new sources after it has
             // reported an event.
-            if !self.poll(mode, poll, mayWatch: false) { self.poll(mode, poll) }
+            if !askKernel(mode, mayWatch: false) { askKernel(mode) }
             guard isVirtual, !isNoticed, !innermost.isWoken, readyPorts(mode).isEmpty else {
                 return true
             }

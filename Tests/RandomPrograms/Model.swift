@@ -16,6 +16,17 @@ package final class Model {
         /// Whether the coming sleep ends at once.
         var isWoken = false
         var passes = 0
+        /// `nil` before its first one.
+        var latestPoll: RunPoll?
+        /// The descriptors that it has found ready.
+        var found: [Int] = []
+    }
+
+    /// A poll that a run has made, which a sleep ends with as well.
+    struct RunPoll {
+        var time: Int64
+        let pass: Int
+        let tick: Int
     }
 
     struct QueuedBlock {
@@ -54,6 +65,8 @@ package final class Model {
     var latestPassServedPort = false
     /// When the kernel was asked last.
     var latestPoll = 0
+    /// When a port-based source was added last.
+    var latestPortAddition = 0
     /// Counts what happens, to tell earlier from later.
     var tick = 0
     /// Whether a visit in real time did not end the sleep, so that nobody knows when the next
@@ -130,9 +143,7 @@ package final class Model {
     /// In real time, two moments are never the same.
     func letTimePass() { if !isVirtual { now += 1 } }
 
-    /// Begins a pass of the innermost run: "a poll without waiting may be left out only if the
-    /// previous poll of the same run was less than N passes and 1 ms ago …; never in a run's first
-    /// pass, never in a one-pass run".
+    /// Begins a pass of the innermost run.
     func beginPass() -> Int {
         passes += 1
         innermost.passes += 1
@@ -142,7 +153,20 @@ package final class Model {
         return passes
     }
 
-    func isLeftOut(_ poll: Poll) -> Bool { omittedPolls.contains(poll) }
+    /// Whether a poll without waiting is left out.
+    ///
+    /// "Only if the previous poll of the same run was less than N passes and 1 ms ago and no port
+    /// source was added since; never in a run's first pass, never in a one-pass run. Virtual time
+    /// follows the same rule".
+    func isLeftOut(_ poll: Poll) -> Bool {
+        guard omittedPolls.contains(poll), let latest = innermost.latestPoll else { return false }
+        let isYoung = !isVirtual || now - latest.time < Self.maxPollAge
+        return isYoung && innermost.passes - latest.pass <= Self.maxPollPasses
+            && latest.tick > latestPortAddition
+    }
+
+    private static let maxPollAge: Int64 = 1_000_000
+    private static let maxPollPasses = 64
 
     func noteUnsettled() { isUnsettled = true }
 }
