@@ -67,7 +67,7 @@ extension GenericEngine {
             isPolled = record.isPolled
             let events = record.events(since: poll)
             record.unqueue(in: &modes)
-            return record.beginCall(events, ticket)
+            return record.beginCall(events, ticket, poll: poll)
         }
         if isPolled { latestPoll.recordServed(ticket) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }

@@ -52,11 +52,12 @@ extension GenericEngine {
             return nil
         }
         let ticket = descriptors.source(0, of: report.descriptor)
+        let poll = latestPoll.number
         let delivery: Delivery? =
             ports.modify(ticket) { record in
                 guard record.turn == nil, !record.interest(in: mode).isEmpty else { return nil }
                 let events = record.events(of: report)
-                return events.isEmpty ? nil : record.beginCall(events, ticket)
+                return events.isEmpty ? nil : record.beginCall(events, ticket, poll: poll)
             } ?? nil
         if delivery != nil {
             latestPoll.recordServed(ticket)

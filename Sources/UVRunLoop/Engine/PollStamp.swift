@@ -4,8 +4,6 @@
 struct PollStamp {
     private(set) var number: Int64 = 0
     private(set) var serial: UInt64 = 0
-    /// The serial number of the previous poll that counts.
-    private var previous: UInt64 = 0
     /// The first port that was served since and that only a poll can find ready again.
     private var firstServed: Ticket?
     /// Whether there was another such port.
@@ -31,7 +29,7 @@ struct PollStamp {
         // A poll since then, which does not count, has found nothing of what they would have found.
         if skipped.poll != number - 1 { skipped = SkippedPolls() }
         self.number = number
-        (previous, self.serial) = (self.serial, serial)
+        self.serial = serial
         (firstServed, servedSeveral, firstSkipped) = (nil, false, 0)
     }
 
@@ -65,15 +63,17 @@ struct PollStamp {
     }
 
     /// Where a served port is queued that this poll has found ready: where the first skipped poll
-    /// since would have queued it.
+    /// since would have queued it, if it has stayed ready.
+    ///
+    /// Whether it has, no poll tells; there was none since it was served.
     ///
     /// - Parameters:
-    ///   - servedAt: When the port was served. One that was never served, with a number above all
-    ///     others, cannot have stayed ready.
+    ///   - servedAt: When the port was served.
+    ///   - poll: The latest poll then.
     ///   - isInMode: Whether the port is in a mode, to whose polls it matters.
     /// - Returns: The serial number, which is this poll's own if none was skipped.
-    func place(servedAt: UInt64, ifIn isInMode: (Int) -> Bool) -> UInt64 {
-        guard previous < servedAt, servedAt < skipped.last, isInMode(skipped.mode) else {
+    func place(servedAt: UInt64, after poll: Int64, ifIn isInMode: (Int) -> Bool) -> UInt64 {
+        guard skipped.poll == poll, servedAt < skipped.last, isInMode(skipped.mode) else {
             return serial
         }
         return max(servedAt, skipped.first)

@@ -21,7 +21,12 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var poll: Int64 = 0
     /// When it was last served; until then, when it was added, with the highest bit set.
     private var servedAt: UInt64
+    /// The latest poll when it was last served.
+    private var servedPoll: Int64 = -1
     private static var unserved: UInt64 { 1 << 63 }
+    /// The latest poll that found it ready or, if it has joined a mode since, the latest one of its
+    /// modes then.
+    private var keptPoll: Int64 = 0
     /// Its position in the queues, from when it became ready until it is served.
     var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
@@ -121,20 +126,35 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     ) {
         if turn != nil, isLost(before: poll.number, modes) { unqueue(in: &modes) }
         pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
-        self.poll = poll.number
+        (self.poll, keptPoll) = (poll.number, poll.number)
         takeTurn(at: serial(in: poll))
         if let heapSlot = attachment.heapSlot(in: mode) { enqueue(heapSlot, in: &modes[mode]) }
     }
 
     /// Whether a poll of one of its modes, before this one, has not found it ready any more.
     private func isLost(before poll: Int64, _ modes: borrowing ModeTable<Items>) -> Bool {
-        guard !hasAnnouncement, !hasRefusal else { return false }
+        guard isForPolls else { return false }
         var isLost = false
         attachment.forEach { membership in
             let (latest, previous) = modes.polls(of: membership.mode)
-            if (latest < poll ? latest : previous) > self.poll { isLost = true }
+            if (latest < poll ? latest : previous) > keptPoll { isLost = true }
         }
         return isLost
+    }
+
+    /// Whether all its events are of polls.
+    private var isForPolls: Bool { !hasAnnouncement && !hasRefusal }
+
+    /// It has joined a mode, whose polls so far were not for it.
+    mutating func didJoin(_ modes: borrowing ModeTable<Items>) {
+        var latest = keptPoll
+        attachment.forEach { latest = max(latest, modes.polls(of: $0.mode).latest) }
+        keptPoll = latest
+    }
+
+    /// It has left a mode; in none, it keeps no turn for what polls have found.
+    mutating func didLeave() {
+        if isForPolls, !attachment.first.exists { turn = nil }
     }
 
     /// Queues a refusal, which is not asked for again in another mode.
@@ -153,7 +173,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// The serial number at which a poll has found it ready.
     func serial(in poll: PollStamp) -> UInt64 {
-        poll.place(servedAt: servedAt) { attachment.heapSlot(in: $0) != nil }
+        poll.place(servedAt: servedAt, after: servedPoll) { attachment.heapSlot(in: $0) != nil }
     }
 
     private mutating func takeTurn(at serial: UInt64) {
@@ -177,8 +197,10 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     @inline(__always)
     mutating func beginCall(
         _ events: Events,
-        _ ticket: Ticket
+        _ ticket: Ticket,
+        poll: Int64
     ) -> GenericEngine<Items>.Delivery {
+        servedPoll = poll
         let refusal = events.contains(.hangUp) ? takeRefusal() : nil
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(

@@ -117,8 +117,13 @@ extension UVRunLoop {
         } else if run.view.holdsPorts, summary.mayHoldReady {
             let mode = run.modeIndex
             contents.withEngine { engine in
-                // Not for what is ready in other modes only, which is to make no difference here.
-                if !engine.modes[mode].ready.isEmpty { engine.beginPoll(number, in: mode) }
+                // Not for what is ready in other modes only, which is to make no difference here
+                // but to what is in this mode, too.
+                if engine.modes[mode].ready.isEmpty {
+                    engine.modes[mode].pollDidBegin(number)
+                } else {
+                    engine.beginPoll(number, in: mode)
+                }
             }
         }
         // A run that ends with the next source rarely polls twice.

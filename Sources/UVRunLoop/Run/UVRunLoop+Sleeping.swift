@@ -23,8 +23,12 @@ extension UVRunLoop {
             switch sleepDecision(&run) {
             case .changed: continue
             case .somethingToDo:
-                if polledAdditionCount != run.watchedAdditionCount { poll(&run) }
-                return
+                if polledAdditionCount == run.watchedAdditionCount { return }
+                let mayHaveFound = summary.mayHoldReady
+                poll(&run)
+                guard mayHaveFound, run.delivery == nil else { return }
+                // What an earlier poll had found may not be ready any more.
+                polledAdditionCount = run.watchedAdditionCount
             case .sleep(let sleep):
                 let began = LoopTracing.isOn ? tracedSleepBegins() : nil
                 waker.sleepPlan.begin(

@@ -97,7 +97,9 @@ import UVRunLoop
             loop.add(both, forMode: .default)
             // Not one that returns after a source, which skips no poll.
             #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
-            #expect(log.entries == ["descriptor", "message 1", "descriptor", "message 2"])
+            // A poll has found nothing since the descriptor was served, so nobody knows that it
+            // has become ready before the second message.
+            #expect(log.entries == ["descriptor", "message 1", "message 2"])
             source.invalidate()
         }
     }
