@@ -14,25 +14,39 @@ int64_t cuv_terminal_number(int descriptor) {
     return ioctl(descriptor, TIOCGDEV, &number) == 0 ? (int64_t)number : -errno;
 }
 
-// The controlling terminal of the process, and not in its hands. The session is compared because
-// one end of a pseudo-terminal tells about the other's.
-static int is_in_background(int descriptor) {
+// The session is compared because one end of a pseudo-terminal tells about the other's.
+int cuv_terminal_is_in_background(int descriptor) {
     pid_t session = tcgetsid(descriptor);
     return session > 0 && session == getsid(0) && tcgetpgrp(descriptor) != getpgrp();
 }
 
-int cuv_terminal_refuses(int descriptor, int signal) {
-    if (!is_in_background(descriptor)) return 0;
-    sigset_t blocked;
-    struct sigaction action;
-    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, signal)
-           && sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+// Whether the parent is another job of the session, so that the kernel stops this group. It fails
+// the use of a terminal by an orphaned group, which nobody would continue.
+static int may_be_stopped(void) {
+    pid_t parent = getppid();
+    return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp();
 }
 
 int cuv_terminal_interrupts(int descriptor, int signal) {
-    if (!cuv_terminal_refuses(descriptor, signal)) return 0;
+    if (!cuv_terminal_is_in_background(descriptor) || !may_be_stopped()) return 0;
+    sigset_t blocked;
     struct sigaction action;
-    if (sigaction(signal, NULL, &action) != 0 || action.sa_handler == SIG_DFL) return 0;
-    kill(getpid(), signal);
-    return 1;
+    if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 || sigismember(&blocked, signal)) return 0;
+    if (sigaction(signal, NULL, &action) != 0 || action.sa_handler == SIG_IGN) return 0;
+    int has_handler = action.sa_handler != SIG_DFL;
+    // A process stops with its group.
+    kill(has_handler ? getpid() : 0, signal);
+    return has_handler;
+}
+
+int cuv_terminal_make_raw(int descriptor) {
+    struct termios flags;
+    if (tcgetattr(descriptor, &flags) != 0) return -errno;
+    flags.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
+    flags.c_oflag |= ONLCR;
+    flags.c_cflag |= CS8;
+    flags.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN | ISIG);
+    flags.c_cc[VMIN] = 1;
+    flags.c_cc[VTIME] = 0;
+    return tcsetattr(descriptor, TCSANOW, &flags) == 0 ? 0 : -errno;
 }

@@ -12,7 +12,7 @@ int cuv_pipe_open(int ends[_Nonnull 2], int writes);
 ssize_t cuv_read(int descriptor, void *_Nonnull bytes, size_t count);
 
 // The same for a pipe or socket that may be blocking, and that others read, too: returns -EAGAIN
-// rather than wait. Before Linux 6.4 it waits.
+// rather than wait. Before Linux 6.4 it waits, and for a pipe with a name.
 ssize_t cuv_read_now(int descriptor, void *_Nonnull bytes, size_t count);
 
 // Writes what there is room for; returns the number of bytes or a negated errno. The reader may be

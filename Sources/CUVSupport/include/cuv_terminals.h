@@ -7,12 +7,21 @@
 // the other end of a pseudo-terminal. Returns a negated errno for another kind of file.
 int64_t cuv_terminal_number(int descriptor);
 
-// Whether the kernel would send a signal rather than let this thread use a terminal, because the
-// process is in the terminal's background: SIGTTIN for reading, SIGTTOU for setting the mode.
-int cuv_terminal_refuses(int descriptor, int signal);
+// Whether the process is in the background of its controlling terminal, and this is one of its
+// descriptors.
+int cuv_terminal_is_in_background(int descriptor);
 
-// The same where the signal calls a handler. The kernel would then restart the use of the terminal,
-// or libuv would, for as long as the process is in the background. Instead, the signal is sent once.
+// Does in the background of a terminal what the kernel does when it is used: sends SIGTTIN for
+// reading or SIGTTOU for setting the mode, unless this thread blocks the signal or it is ignored.
+// Does nothing if the parent process is not another job of the session.
+//
+// Returns whether a handler was called, once: the kernel would restart the use of the terminal for
+// as long as the process is in the background. Without one, the process is stopped until it goes on
+// in the foreground, and the use may begin.
 int cuv_terminal_interrupts(int descriptor, int signal);
+
+// Passes every byte on as it is typed, without echo and without signals for keys; output is
+// processed as before. Does not wait for output that is under way.
+int cuv_terminal_make_raw(int descriptor);
 
 #endif

@@ -83,7 +83,7 @@ extension UVRunLoop.Observer: CustomStringConvertible, CustomDebugStringConverti
 extension UVRunLoop.PortLink {
     /// The line of the source that has this link.
     func line(of source: any AnyObject & Sendable) -> ObjectLine {
-        var line = ObjectLine(kind: Self.kind(of: source), label: labelSlot.text)
+        var line = ObjectLine(kind: Self.kind(of: source), label: labelBox.text)
         if !isValid { line.facts.append("invalid") }
         if isBeingCalled { line.facts.append("being served") }
         if let descriptor {

@@ -13,6 +13,6 @@ package enum LoopEvent: Sendable {
     case performedJobs(Int)
     /// The kernel has refused to watch a descriptor.
     case refused(descriptor: CInt, at: Int64)
-    /// A run returned at once because nothing was ever added to its mode.
+    /// A run returned at once in a mode that nothing was ever added to, and that has never run.
     case modeIsUnused(UVRunLoop.Mode, at: Int64)
 }

@@ -62,7 +62,7 @@ package final class GenericWakeState<Word: AtomicWord & ~Copyable>: Sendable {
 
     /// Clears the changed mark, right before the contents are checked.
     package func clearChanged() {
-        // It is usually clear. Whoever marks the word after this load keeps the loop awake.
+        // It is usually clear. A thread that marks the word after this load keeps the loop awake.
         if isMarkedAsChanged { word.bitwiseAndSequential(~Self.changed) }
     }
 

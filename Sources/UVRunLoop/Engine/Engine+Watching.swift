@@ -1,7 +1,11 @@
 extension GenericEngine {
     /// Changes the events that a port waits for, and enables it again after a hang-up.
-    mutating func setEvents(_ events: Events, of ticket: Ticket) {
-        guard let record = ports[ticket], let descriptor = record.descriptor else { return }
+    /// Changes the events that a port waits for.
+    ///
+    /// - Returns: Whether it waits for some that the latest poll did not ask for.
+    @discardableResult
+    mutating func setEvents(_ events: Events, of ticket: Ticket) -> Bool {
+        guard let record = ports[ticket], let descriptor = record.descriptor else { return false }
         renewVersion()
         ports.modify(ticket) { record in
             record.events = events
@@ -13,6 +17,7 @@ extension GenericEngine {
             // An event that is no longer wanted but still reported would wake the loop needlessly.
             markUnwatched(descriptor)
         }
+        return record.hasHungUp ? !events.isEmpty : !events.isSubset(of: record.events)
     }
 
     /// Marks a port's descriptor as unwatched in the port's modes, unless the kernel reports all

@@ -27,7 +27,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The latest poll that found it ready or, if it has joined a mode since, the latest one of its
     /// modes then.
     private var keptPoll: Int64 = 0
-    /// Its position in the queues, from when it became ready until it is served.
+    /// Its position in the queues, from when it became ready until it is served or not found any
+    /// more.
     var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
     var hasHungUp = false

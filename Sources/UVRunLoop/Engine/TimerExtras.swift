@@ -10,7 +10,7 @@ final class TimerExtras {
     let missed = SharedNumber(0)
     /// Nanoseconds.
     let tolerance: SharedNumber
-    let labelSlot = LabelBox()
+    let labelBox = LabelBox()
     /// An object that another layer keeps with the timer.
     let companion: (any AnyObject & Sendable)?
 

@@ -19,10 +19,10 @@ extension UVRunLoop.Timer {
     ///
     /// > Threading: Any thread.
     public var label: String? {
-        get { withExtras { $0.labelSlot.text } ?? nil }
+        get { withExtras { $0.labelBox.text } ?? nil }
         set {
             guard newValue != nil || label != nil else { return }
-            makeExtras().labelSlot.text = newValue
+            makeExtras().labelBox.text = newValue
         }
     }
 }
@@ -32,8 +32,8 @@ extension UVRunLoop.Source {
     ///
     /// > Threading: Any thread.
     public var label: String? {
-        get { labelSlot.text }
-        set { labelSlot.text = newValue }
+        get { labelBox.text }
+        set { labelBox.text = newValue }
     }
 }
 
@@ -42,8 +42,8 @@ extension UVRunLoop.Observer {
     ///
     /// > Threading: Any thread.
     public var label: String? {
-        get { labelSlot.text }
-        set { labelSlot.text = newValue }
+        get { labelBox.text }
+        set { labelBox.text = newValue }
     }
 }
 
@@ -52,8 +52,8 @@ extension UVRunLoop.PortSource {
     ///
     /// > Threading: Any thread.
     public var label: String? {
-        get { link.labelSlot.text }
-        set { link.labelSlot.text = newValue }
+        get { link.labelBox.text }
+        set { link.labelBox.text = newValue }
     }
 }
 

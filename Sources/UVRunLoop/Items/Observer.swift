@@ -14,7 +14,7 @@ extension UVRunLoop {
         let owner = ItemOwner()
         private let ticketInLoop = ItemTicket()
         let handler: HomeBound<ObserverCall>
-        let labelSlot = LabelBox()
+        let labelBox = LabelBox()
         let useMark = UseMark("an observer")
         /// The activities at which the observer is called.
         public let activities: Activities

@@ -21,7 +21,7 @@ extension UVRunLoop {
         let isHosted: Bool
         let owner = ItemOwner()
         private let ticketInLoop = ItemTicket()
-        let labelSlot = LabelBox()
+        let labelBox = LabelBox()
         private let callFlag = Atomic<Bool>(false)
         package let receiver: any PortReceiver
         let useMark: UseMark
@@ -88,20 +88,15 @@ extension UVRunLoop {
         ///   returns what was set, because several threads may change the events at once.
         package func setEvents(_ events: () -> DescriptorSource.Events) {
             var set: DescriptorSource.Events
-            let former = DescriptorSource.Events(rawValue: eventBits.load(ordering: .relaxed))
             repeat {
                 set = events()
                 eventBits.store(set.rawValue, ordering: .relaxed)
+                var waitsForMore = false
                 owner.withLock { _, engine in
-                    engine.setEvents(set, of: ticket)
+                    waitsForMore = engine.setEvents(set, of: ticket)
                 } nowhere: {
                 } afterwards: { loop in
-                    // The latest poll did not ask for what is new.
-                    if set.isSubset(of: former) {
-                        loop.contentsDidChange()
-                    } else {
-                        loop.portWasAdded()
-                    }
+                    if waitsForMore { loop.portWasAdded() } else { loop.contentsDidChange() }
                 }
             } while events() != set
         }

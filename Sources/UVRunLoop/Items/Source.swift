@@ -33,7 +33,7 @@ extension UVRunLoop {
         let state: Guarded<State>
         /// Whether it has a handler for joining or leaving modes.
         let hasModeHandlers: Bool
-        let labelSlot = LabelBox()
+        let labelBox = LabelBox()
         let useMark = UseMark("a source")
         /// The number of the first signal since the source was last performed; zero if there is
         /// none.

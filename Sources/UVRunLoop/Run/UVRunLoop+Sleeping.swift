@@ -12,8 +12,11 @@ extension UVRunLoop {
         // The additions of ports that the latest poll of this sleep has seen; there are never so
         // many.
         var polledAdditionCount = UInt64.max
-        if run.isInFirstPass, holdsFoundPorts(run) {
+        let isOwnPoll = !run.isInFirstPass && run.pollNumber == run.local.pollCount
+        if !isOwnPoll, holdsFoundPorts(run) {
             pollKernel(&run)
+            // Another thread may have removed them, so that another port was taken.
+            if run.delivery != nil { return }
             polledAdditionCount = run.watchedAdditionCount
         }
         while true {
@@ -50,7 +53,7 @@ extension UVRunLoop {
         }
     }
 
-    /// Whether polls of earlier runs have found ports of the mode that were not served.
+    /// Whether polls of other runs have found ports of the mode that were not served.
     ///
     /// Whether these are still ready only another poll in the mode can tell.
     private func holdsFoundPorts(_ run: borrowing Run) -> Bool {

@@ -9,9 +9,9 @@ import UVRunLoop
 /// process exits; not in the background of a terminal, which belongs to others then.
 ///
 /// One lock is held while a mode is set and while flags are put back, so that each thread finds
-/// either what was before all of them or what one of them has set and kept.
-///
-/// libuv keeps the flags of one terminal only, under a number that may be another file's by then.
+/// either what was before all of them or what one of them has set and kept. libuv sets a mode only
+/// after all output was read, which may take for ever, and keeps the flags of one terminal only,
+/// under a number that may be another file's by then.
 @safe
 enum TerminalFlags {
     /// A forked child puts back nothing of its parent's.
@@ -26,56 +26,76 @@ enum TerminalFlags {
 
     private struct Terminal {
         let number: Int64
-        let flags: termios
+        /// Those that the first handle found.
+        let first: termios
+        /// Those that this handle found, unless it has put them back.
+        var found: termios?
+
+        /// Whether a number is that of this terminal; kernels that tell none keep them apart.
+        func isSame(as number: Int64) -> Bool { number >= 0 && number == self.number }
     }
 
     private static let registration: Void = {
         _ = atexit { TerminalFlags.putBackAll() }
     }()
 
-    /// Changes the mode of a terminal, and keeps the flags from before.
+    /// Makes a terminal raw, and keeps the flags from before.
     ///
-    /// - Parameters:
-    ///   - descriptor: The terminal.
-    ///   - set: Sets the mode; returns libuv's status.
-    /// - Returns: The status; `ECANCELED` if the process is ending.
-    static func change(of descriptor: CInt, _ set: () -> CInt) -> CInt {
+    /// - Throws: The kernel's refusal; `ECANCELED` if the process is ending.
+    static func makeRaw(_ descriptor: CInt) throws(UVError) {
         _ = registration
-        return state.withLock { state in
+        let status = state.withLock { state -> CInt in
             guard !state.isOver else { return UV_ECANCELED.rawValue }
-            keep(of: descriptor, in: &state.kept)
-            return set()
+            guard let flags = flags(of: descriptor) else { return -errno }
+            let status = cuv_terminal_make_raw(descriptor)
+            if status == 0 { keep(flags, of: descriptor, in: &state.kept) }
+            return status
         }
+        try accepted(status)
     }
 
-    private static func keep(of descriptor: CInt, in kept: inout [CInt: Terminal]) {
-        guard kept[descriptor] == nil, let flags = flags(of: descriptor) else { return }
+    private static func keep(
+        _ flags: termios,
+        of descriptor: CInt,
+        in kept: inout [CInt: Terminal]
+    ) {
         let number = cuv_terminal_number(descriptor)
-        // The flags that the first handle found: the terminal may be in raw mode since.
-        let first = kept.values.first { $0.number == number }
-        kept[descriptor] = first ?? Terminal(number: number, flags: flags)
+        // The terminal may be in raw mode since.
+        let first = kept.values.first { $0.isSame(as: number) }?.first ?? flags
+        var terminal = kept[descriptor] ?? Terminal(number: number, first: first)
+        // In its raw mode the handle has found nothing new, even if other code has changed it.
+        terminal.found = terminal.found ?? flags
+        kept[descriptor] = terminal
+    }
+
+    /// Puts back what the handle has found; does nothing if it has not made the terminal raw.
+    static func makeNormal(_ descriptor: CInt) throws(UVError) {
+        let status = state.withLock { state -> CInt in
+            guard let flags = state.kept[descriptor]?.found.take() else { return 0 }
+            return set(flags, of: descriptor)
+        }
+        try accepted(status)
     }
 
     static func putBack(of descriptor: CInt) {
         state.withLock { state in
             guard let terminal = state.kept.removeValue(forKey: descriptor),
-                !state.kept.values.contains(where: { $0.number == terminal.number })
+                !state.kept.values.contains(where: { $0.isSame(as: terminal.number) })
             else { return }
-            set(terminal.flags, of: descriptor)
+            putBack(terminal, of: descriptor)
         }
     }
 
     private static func putBackAll() {
         state.withLock { state in
             state.isOver = true
-            for (descriptor, terminal) in state.kept { set(terminal.flags, of: descriptor) }
+            for (descriptor, terminal) in state.kept { putBack(terminal, of: descriptor) }
         }
     }
 
-    /// Whether keys are passed on as they are typed.
-    static func areRaw(of descriptor: CInt) -> Bool {
-        let cooked = tcflag_t(ECHO | ICANON | IEXTEN | ISIG)
-        return flags(of: descriptor).map { $0.c_lflag & cooked == 0 } ?? false
+    private static func putBack(_ terminal: Terminal, of descriptor: CInt) {
+        guard cuv_terminal_is_in_background(descriptor) == 0 else { return }
+        _ = set(terminal.first, of: descriptor)
     }
 
     private static func flags(of descriptor: CInt) -> termios? {
@@ -83,9 +103,8 @@ enum TerminalFlags {
         return unsafe tcgetattr(descriptor, &flags) == 0 ? flags : nil
     }
 
-    private static func set(_ flags: termios, of descriptor: CInt) {
-        guard cuv_terminal_refuses(descriptor, SIGTTOU) == 0 else { return }
+    private static func set(_ flags: termios, of descriptor: CInt) -> CInt {
         var flags = flags
-        while unsafe tcsetattr(descriptor, TCSANOW, &flags) != 0, errno == EINTR {}
+        return unsafe tcsetattr(descriptor, TCSANOW, &flags) == 0 ? 0 : -errno
     }
 }

@@ -50,19 +50,12 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
             throw SystemError(.configure, .inBackground)
         }
         try attempt(.configure) { () throws(UVError) in
-            try accepted(TerminalFlags.change(of: descriptor) { setMode(isRaw) })
+            if isRaw {
+                try TerminalFlags.makeRaw(descriptor)
+            } else {
+                try TerminalFlags.makeNormal(descriptor)
+            }
         }
-    }
-
-    /// Sets the mode; returns libuv's status.
-    private func setMode(_ isRaw: Bool) -> CInt {
-        // libuv does nothing in the mode that it has set last, which other code, such as a shell
-        // while this process was stopped, may have changed.
-        if isRaw, !TerminalFlags.areRaw(of: descriptor) {
-            let status = unsafe uv_tty_set_mode(raw, UV_TTY_MODE_NORMAL)
-            guard status >= 0 else { return status }
-        }
-        return unsafe uv_tty_set_mode(raw, isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL)
     }
 
     func size() throws(UVError) -> (columns: Int, rows: Int) {

@@ -12,9 +12,9 @@ extension UVRunLoop {
     /// own until it is invalid.
     ///
     /// Several may read one input, also of several processes; each byte is delivered to one of them.
-    /// If the descriptor is blocking, and it is a terminal or the kernel older than Linux 6.4, give
-    /// an input one reader: what another one has read just before may block the loop until there is
-    /// more.
+    /// If the descriptor is blocking, and is not a socket or an unnamed pipe, or the kernel is older
+    /// than Linux 6.4, give an input one reader: what another one has read just before may block
+    /// the loop until there is more.
     ///
     /// When a process in the background of its terminal has input, the kernel sends `SIGTTIN`, which
     /// stops the process until it is in the foreground; where a source or other code handles the

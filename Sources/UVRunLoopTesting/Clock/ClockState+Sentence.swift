@@ -27,7 +27,7 @@ extension VirtualLoop {
             return "\(title) is not asleep: a handler runs, or nobody runs the loop."
         }
         let dates = date.map { "until \(Seconds($0 - ClockState.start))" } ?? "without a date"
-        let watched = changes.map { "\($0.descriptor) to be \(($0.events ?? []).name)" }
+        let watched = present.map { "\($0.descriptor) to be \(($0.events ?? []).name)" }
         guard !watched.isEmpty else {
             return "\(title) sleeps \(dates), and watches no descriptor."
         }

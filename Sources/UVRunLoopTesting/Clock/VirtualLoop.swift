@@ -74,7 +74,7 @@ struct VirtualLoop {
     func pollSet(withWatched: Bool) -> PollSet {
         var set = PollSet()
         set.add(wakeDescriptor, .readable)
-        for change in withWatched ? changes : [] { set.add(change.descriptor, change.events ?? []) }
+        for change in withWatched ? present : [] { set.add(change.descriptor, change.events ?? []) }
         return set
     }
 
@@ -90,8 +90,8 @@ struct VirtualLoop {
 
     mutating func unwatch(_ descriptor: CInt) { watched[descriptor] = nil }
 
-    /// The changes of descriptors that are not paused, in the order of registration.
-    var changes: [WatchChange] {
+    /// What is watched of descriptors that are not paused, in the order of registration.
+    var present: [WatchChange] {
         watched.values.filter { $0.events != nil }.sorted { $0.registration < $1.registration }
     }
 
@@ -100,16 +100,16 @@ struct VirtualLoop {
     /// Polls the watched descriptors without waiting.
     func findReady() -> [ReadyReport] {
         guard !watched.isEmpty else { return [] }
-        let changes = changes
+        let present = present
         var set = PollSet()
-        for change in changes { set.add(change.descriptor, change.events ?? []) }
+        for change in present { set.add(change.descriptor, change.events ?? []) }
         guard set.poll(milliseconds: 0) else { return [] }
-        return changes.indices.compactMap { index in
+        return present.indices.compactMap { index in
             let condition = set.condition(at: index)
             guard !condition.events.isEmpty else { return nil }
             return ReadyReport(
-                descriptor: changes[index].descriptor,
-                registration: changes[index].registration,
+                descriptor: present[index].descriptor,
+                registration: present[index].registration,
                 events: condition.events,
                 hasUnread: condition.hasUnread
             )

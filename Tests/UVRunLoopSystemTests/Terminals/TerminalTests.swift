@@ -186,8 +186,12 @@ private typealias Terminal = UVRunLoop.Terminal
         let threads = (0..<2).map { _ in
             startThread {
                 for _ in 0..<2_000 {
-                    guard let terminal = try? Terminal(descriptor: pair.terminal) else { continue }
-                    try? terminal.setRaw()
+                    guard let terminal = try? Terminal(descriptor: pair.terminal),
+                        (try? terminal.setRaw()) != nil
+                    else {
+                        Issue.record("The mode was not set.")
+                        return
+                    }
                     terminal.close()
                     UVRunLoop.current.run(mode: .default, for: .zero)
                 }
@@ -197,11 +201,25 @@ private typealias Terminal = UVRunLoop.Terminal
         #expect(pair.echoes)
     }
 
+    /// The other end may be stopped, and read nothing for as long as it likes.
+    @Test func aModeIsSetWhileOutputWaits() throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            #expect(write(pair.terminal, "output", 6) == 6)
+            let terminal = try Terminal(descriptor: pair.terminal)
+            try terminal.setRaw()
+            #expect(!pair.echoes)
+            try terminal.setNormal()
+            #expect(pair.echoes)
+            terminal.close()
+        }
+    }
+
     @Test func aModeThatIsSetDuringTheExitIsPutBackToo() async {
         await #expect(processExitsWith: .success) {
             let pair = TerminalPair()
             for _ in 0..<20 {
-                let child = startChild {
+                let child = startChild(endingAfter: 60) {
                     let hasBegun = Signal()
                     _ = startThread {
                         let terminal = try? Terminal(descriptor: pair.terminal)

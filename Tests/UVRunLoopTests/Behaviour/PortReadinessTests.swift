@@ -86,8 +86,12 @@ import UVRunLoop
             loop.add(try reader(next, order: 3, noting: "next", in: log), forMode: .default)
             loop.add(try reader(victim, order: 4, noting: "victim", in: log), forMode: .default)
             loop.add(try reader(patient, order: 5, noting: "patient", in: log), forMode: .default)
+            let end = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
+                if log.entries.count == 5 { loop.stop() }
+            }
+            loop.add(end, forMode: .default)
             for pipe in [thief, writer, next, victim] { pipe.write("x") }
-            loop.run(mode: .default, for: .milliseconds(50))
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
             #expect(log.entries == ["thief", "writer", "next", "patient", "victim"])
         }
     }
@@ -132,6 +136,70 @@ import UVRunLoop
             loop.add(timer, forMode: .default)
             loop.run(until: log, has: 5)
             #expect(log.entries.suffix(2) == ["3", "descriptor"])
+        }
+    }
+
+    /// Also if the poll is of another mode that the source is in.
+    @Test(arguments: [false, true])
+    func aPollInAnotherModeEndsAPlaceToo(findsAnother: Bool) throws {
+        try withLoop(.manual) { loop, log in
+            let (first, second, another) = (Pipe(), Pipe(), Pipe())
+            let source = try reader(second, order: 1, noting: "second", in: log)
+            loop.add(try reader(first, noting: "first", in: log), forMode: .default)
+            loop.add(source, forMode: .default)
+            loop.add(source, forMode: other)
+            loop.add(try reader(another, noting: "another", in: log), forMode: other)
+            let port = messagePort(in: loop, log)
+            for pipe in [first, second] { pipe.write("x") }
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+            _ = second.read()
+            if findsAnother { another.write("x") }
+            loop.run(mode: other, for: .zero)
+            send(1, to: port)
+            second.write("x")
+            for _ in 1...2 {
+                loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+            }
+            #expect(log.entries == ["first"] + (findsAnother ? ["another"] : []) + ["1", "second"])
+        }
+    }
+
+    /// What other runs have found is polled for again, and may have been removed by then.
+    @Test func aPortThatIsTakenInPlaceOfARemovedOneIsServed() async {
+        await #expect(processExitsWith: .success) {
+            endProcess(after: 60)
+            try onAnotherThread {
+                let (loop, log) = (UVRunLoop.current, EventLog())
+                let (patient, busy) = (Pipe(), Pipe())
+                let removed = try UVRunLoop.DescriptorSource(
+                    patient.readEnd,
+                    events: .readable,
+                    order: 1,
+                    sendableHandler: { _, _ in log.note("removed") }
+                )
+                let source = try UVRunLoop.DescriptorSource(busy.readEnd, events: .readable) {
+                    _, _ in
+                    log.note("served")
+                    _ = busy.read()
+                }
+                loop.add(removed, forMode: .default)
+                loop.add(source, forMode: .default)
+                for pipe in [patient, busy] { pipe.write("x") }
+                loop.run(mode: .default, for: .seconds(50), returnAfterSourceHandled: true)
+                _ = patient.read()
+                busy.write("x")
+                // By another thread, after the loop has decided to poll.
+                intercept([.epollWait]) {
+                    removed.invalidate()
+                    return 0
+                }
+                let result = loop.run(
+                    mode: .default,
+                    for: .seconds(5),
+                    returnAfterSourceHandled: true
+                )
+                precondition(result == .handledSource && log.entries == ["served", "served"])
+            }
         }
     }
 
