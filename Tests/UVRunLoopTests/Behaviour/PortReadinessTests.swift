@@ -177,11 +177,7 @@ import UVRunLoop
                     order: 1,
                     sendableHandler: { _, _ in log.note("removed") }
                 )
-                let source = try UVRunLoop.DescriptorSource(busy.readEnd, events: .readable) {
-                    _, _ in
-                    log.note("served")
-                    _ = busy.read()
-                }
+                let source = try reader(busy, noting: "served", in: log)
                 loop.add(removed, forMode: .default)
                 loop.add(source, forMode: .default)
                 for pipe in [patient, busy] { pipe.write("x") }
