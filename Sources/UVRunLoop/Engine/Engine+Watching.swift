@@ -1,6 +1,5 @@
 extension GenericEngine {
     /// Changes the events that a port waits for, and enables it again after a hang-up.
-    /// Changes the events that a port waits for.
     ///
     /// - Returns: Whether it waits for some that the latest poll did not ask for.
     @discardableResult

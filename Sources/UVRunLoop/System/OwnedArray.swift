@@ -65,7 +65,9 @@ struct OwnedArray<Element: ~Copyable>: ~Copyable {
     mutating func forgetAll() { count = 0 }
 
     /// Makes room for half as many elements more, not for as many again: there may be a million
-    /// timers. The first ones get less than 1 KiB, of which malloc keeps pieces for each thread.
+    /// timers.
+    ///
+    /// The first ones get less than 1 KiB, of which malloc keeps pieces for each thread.
     @inline(never)
     private mutating func grow() {
         let stride = MemoryLayout<Element>.stride

@@ -177,7 +177,16 @@ import UVRunLoop
                     order: 1,
                     sendableHandler: { _, _ in log.note("removed") }
                 )
-                let source = try reader(busy, noting: "served", in: log)
+                let serve: (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorEvents) -> Void = {
+                    (_, _) in
+                    log.note("served")
+                    _ = busy.read()
+                }
+                let source = try UVRunLoop.DescriptorSource(
+                    busy.readEnd,
+                    events: .readable,
+                    handler: serve
+                )
                 loop.add(removed, forMode: .default)
                 loop.add(source, forMode: .default)
                 for pipe in [patient, busy] { pipe.write("x") }
