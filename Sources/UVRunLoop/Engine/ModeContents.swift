@@ -16,7 +16,8 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     /// The slots of the ports that are ready, or were when polls of earlier runs found them.
     var ready = OrderedHeap()
     var contest = PassContest()
-    /// The number of the latest poll of the mode that counts, and that of the one before.
+    /// The number of the latest poll of the mode that was made while a port of any mode was ready,
+    /// or has found one, and that of the one before.
     private(set) var latestPoll: Int64 = 0
     private(set) var previousPoll: Int64 = 0
     var observers = ObserverLists<Items.Observer>()

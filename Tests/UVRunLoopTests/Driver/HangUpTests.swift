@@ -221,7 +221,7 @@ import Testing
                 if events.contains(.hangUp) { log.note("hangUp after \(count.value)") }
             }
             loop.add(source, forMode: .default)
-            loop.run(mode: .default, for: .milliseconds(20))
+            loop.run(until: log, has: 1)
             #expect(count.value == sent.count)
             #expect(log.entries == ["hangUp after 20000"])
             source.invalidate()
