@@ -27,7 +27,7 @@ struct PollStamp {
 
     mutating func begin(_ number: Int64, at serial: UInt64) {
         // A poll since then, which does not count, has found nothing of what they would have found.
-        if skipped.poll != number - 1 { skipped = SkippedPolls() }
+        if skipped.last != 0, skipped.poll != number - 1 { skipped = SkippedPolls() }
         self.number = number
         self.serial = serial
         (firstServed, servedSeveral, firstSkipped) = (nil, false, 0)

@@ -12,9 +12,7 @@ extension UVRunLoop {
         // The additions of ports that the latest poll of this sleep has seen; there are never so
         // many.
         var polledAdditionCount = UInt64.max
-        let isOwnPoll = !run.isInFirstPass && run.pollNumber == run.local.pollCount
-        if !isOwnPoll, holdsFoundPorts(run) {
-            pollKernel(&run)
+        if summary.mayHoldReady, pollForFoundPorts(&run) {
             // Another thread may have removed them, so that another port was taken.
             if run.delivery != nil { return }
             polledAdditionCount = run.watchedAdditionCount
@@ -53,13 +51,17 @@ extension UVRunLoop {
         }
     }
 
-    /// Whether polls of other runs have found ports of the mode that were not served.
+    /// Polls if polls of other runs have found ports of the mode that were not served: whether these
+    /// are still ready only another poll in the mode can tell.
     ///
-    /// Whether these are still ready only another poll in the mode can tell.
-    private func holdsFoundPorts(_ run: borrowing Run) -> Bool {
-        guard summary.mayHoldReady else { return false }
+    /// - Returns: Whether it has polled.
+    @inline(never)
+    private func pollForFoundPorts(_ run: inout Run) -> Bool {
+        guard run.isInFirstPass || run.pollNumber != run.local.pollCount else { return false }
         let mode = run.modeIndex
-        return contents.withEngine { !$0.modes[mode].ready.isEmpty }
+        guard contents.withEngine({ !$0.modes[mode].ready.isEmpty }) else { return false }
+        pollKernel(&run)
+        return true
     }
 
     /// The parameters of one sleep.
