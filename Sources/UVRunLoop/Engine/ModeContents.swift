@@ -47,6 +47,9 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
         (previousPoll, latestPoll) = (latestPoll, number)
     }
 
+    /// The latest such poll before another one, which may be the latest.
+    func latestPoll(before poll: Int64) -> Int64 { latestPoll < poll ? latestPoll : previousPoll }
+
     /// Adds a timer; returns its slot.
     @inline(__always)
     mutating func join(_ timer: Items.Timer, serial: UInt64) -> HeapSlot {

@@ -39,11 +39,6 @@ struct ModeTable<Items: ItemTypes>: ~Copyable {
         return index
     }
 
-    /// The numbers of a mode's latest two polls that count.
-    func polls(of index: Int) -> (latest: Int64, previous: Int64) {
-        (contents[index].latestPoll, contents[index].previousPoll)
-    }
-
     var count: Int { contents.count }
 
     /// Whether a condition holds for a mode; `true` without a check if there are many modes.

@@ -137,8 +137,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         guard isForPolls else { return false }
         var isLost = false
         attachment.forEach { membership in
-            let (latest, previous) = modes.polls(of: membership.mode)
-            if (latest < poll ? latest : previous) > keptPoll { isLost = true }
+            if modes[membership.mode].latestPoll(before: poll) > keptPoll { isLost = true }
         }
         return isLost
     }
@@ -149,7 +148,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// It has joined a mode, whose polls so far were not for it.
     mutating func didJoin(_ modes: borrowing ModeTable<Items>) {
         var latest = keptPoll
-        attachment.forEach { latest = max(latest, modes.polls(of: $0.mode).latest) }
+        attachment.forEach { latest = max(latest, modes[$0.mode].latestPoll) }
         keptPoll = latest
     }
 

@@ -15,7 +15,6 @@ final class InputReader: Sendable {
     /// Watched instead of a file.
     private let standIn: FileStandIn?
     private let isTerminal: Bool
-    private let isStream: Bool
     private let state = Guarded(State())
 
     private struct State {
@@ -32,7 +31,6 @@ final class InputReader: Sendable {
     init(_ descriptor: CInt) throws(UVRunLoop.SystemError) {
         self.descriptor = descriptor
         isTerminal = cuv_terminal_number(descriptor) >= 0
-        isStream = Self.isStream(descriptor)
         let flags = fcntl(descriptor, F_GETFL)
         // It would never be ready.
         guard flags < 0 || flags & O_ACCMODE != O_WRONLY else {
@@ -43,13 +41,6 @@ final class InputReader: Sendable {
         } catch {
             throw UVRunLoop.SystemError(.open, error)
         }
-    }
-
-    /// Whether a descriptor is that of a pipe or a socket.
-    private static func isStream(_ descriptor: CInt) -> Bool {
-        var file = stat()
-        guard unsafe fstat(descriptor, &file) == 0 else { return false }
-        return [S_IFIFO, S_IFSOCK].contains(file.st_mode & S_IFMT)
     }
 
     /// Closes what is watched instead of a file; no loop watches it any more.
@@ -69,7 +60,7 @@ final class InputReader: Sendable {
         let (bytes, length) = readBytes(
             of: descriptor,
             upTo: Self.chunkSize,
-            isShared: isStream
+            isShared: standIn == nil && !isTerminal
         )
         standIn?.hangUpAtEnd()
         if length > 0 { return .bytes(bytes) }

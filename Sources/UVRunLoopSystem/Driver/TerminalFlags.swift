@@ -44,14 +44,12 @@ enum TerminalFlags {
     /// - Throws: The kernel's refusal; `ECANCELED` if the process is ending.
     static func makeRaw(_ descriptor: CInt) throws(UVError) {
         _ = registration
-        let status = state.withLock { state -> CInt in
-            guard !state.isOver else { return UV_ECANCELED.rawValue }
+        try change { kept in
             guard let flags = flags(of: descriptor) else { return -errno }
             let status = cuv_terminal_make_raw(descriptor)
-            if status == 0 { keep(flags, of: descriptor, in: &state.kept) }
+            if status == 0 { keep(flags, of: descriptor, in: &kept) }
             return status
         }
-        try accepted(status)
     }
 
     private static func keep(
@@ -69,12 +67,22 @@ enum TerminalFlags {
     }
 
     /// Puts back what the handle has found; does nothing if it has not made the terminal raw.
+    ///
+    /// - Throws: As ``makeRaw(_:)``.
     static func makeNormal(_ descriptor: CInt) throws(UVError) {
-        let status = state.withLock { state -> CInt in
-            guard let flags = state.kept[descriptor]?.found.take() else { return 0 }
-            return set(flags, of: descriptor)
+        try change { kept in
+            guard let flags = kept[descriptor]?.found else { return 0 }
+            let status = set(flags, of: descriptor)
+            if status == 0 { kept[descriptor]?.found = nil }
+            return status
         }
-        try accepted(status)
+    }
+
+    /// Sets a mode, unless the process has put all flags back.
+    private static func change(_ set: (inout [CInt: Terminal]) -> CInt) throws(UVError) {
+        try accepted(
+            state.withLock { $0.isOver ? UV_ECANCELED.rawValue : set(&$0.kept) }
+        )
     }
 
     static func putBack(of descriptor: CInt) {

@@ -20,11 +20,13 @@ import UVRunLoop
         _ pipe: Pipe,
         order: Int = 0,
         noting name: String,
-        in log: EventLog
+        in log: EventLog,
+        then body: @escaping () -> Void = {}
     ) throws -> UVRunLoop.DescriptorSource {
         try reader(pipe, order: order) {
             log.note(name)
             _ = pipe.read()
+            body()
         }
     }
 
@@ -33,29 +35,20 @@ import UVRunLoop
     func aPortThatWasReadyOnceLosesItsPlaceWithItsData(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let (thief, victim, writer, patient) = (Pipe(), Pipe(), Pipe(), Pipe())
-            let first = try reader(thief, order: 1) {
-                log.note("thief")
-                _ = (thief.read(), victim.read())
+            let first = try reader(thief, order: 1, noting: "thief", in: log) {
+                _ = victim.read()
                 writer.write("x")
                 patient.write("x")
             }
-            let second = try reader(writer, order: 3) {
-                log.note("writer")
-                _ = writer.read()
+            let second = try reader(writer, order: 3, noting: "writer", in: log) {
                 victim.write("x")
                 // No poll is reused for so long.
                 letTimePass(.milliseconds(2), loop)
             }
             loop.add(first, forMode: .default)
             loop.add(second, forMode: .default)
-            loop.add(
-                try reader(victim, order: 2, noting: "victim", in: log),
-                forMode: .default
-            )
-            loop.add(
-                try reader(patient, order: 4, noting: "patient", in: log),
-                forMode: .default
-            )
+            loop.add(try reader(victim, order: 2, noting: "victim", in: log), forMode: .default)
+            loop.add(try reader(patient, order: 4, noting: "patient", in: log), forMode: .default)
             thief.write("x")
             victim.write("x")
             loop.run(until: log, has: 4)
@@ -69,15 +62,12 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let (thief, victim, writer) = (Pipe(), Pipe(), Pipe())
             let (next, patient) = (Pipe(), Pipe())
-            let first = try reader(thief, order: 1) {
-                log.note("thief")
-                _ = (thief.read(), victim.read())
+            let first = try reader(thief, order: 1, noting: "thief", in: log) {
+                _ = victim.read()
                 patient.write("x")
                 letTimePass(.milliseconds(2), loop)
             }
-            let second = try reader(writer, order: 2) {
-                log.note("writer")
-                _ = writer.read()
+            let second = try reader(writer, order: 2, noting: "writer", in: log) {
                 victim.write("x")
                 letTimePass(.milliseconds(2), loop)
             }
@@ -177,15 +167,13 @@ import UVRunLoop
                     order: 1,
                     sendableHandler: { _, _ in log.note("removed") }
                 )
-                let serve: (UVRunLoop.DescriptorSource, UVRunLoop.DescriptorEvents) -> Void = {
-                    (_, _) in
-                    log.note("served")
-                    _ = busy.read()
-                }
                 let source = try UVRunLoop.DescriptorSource(
                     busy.readEnd,
                     events: .readable,
-                    handler: serve
+                    sendableHandler: { _, _ in
+                        log.note("served")
+                        _ = busy.read()
+                    }
                 )
                 loop.add(removed, forMode: .default)
                 loop.add(source, forMode: .default)
