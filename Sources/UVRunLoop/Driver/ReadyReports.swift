@@ -15,12 +15,15 @@ final class ReadyReports {
     /// Takes the oldest report; `nil` if there is none.
     func takeNext() -> ReadyReport? {
         guard taken < reports.count else {
-            reports.removeAll()
-            taken = 0
             hostedCount = 0
             return nil
         }
+        let report = reports[taken]
         taken += 1
-        return reports[taken - 1]
+        if taken == reports.count {
+            reports.removeAll()
+            taken = 0
+        }
+        return report
     }
 }

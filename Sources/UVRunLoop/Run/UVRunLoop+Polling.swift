@@ -166,7 +166,8 @@ extension UVRunLoop {
         let mayTake = readyCount == 1 && !run.view.isSleepObserved
         let now = mayTake && run.view.holdsTimers ? run.now(by: waker) : 0
         var (count, isForRun) = (0, false)
-        while var report = run.local.withDriver({ $0.takeReport() }) {
+        // Not once more than there are reports: to learn that there is none takes 40 instructions.
+        while count < readyCount, var report = run.local.withDriver({ $0.takeReport() }) {
             count += 1
             let outcome = contents.withEngine { engine -> Engine.ReportOutcome in
                 engine.beginPoll(poll, in: mode)
