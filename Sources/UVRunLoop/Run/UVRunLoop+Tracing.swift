@@ -137,6 +137,8 @@ extension UVRunLoop {
             known.first { $0.tracer === tracer }
                 ?? TracedLoop.Member(tracer: tracer, track: tracer.beginTracing(self))
         }
+        // A tracer may call other code, which may fork.
+        checkProcess()
         let traced = TracedLoop(version: version, activity: activity, known: members)
         local.traced = traced
         return traced
@@ -149,6 +151,7 @@ extension UVRunLoop {
         guard !tracks.isEmpty else { return }
         let event = event()
         for track in tracks { track.record(event) }
+        checkProcess()
     }
 
     /// Tells the tracers that the loop has ended, and forgets them.

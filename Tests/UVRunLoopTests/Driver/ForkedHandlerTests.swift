@@ -29,6 +29,84 @@ import Testing
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(text.contains("This run loop belongs to the parent process."))
     }
+
+    /// As a backend of metrics might.
+    @Test func aTracerThatReturnsInTheChildIsTheLastCallThere() async {
+        let result = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) { onAnotherThread(returnFromATracer) }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        let sentences = text.split(separator: "\n").filter {
+            $0.contains("This run loop belongs to the parent process.")
+        }
+        #expect(sentences.count == ForkingTracer.Moment.allCases.count, "\(text)")
+    }
+}
+
+/// A tracer that forks at one moment, and returns in both processes.
+private final class ForkingTracer: LoopTracer, LoopTrack {
+    enum Moment: CaseIterable {
+        case beginning, run, pass, sleep, call, blocks, jobs, end
+    }
+
+    private let moment: Moment
+    private let standardError = dup(STDERR_FILENO)
+    /// The child's number, 0 in the child; -1 before the fork.
+    let child = SharedBox<pid_t>(-1)
+
+    init(at moment: Moment) {
+        self.moment = moment
+        LoopTracing.add(self)
+    }
+
+    deinit { close(standardError) }
+
+    func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
+        reach(.beginning)
+        return self
+    }
+
+    func record(_ event: LoopEvent) {
+        switch event {
+        case .runBegan: reach(.run)
+        case .passBegan: reach(.pass)
+        case .slept: reach(.sleep)
+        case .called: reach(.call)
+        case .tookBlocks: reach(.blocks)
+        case .performedJobs: reach(.jobs)
+        case .runEnded: reach(.end)
+        case .refused, .modeIsUnused: break
+        }
+    }
+
+    private func reach(_ moment: Moment) {
+        if child.value == 0 { _exit(56) }
+        guard moment == self.moment, child.value == -1 else { return }
+        child.value = forkAndReturn()
+        // It is the sentence of the trap that counts.
+        if child.value == 0 { dup2(standardError, STDERR_FILENO) }
+    }
+}
+
+/// Runs a loop that has something of each kind to do, with a tracer that forks, for each moment.
+private func returnFromATracer() {
+    let loop = UVRunLoop.current
+    for moment in ForkingTracer.Moment.allCases {
+        let tracer = ForkingTracer(at: moment)
+        let handler = { @Sendable in
+            if tracer.child.value == 0 { _exit(57) }
+        }
+        loop.perform { handler() }
+        Task(executorPreference: loop.taskExecutor) { handler() }
+        let timer = UVRunLoop.Timer(after: .milliseconds(1), sendableHandler: { _ in handler() })
+        loop.add(timer, forMode: .default)
+        loop.run(mode: .default, for: .seconds(60))
+        if tracer.child.value == 0 { _exit(55) }
+        LoopTracing.remove(tracer)
+        let status = awaitEnd(of: tracer.child.value)
+        precondition(isTrap(status), "\(moment): \(status)")
+    }
 }
 
 private func returnFromARunOfTheMainLoop() -> CInt {
