@@ -222,6 +222,38 @@ import UVRunLoop
             #expect(log.entries == ["descriptor", "1", "2", "descriptor"])
         }
     }
+
+    /// Nor could one in a mode that the descriptor has left.
+    @Test(arguments: DriverKind.allCases)
+    func aPollSkippedInAModeThatItHasLeftKeepsNoPlace(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (pipe, idle) = (Pipe(), Pipe())
+            let last = messagePort(in: loop, log, mode: other)
+            let port = messagePort(in: loop, log) { id in
+                guard id == 2 else { return }
+                send(3, to: last)
+                pipe.write("x")
+                loop.stop()
+            }
+            let descriptor = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
+                source, _ in
+                log.note("descriptor")
+                _ = pipe.read()
+                loop.remove(source, forMode: .default)
+            }
+            for mode in [.default, other] { loop.add(descriptor, forMode: mode) }
+            // The polls of the mode stay polls of descriptors.
+            loop.add(try reader(idle) {}, forMode: .default)
+            send(1, to: port)
+            send(2, to: port)
+            pipe.write("x")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            for _ in 1...2 {
+                loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
+            }
+            #expect(log.entries == ["1", "descriptor", "2", "3", "descriptor"])
+        }
+    }
 }
 
 /// A port in a mode that notes its messages, then passes them on.
