@@ -11,29 +11,23 @@ import Synchronization
 /// has nothing to do.
 enum WakeDescriptor {
     /// How the process wakes loops; determined once.
-    private enum Verdict {
-        static let unknown: UInt8 = 0
-        static let writes: UInt8 = 1
-        static let sends: UInt8 = 2
+    private enum Verdict: UInt8, AtomicRepresentable {
+        case unknown, writes, sends
     }
 
-    private static let verdict = Atomic<UInt8>(Verdict.unknown)
+    private static let verdict = Atomic<Verdict>(.unknown)
 
     /// Finds the descriptor to write to.
     ///
     /// - Parameter loop: An unused loop whose `uv_async` is in its epoll set.
     /// - Returns: The descriptor; `nil` if `uv_async_send` is to be called.
     static func find(of loop: UnsafeMutablePointer<uv_loop_t>) -> CInt? {
-        guard verdict.load(ordering: .relaxed) != Verdict.sends else { return nil }
         let descriptor = unsafe cuv_loop_eventfd(loop)
-        if verdict.load(ordering: .relaxed) == Verdict.unknown {
+        if verdict.load(ordering: .relaxed) == .unknown {
             let isGood = unsafe !LibuvVersion.isAtLeast1_45 && wakes(descriptor, loop)
-            verdict.store(isGood ? Verdict.writes : Verdict.sends, ordering: .relaxed)
+            verdict.store(isGood ? .writes : .sends, ordering: .relaxed)
         }
-        guard verdict.load(ordering: .relaxed) == Verdict.writes, descriptor >= 0 else {
-            return nil
-        }
-        return descriptor
+        return descriptor >= 0 && verdict.load(ordering: .relaxed) == .writes ? descriptor : nil
     }
 
     /// Whether the descriptor works as expected: an eventfd that the loop finds ready once it was

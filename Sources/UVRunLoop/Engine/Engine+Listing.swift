@@ -19,7 +19,7 @@ extension GenericEngine {
         listing.timers = modes[mode].timers.members.all.sorted { $0.date < $1.date }
             .map { ($0, $0.core.isBeingCalled) }
         listing.sources = sources.records(in: mode).map(\.source)
-        listing.ports = ports.records(in: mode).map { ($0.port, $0.isReady(in: mode, of: modes)) }
+        listing.ports = ports.records(in: mode).map { ($0.port, $0.isReady(modes)) }
         listing.observers = observers.records(in: mode).map(\.observer)
         return listing
     }

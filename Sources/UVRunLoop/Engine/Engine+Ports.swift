@@ -24,18 +24,13 @@ extension GenericEngine {
     /// for events that the port already has.
     mutating func didJoin(_ ticket: Ticket) {
         requestWatch(ticket)
-        let hasTurn = ports.modify(ticket, in: &modes) { record, modes in
-            record.didJoin(modes)
-            return record.turn != nil
-        }
-        if hasTurn == true { summary.mayHoldReady = true }
+        if ports.modify(ticket, { $0.turn != nil }) == true { summary.mayHoldReady = true }
     }
 
     /// Removes a port from a mode; returns its record if the loop no longer needs it.
     mutating func remove(_ ticket: Ticket, portFrom mode: UVRunLoop.Mode) -> PortRecord<Items>? {
         renewVersion()
         _ = ports.remove(ticket, from: mode, in: &modes)
-        ports.modify(ticket) { $0.didLeave() }
         guard let dropped = ports.dropIfUnused(ticket) else { return nil }
         forgetDescriptor(of: dropped, ticket)
         return dropped

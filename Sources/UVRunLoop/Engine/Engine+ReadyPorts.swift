@@ -13,33 +13,32 @@ extension GenericEngine {
         ports.modify(ticket, in: &modes) { record, modes in
             record.hasAnnouncement = true
             guard !record.isBeingCalled else { return }
-            record.queueInAllModes(at: isOfPoll ? record.serial(in: poll) : serial, &modes)
+            record.queue(at: isOfPoll ? record.serial(in: poll) : serial, in: &modes)
         }
     }
 
-    /// Whether a port of the mode is ready, according to a poll or a later one.
+    /// Whether a port of the mode is ready.
     @inline(__always)
-    mutating func hasReadyPort(in mode: Int, since poll: Int64) -> Bool {
-        !modes[mode].ready.isEmpty && firstReadyPort(in: mode, since: poll) != nil
+    mutating func hasReadyPort(in mode: Int) -> Bool {
+        !modes[mode].ready.isEmpty && firstReadyPort(in: mode) != nil
     }
 
     /// Whether a port of the mode is ready, and no poll that was skipped would have found another
     /// one that comes before it.
-    mutating func hasPortToServe(in mode: Int, since poll: Int64) -> Bool {
-        guard let ticket = firstReadyPort(in: mode, since: poll),
+    mutating func hasPortToServe(in mode: Int) -> Bool {
+        guard let ticket = firstReadyPort(in: mode),
             let turn = modes[mode].ready.first?.turn
         else { return false }
         return latestPoll.isBeforeSkipped(ticket, turn)
     }
 
-    /// The first port that is ready; drops those that only an earlier poll found ready.
-    ///
-    /// Their data was read meanwhile: the caller's run has polled in the mode since.
-    private mutating func firstReadyPort(in mode: Int, since poll: Int64) -> Ticket? {
+    /// The first port that is ready; ends the turns of those that a poll has not found any more,
+    /// because their data was read meanwhile.
+    private mutating func firstReadyPort(in mode: Int) -> Ticket? {
         while let slot = modes[mode].ready.first?.slot {
             let ticket = ports.ticket(at: slot)
             let isFresh = ports.modify(ticket, in: &modes) { record, modes in
-                if record.isReady(since: poll) { return true }
+                if record.isReady(modes) { return true }
                 record.unqueue(in: &modes)
                 return false
             }
@@ -49,23 +48,24 @@ extension GenericEngine {
     }
 
     /// Whether the due timers of a mode come before its ready ports, if there are any.
-    mutating func timersComeFirst(in mode: Int, since poll: Int64, _ prefersTimers: Bool) -> Bool {
-        if hasReadyPort(in: mode, since: poll) {
+    mutating func timersComeFirst(in mode: Int, _ prefersTimers: Bool) -> Bool {
+        if hasReadyPort(in: mode) {
             return modes[mode].contest.timersComeFirst(prefersTimers)
         }
         modes[mode].contest.timersAreAlone()
         return true
     }
 
-    mutating func takeReadyPort(in mode: Int, since poll: Int64) -> Delivery? {
-        guard let ticket = firstReadyPort(in: mode, since: poll) else {
+    mutating func takeReadyPort(in mode: Int) -> Delivery? {
+        guard let ticket = firstReadyPort(in: mode) else {
             updateMayHoldReady()
             return nil
         }
         var isPolled = false
+        let poll = latestPoll.number
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
             isPolled = record.isPolled
-            let events = record.events(since: poll)
+            let events = record.undelivered(modes)
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, poll: poll)
         }

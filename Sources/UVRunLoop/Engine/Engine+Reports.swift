@@ -1,38 +1,32 @@
 extension GenericEngine {
-    /// The result of recording a report.
-    enum ReportOutcome {
-        /// The mode's run can serve at least one source.
-        case isForRun
-        case isForNobody
-        /// The run was woken for sources that it cannot serve; the change masks them.
-        case rearm(WatchChange)
-    }
-
     /// Records what the kernel reported about a descriptor, for each source that the mode's run can
     /// serve.
-    mutating func record(_ report: ReadyReport, in mode: Int) -> ReportOutcome {
+    ///
+    /// - Parameters:
+    ///   - report: The report.
+    ///   - mode: The mode.
+    ///   - isForRun: Becomes `true` if the mode's run can serve at least one source.
+    /// - Returns: The change that masks what the run was woken for and cannot serve, if that is all.
+    mutating func record(
+        _ report: ReadyReport,
+        in mode: Int,
+        _ isForRun: inout Bool
+    ) -> WatchChange? {
         let descriptor = report.descriptor
         guard descriptors.registration(of: descriptor) == report.registration else {
-            return .rearm(
-                WatchChange(
-                    descriptor: descriptor,
-                    registration: report.registration,
-                    events: nil
-                )
-            )
+            return WatchChange(descriptor: descriptor, registration: report.registration)
         }
-        var isForRun = false
+        var isServed = false
         for index in 0..<descriptors.sourceCount(of: descriptor) {
             let ticket = descriptors.source(index, of: descriptor)
-            if queue(ticket, report, in: mode) { isForRun = true }
+            if queue(ticket, report, in: mode) { isServed = true }
         }
-        if isForRun { summary.mayHoldReady = true }
-        if report.details.contains(.stopped) {
-            markUnwatched(descriptor)
-        } else if !isForRun, let change = maskUnserved(descriptor, for: mode) {
-            return .rearm(change)
+        if isServed { (summary.mayHoldReady, isForRun) = (true, true) }
+        guard report.details.contains(.stopped) else {
+            return isServed ? nil : maskUnserved(descriptor, for: mode)
         }
-        return isForRun ? .isForRun : .isForNobody
+        markUnwatched(descriptor)
+        return nil
     }
 
     /// Takes a source for delivery without queuing it, if its report is all there is to serve in
@@ -73,7 +67,7 @@ extension GenericEngine {
             guard !record.interest(in: mode).isEmpty else { return false }
             let events = record.events(of: report)
             guard !events.isEmpty else { return false }
-            record.queue(events, poll: poll, in: &modes, mode)
+            record.queue(events, poll: poll, in: &modes)
             return true
         } ?? false
     }

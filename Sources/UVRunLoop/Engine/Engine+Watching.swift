@@ -120,12 +120,12 @@ extension GenericEngine {
     mutating func refuse(_ change: WatchChange, _ error: UVError, in mode: Int) {
         guard let group = descriptors[change.descriptor], isCurrent(change) else { return }
         descriptors.setArmed(nil, for: change.descriptor)
-        let poll = latestPoll
+        let serial = nextSerial()
         summary.mayHoldReady = true
         for ticket in group.sources {
             let isServed = ports.modify(ticket, in: &modes) { record, modes in
                 guard record.canBeRefused(in: mode) else { return false }
-                record.queue(error, poll: poll, in: &modes)
+                record.queue(error, at: serial, in: &modes)
                 return true
             }
             if isServed == false { requestWatch(ticket) }

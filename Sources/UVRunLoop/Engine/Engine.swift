@@ -37,14 +37,21 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     /// Begins to record what a poll has found, unless it is the latest already.
     @inline(__always)
-    mutating func beginPoll(_ number: Int64, in mode: Int) {
-        guard number != latestPoll.number else { return }
-        latestPoll.begin(number, at: nextSerial())
-        modes[mode].pollDidBegin(number)
+    mutating func beginPoll(_ number: Int64) {
+        if number != latestPoll.number { latestPoll.begin(number, at: nextSerial()) }
+    }
+
+    /// Ends a poll, which was made in a mode: the mode's ports that it has not found are not ready
+    /// any more.
+    mutating func endPoll(_ number: Int64, in mode: Int) {
+        beginPoll(number)
+        modes[mode].latestPoll = max(modes[mode].latestPoll, number)
     }
 
     /// Records that a poll of a mode was skipped, which the result of an earlier one replaces.
-    mutating func recordSkippedPoll(in mode: Int, reusing poll: Int64) {
+    ///
+    /// - Returns: Whether it may have found a port ready again that was served.
+    mutating func recordSkippedPoll(in mode: Int, reusing poll: Int64) -> Bool {
         latestPoll.skip(reusing: poll, in: mode, at: nextSerial())
     }
 
@@ -94,16 +101,12 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         var wakeWindow: WakeWindow?
     }
 
-    /// - Parameters:
-    ///   - mode: The mode.
-    ///   - poll: The poll from which on a port that was found ready counts.
-    /// - Returns: The view.
-    mutating func sleepView(of mode: Int, since poll: Int64) -> SleepView {
+    mutating func sleepView(of mode: Int) -> SleepView {
         let hasTimers = modes[mode].timerCount > 0
         return SleepView(
             version: summary.version,
             hasWork: !modes[mode].signalled.isEmpty
-                || (summary.mayHoldReady && hasReadyPort(in: mode, since: poll)),
+                || (summary.mayHoldReady && hasReadyPort(in: mode)),
             hasUnwatched: summary.mayHoldUnwatched && !modes[mode].unwatched.isEmpty,
             soonest: hasTimers ? soonestQueued(in: mode) : nil,
             wakeWindow: hasTimers ? modes[mode].timers.wakeWindow : nil

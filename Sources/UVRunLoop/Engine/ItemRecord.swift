@@ -4,11 +4,18 @@ protocol ItemRecord {
 
     var attachment: Attachment { get set }
 
+    /// Called before the item joins or leaves a mode.
+    mutating func willChangeModes(_ modes: inout ModeTable<Items>)
+
     /// Adds the item to a mode's queues and lists.
     ///
     /// - Parameters:
     ///   - mode: The mode.
     ///   - slot: The item's slot in the loop's table, under which the mode's heaps know it.
-    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot)
-    func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot)
+    mutating func join(_ mode: inout ModeContents<Items>, slot: HeapSlot)
+    mutating func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot)
+}
+
+extension ItemRecord {
+    func willChangeModes(_ modes: inout ModeTable<Items>) {}
 }

@@ -74,6 +74,7 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         let hasJoined = records.modify(ticket) { record in
             guard record.attachment.heapSlot(in: index) == nil else { return false }
             modes[index].wasUsed = true
+            record.willChangeModes(&modes)
             record.join(&modes[index], slot: ticket.heapSlot)
             record.attachment.insert(Membership(mode: index, heapSlot: ticket.heapSlot))
             return true
@@ -105,6 +106,8 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         in modes: inout ModeTable<Record.Items>
     ) -> Bool {
         let hasLeft = records.modify(ticket) { record in
+            guard record.attachment.heapSlot(in: index) != nil else { return false }
+            record.willChangeModes(&modes)
             guard let membership = record.attachment.remove(from: index) else { return false }
             record.leave(&modes[index], slot: membership.heapSlot)
             return true
@@ -117,9 +120,10 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         _ ticket: Ticket,
         in modes: inout ModeTable<Record.Items>
     ) -> (record: Record, left: [Int])? {
-        guard let record = records.remove(ticket) else { return nil }
+        guard var record = records.remove(ticket) else { return nil }
+        let attachment = record.attachment
         var left: [Int] = []
-        record.attachment.forEach {
+        attachment.forEach {
             record.leave(&modes[$0.mode], slot: $0.heapSlot)
             left.append($0.mode)
         }

@@ -16,10 +16,8 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     /// The slots of the ports that are ready, or were when polls of earlier runs found them.
     var ready = OrderedHeap()
     var contest = PassContest()
-    /// The number of the latest poll of the mode that was made while a port of any mode was ready,
-    /// or has found one, and that of the one before.
-    private(set) var latestPoll: Int64 = 0
-    private(set) var previousPoll: Int64 = 0
+    /// The number of the latest poll of the mode that has ended and that counts.
+    var latestPoll: Int64 = 0
     var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []
@@ -42,13 +40,6 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
             return traits
         }
     }
-
-    mutating func pollDidBegin(_ number: Int64) {
-        (previousPoll, latestPoll) = (latestPoll, number)
-    }
-
-    /// The latest such poll before another one, which may be the latest.
-    func latestPoll(before poll: Int64) -> Int64 { latestPoll < poll ? latestPoll : previousPoll }
 
     /// Adds a timer; returns its slot.
     @inline(__always)

@@ -50,10 +50,12 @@ struct PollStamp {
     ///   - poll: The number of the poll whose result replaces it.
     ///   - mode: The mode.
     ///   - serial: The serial number.
-    mutating func skip(reusing poll: Int64, in mode: Int, at serial: UInt64) {
+    /// - Returns: Whether it may have found a port ready again that was served.
+    mutating func skip(reusing poll: Int64, in mode: Int, at serial: UInt64) -> Bool {
         if skipped.poll != poll { skipped = SkippedPolls(poll: poll, mode: mode, first: serial) }
         skipped.last = serial
         if firstServed != nil, firstSkipped == 0 { firstSkipped = serial }
+        return firstServed != nil && number == poll
     }
 
     /// Whether a port's turn comes before those of all ports that the skipped polls may have found

@@ -12,29 +12,26 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The events that the source waits for.
     var events: Events
     var attachment = Attachment()
-    /// Reported events that are not delivered yet; it is queued for them in the modes of the runs
-    /// that they were reported to.
+    /// The events that the latest poll has found that found it ready; empty once it was served.
     private var pendingEvents: Events = []
-    /// Whether it has an event that the kernel does not report, and is queued in all its modes.
+    /// Whether it has an event that the kernel does not report.
     var hasAnnouncement = false
-    /// The number of the poll that last found it ready.
-    var poll: Int64 = 0
     /// When it was last served; until then, when it was added, with the highest bit set.
     private var servedAt: UInt64
     /// The latest poll when it was last served.
     private var servedPoll: Int64 = -1
     private static var unserved: UInt64 { 1 << 63 }
-    /// The latest poll that found it ready or, if it has joined a mode since, the latest one of its
-    /// modes then.
+    /// The latest poll that found it ready or, if it has joined a mode since, the latest one of that
+    /// mode then.
     private var keptPoll: Int64 = 0
-    /// Its position in the queues, from when it became ready until it is served or not found any
-    /// more.
-    var turn: Turn?
+    /// Its position in the queues of all its modes, from when it became ready until it is served, or
+    /// a poll in one of them does not find it.
+    private(set) var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
     var hasHungUp = false
     /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
     private var watchable: CInt?
-    /// The kernel's refusal, until it is delivered; it is queued for it in all its modes.
+    /// The kernel's refusal, until it is delivered.
     private var refusal: UVError?
     private var hasRefusal: Bool { refusal != nil }
     /// Whether it keeps its modes from being empty.
@@ -51,18 +48,29 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         keepsModes = port.keepsModes
     }
 
-    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
+    /// Ends a turn that a poll of the present modes has ended: later ones do not tell.
+    mutating func willChangeModes(_ modes: inout ModeTable<Items>) {
+        if turn != nil, !isReady(modes) { unqueue(in: &modes) }
+    }
+
+    /// The mode's polls so far were not for it.
+    mutating func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
         mode.portCount += 1
         if !keepsModes { mode.idlePortCount += 1 }
         if isPolled { mode.polledPortCount += 1 }
-        if hasAnnouncement || hasRefusal, let turn { mode.ready.insert(slot, turn) }
+        keptPoll = max(keptPoll, mode.latestPoll)
+        if let turn { mode.ready.insert(slot, turn) }
     }
 
-    func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
+    /// In no mode, it keeps no turn for what polls have found.
+    mutating func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
         mode.portCount -= 1
         if !keepsModes { mode.idlePortCount -= 1 }
         if isPolled { mode.polledPortCount -= 1 }
         mode.ready.remove(slot)
+        guard !attachment.first.exists else { return }
+        pendingEvents = []
+        if isForPolls { turn = nil }
     }
 
     /// The events that the kernel must report for a port.
@@ -76,19 +84,23 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     private var wanted: Events { events.union(.hangUp) }
 
-    /// Whether it has an event that counts, if a reported one does from a poll on.
-    func isReady(since poll: Int64) -> Bool { self.poll >= poll || hasAnnouncement || hasRefusal }
+    /// Whether it has an event, as far as polls tell.
+    func isReady(_ modes: borrowing ModeTable<Items>) -> Bool { !isForPolls || isFound(modes) }
 
-    /// Its events that count; a refusal comes as a hang-up.
-    func events(since poll: Int64) -> Events {
-        let reported = self.poll >= poll ? pendingEvents : []
-        return hasRefusal ? reported.union(.hangUp) : reported
+    /// Whether all its events are of polls.
+    private var isForPolls: Bool { !hasAnnouncement && !hasRefusal }
+
+    /// Whether a poll has found it, and every later one in one of its modes, too.
+    private func isFound(_ modes: borrowing ModeTable<Items>) -> Bool {
+        var isFound = !pendingEvents.isEmpty
+        attachment.forEach { if modes[$0.mode].latestPoll > keptPoll { isFound = false } }
+        return isFound
     }
 
-    /// Whether a run in a mode would find an event of it.
-    func isReady(in mode: Int, of modes: borrowing ModeTable<Items>) -> Bool {
-        guard let heapSlot = attachment.heapSlot(in: mode) else { return false }
-        return hasAnnouncement || modes[mode].ready.contains(heapSlot)
+    /// Its events to deliver; a refusal comes as a hang-up.
+    func undelivered(_ modes: borrowing ModeTable<Items>) -> Events {
+        let reported = isFound(modes) ? pendingEvents : []
+        return hasRefusal ? reported.union(.hangUp) : reported
     }
 
     /// Whether its handler is running, in this loop or in one that it left during the call.
@@ -115,74 +127,40 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         return waitsForData ? plain : events.union(.hangUp)
     }
 
-    /// Queues a reported event in a mode.
-    ///
-    /// A port keeps its turn from when it became ready until it is served, or a later poll in one of
-    /// its modes does not find it, whatever other modes and polls come between.
-    mutating func queue(
-        _ events: Events,
-        poll: PollStamp,
-        in modes: inout ModeTable<Items>,
-        _ mode: Int
-    ) {
-        if turn != nil, isLost(before: poll.number, modes) { unqueue(in: &modes) }
-        pendingEvents = self.poll == poll.number ? pendingEvents.union(events) : events
-        (self.poll, keptPoll) = (poll.number, poll.number)
-        takeTurn(at: serial(in: poll))
-        if let heapSlot = attachment.heapSlot(in: mode) { enqueue(heapSlot, in: &modes[mode]) }
-    }
-
-    /// Whether a poll of one of its modes, before this one, has not found it ready any more.
-    private func isLost(before poll: Int64, _ modes: borrowing ModeTable<Items>) -> Bool {
-        guard isForPolls else { return false }
-        var isLost = false
-        attachment.forEach { membership in
-            if modes[membership.mode].latestPoll(before: poll) > keptPoll { isLost = true }
-        }
-        return isLost
-    }
-
-    /// Whether all its events are of polls.
-    private var isForPolls: Bool { !hasAnnouncement && !hasRefusal }
-
-    /// It has joined a mode, whose polls so far were not for it.
-    mutating func didJoin(_ modes: borrowing ModeTable<Items>) {
-        var latest = keptPoll
-        attachment.forEach { latest = max(latest, modes[$0.mode].latestPoll) }
-        keptPoll = latest
-    }
-
-    /// It has left a mode; in none, it keeps no turn for what polls have found.
-    mutating func didLeave() {
-        if isForPolls, !attachment.first.exists { turn = nil }
+    /// Queues the events that a poll has found; called before the poll has ended.
+    mutating func queue(_ events: Events, poll: PollStamp, in modes: inout ModeTable<Items>) {
+        if turn != nil, !isReady(modes) { unqueue(in: &modes) }
+        pendingEvents = keptPoll == poll.number ? pendingEvents.union(events) : events
+        keptPoll = poll.number
+        queue(at: serial(in: poll), in: &modes)
     }
 
     /// Queues a refusal, which is not asked for again in another mode.
-    mutating func queue(_ error: UVError, poll: PollStamp, in modes: inout ModeTable<Items>) {
+    mutating func queue(
+        _ error: UVError,
+        at serial: UInt64,
+        in modes: inout ModeTable<Items>
+    ) {
         refusal = error
         watchable = nil
-        queueInAllModes(at: serial(in: poll), &modes)
+        queue(at: serial, in: &modes)
     }
 
-    /// Queues an event that no poll reports.
-    mutating func queueInAllModes(at serial: UInt64, _ modes: inout ModeTable<Items>) {
-        // Even if it is in no mode: it is queued in a mode that it joins later.
-        takeTurn(at: serial)
-        attachment.forEach { enqueue($0.heapSlot, in: &modes[$0.mode]) }
+    /// Queues an event in all its modes, in which it may be queued already.
+    ///
+    /// It gets a turn even if it is in none, and is queued in a mode that it joins later.
+    mutating func queue(at serial: UInt64, in modes: inout ModeTable<Items>) {
+        let turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker(at: serial))
+        self.turn = turn
+        attachment.forEach { membership in
+            guard !modes[membership.mode].ready.contains(membership.heapSlot) else { return }
+            modes[membership.mode].ready.insert(membership.heapSlot, turn)
+        }
     }
 
     /// The serial number at which a poll has found it ready.
     func serial(in poll: PollStamp) -> UInt64 {
         poll.place(servedAt: servedAt, after: servedPoll) { attachment.heapSlot(in: $0) != nil }
-    }
-
-    private mutating func takeTurn(at serial: UInt64) {
-        turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker(at: serial))
-    }
-
-    private func enqueue(_ heapSlot: HeapSlot, in mode: inout ModeContents<Items>) {
-        guard let turn, !mode.ready.contains(heapSlot) else { return }
-        mode.ready.insert(heapSlot, turn)
     }
 
     /// Orders ports that became ready in the same poll: by order, then longest unserved first.

@@ -4,5 +4,5 @@ package struct WatchChange: Sendable {
     /// Distinguishes this use of the number from earlier ones.
     package var registration: UInt64
     /// `nil` to remove the descriptor from the epoll set, errors and hang-ups included.
-    package var events: UVRunLoop.DescriptorEvents?
+    package var events: UVRunLoop.DescriptorEvents? = nil
 }

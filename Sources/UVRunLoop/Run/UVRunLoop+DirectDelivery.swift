@@ -28,10 +28,10 @@ extension UVRunLoop {
             let poll = run.reusablePoll, poll.version == run.view.version
         else { return nil }
         let announcementCount = waker.announcementCount
-        let (mode, number) = (run.modeIndex, run.pollNumber)
+        let mode = run.modeIndex
         // The descriptor of another port that was served may be ready again.
         let hasOthers = contents.withEngine {
-            $0.hasReadyPort(in: mode, since: number) || $0.latestPoll.hasServed(otherThan: ticket)
+            $0.hasReadyPort(in: mode) || $0.latestPoll.hasServed(otherThan: ticket)
         }
         guard !hasOthers else { return nil }
         return DirectDelivery(

@@ -117,17 +117,17 @@ extension UVRunLoop {
     private func pendingEvent(_ run: inout Run) -> PassEvent {
         if let delivery = run.delivery.take() { return .port(delivery) }
         let mode = run.modeIndex
-        let (prefersTimer, poll) = (run.local.servedPort, run.pollNumber)
+        let prefersTimer = run.local.servedPort
         return contents.withEngine { engine -> PassEvent in
             let isDue = engine.soonestQueued(in: mode).map { $0 <= run.now(by: waker) } ?? false
-            if isDue, engine.timersComeFirst(in: mode, since: poll, prefersTimer) {
+            if isDue, engine.timersComeFirst(in: mode, prefersTimer) {
                 engine.beginBatch(in: mode, now: run.now(by: waker))
                 guard let first = takeNext(&run, &engine) else {
                     fail("Bug in UVRunLoop: a due timer is in no batch.")
                 }
                 return .timers(first)
             }
-            guard let delivery = engine.takeReadyPort(in: mode, since: poll) else {
+            guard let delivery = engine.takeReadyPort(in: mode) else {
                 return .nothing
             }
             if !isDue { engine.modes[mode].contest.portIsAlone() }
@@ -152,8 +152,8 @@ extension UVRunLoop {
     /// Serves a port, if one is ready, in place of timers.
     @inline(never)
     private func serveReadyPort(_ run: inout Run) -> PassOutcome {
-        let (mode, poll) = (run.modeIndex, run.pollNumber)
-        guard let delivery = contents.withEngine({ $0.takeReadyPort(in: mode, since: poll) }) else {
+        let mode = run.modeIndex
+        guard let delivery = contents.withEngine({ $0.takeReadyPort(in: mode) }) else {
             return PassOutcome()
         }
         return serveAsEvent(delivery, &run)

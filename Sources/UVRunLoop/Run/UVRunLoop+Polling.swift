@@ -27,8 +27,8 @@ extension UVRunLoop {
     /// Whether a port is known to be ready that would also be the first after another poll.
     private func knowsPortToServe(_ run: borrowing Run) -> Bool {
         guard summary.mayHoldReady else { return false }
-        let (mode, poll) = (run.modeIndex, run.pollNumber)
-        return contents.withEngine { $0.hasPortToServe(in: mode, since: poll) }
+        let mode = run.modeIndex
+        return contents.withEngine { $0.hasPortToServe(in: mode) }
     }
 
     /// Polls without waiting, unless the latest poll can be reused.
@@ -67,7 +67,10 @@ extension UVRunLoop {
         run.reusablePoll = latest
         if run.view.holdsPolledPorts {
             let mode = run.modeIndex
-            contents.withEngine { $0.recordSkippedPoll(in: mode, reusing: latest.number) }
+            let givesPlace = contents.withEngine {
+                $0.recordSkippedPoll(in: mode, reusing: latest.number)
+            }
+            if givesPlace { run.local.skippedPoll = latest.number }
         }
         return true
     }
@@ -84,11 +87,7 @@ extension UVRunLoop {
         checkProcess()
         let mode = run.modeIndex
         let changes = contents.withEngine { $0.takeWatchChanges(for: mode) }
-        if !changes.isEmpty { watch(changes, &run) }
-    }
-
-    private func watch(_ changes: [WatchChange], _ run: inout Run) {
-        let mode = run.modeIndex
+        if changes.isEmpty { return }
         var refused: [CInt] = []
         run.local.withDriver { driver in
             driver.watch(changes) { change in
@@ -113,17 +112,12 @@ extension UVRunLoop {
         let readyCount = run.local.withDriver { $0.readyCount }
         if readyCount > 0 {
             (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
-            if found < readyCount { announceHosted(of: number, run) }
+            if found < readyCount { run.local.withDriver { $0.announceHosted() } }
         } else if run.view.holdsPorts, summary.mayHoldReady {
             let mode = run.modeIndex
             contents.withEngine { engine in
-                // Not for what is ready in other modes only, which is to make no difference here
-                // but to what is in this mode, too.
-                if engine.modes[mode].ready.isEmpty {
-                    engine.modes[mode].pollDidBegin(number)
-                } else {
-                    engine.beginPoll(number, in: mode)
-                }
+                // Not for what is ready in other modes only, which is to make no difference here.
+                if !engine.modes[mode].ready.isEmpty { engine.endPoll(number, in: mode) }
             }
         }
         // A run that ends with the next source rarely polls twice.
@@ -169,46 +163,40 @@ extension UVRunLoop {
         // Not once more than there are reports: to learn that there is none takes 40 instructions.
         while count < readyCount, var report = run.local.withDriver({ $0.takeReport() }) {
             count += 1
-            let outcome = contents.withEngine { engine -> Engine.ReportOutcome in
-                engine.beginPoll(poll, in: mode)
-                guard mayTake else { return engine.record(report, in: mode) }
-                run.delivery = engine.takeSoleReadyPort(report, in: mode, now: now)
-                return run.delivery == nil ? engine.record(report, in: mode) : .isForRun
+            let change = contents.withEngine { engine -> WatchChange? in
+                engine.beginPoll(poll)
+                if mayTake {
+                    run.delivery = engine.takeSoleReadyPort(report, in: mode, now: now)
+                }
+                isForRun = isForRun || run.delivery != nil
+                return run.delivery == nil ? engine.record(report, in: mode, &isForRun) : nil
             }
-            switch outcome {
-            case .isForRun: isForRun = true
-            case .isForNobody: break
-            case .rearm(let change): if rearm(change, after: &report, &run) { isForRun = true }
-            }
+            if let change { rearm(change, after: &report, &run, &isForRun) }
         }
+        // A port that was taken is the only one that was ready.
+        if run.delivery == nil { contents.withEngine { $0.endPoll(poll, in: mode) } }
         return (count, isForRun)
-    }
-
-    /// Makes the hosted sources ready that a poll has found, as of that poll.
-    @inline(never)
-    private func announceHosted(of poll: Int64, _ run: borrowing Run) {
-        let mode = run.modeIndex
-        contents.withEngine { $0.beginPoll(poll, in: mode) }
-        run.local.withDriver { $0.announceHosted() }
     }
 
     /// Watches a descriptor for what its report has left, and records a hang-up, which libuv does
     /// not tell if it comes with other events.
     ///
-    /// - Returns: Whether the run can serve the hang-up.
+    /// - Parameters:
+    ///   - change: What to watch.
+    ///   - report: The report.
+    ///   - run: The run.
+    ///   - isForRun: Becomes `true` if the run can serve the hang-up.
     @inline(__always)
     private func rearm(
         _ change: WatchChange,
         after report: inout ReadyReport,
-        _ run: inout Run
-    ) -> Bool {
+        _ run: inout Run,
+        _ isForRun: inout Bool
+    ) {
         let isCarriedOut = run.local.withDriver { $0.rearm(change) }
         if !isCarriedOut { contents.withEngine { $0.markUnwatched(change.descriptor) } }
-        guard run.local.withDriver({ $0.findHangUp(&report) }) else { return false }
+        guard run.local.withDriver({ $0.findHangUp(&report) }) else { return }
         let mode = run.modeIndex
-        guard case .isForRun = contents.withEngine({ $0.record(report, in: mode) }) else {
-            return false
-        }
-        return true
+        _ = contents.withEngine { $0.record(report, in: mode, &isForRun) }
     }
 }

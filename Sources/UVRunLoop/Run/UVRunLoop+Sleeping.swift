@@ -12,7 +12,7 @@ extension UVRunLoop {
         // The additions of ports that the latest poll of this sleep has seen; there are never so
         // many.
         var polledAdditionCount = UInt64.max
-        if summary.mayHoldReady, pollForFoundPorts(&run) {
+        if pollBeforeSleeping(&run) {
             // Another thread may have removed them, so that another port was taken.
             if run.delivery != nil { return }
             polledAdditionCount = run.watchedAdditionCount
@@ -49,6 +49,21 @@ extension UVRunLoop {
                 if !wakeState.isMarkedAsChanged, isOver(sleep, &run) { return }
             }
         }
+    }
+
+    /// Polls if what the sleep finds at its end would not tell the order of ports.
+    ///
+    /// Where polls were skipped, a port that was served gets the place that they would have given
+    /// it: only another poll tells whether it has stayed ready, or has become ready in the sleep.
+    ///
+    /// - Returns: Whether it has polled.
+    @inline(__always)
+    private func pollBeforeSleeping(_ run: inout Run) -> Bool {
+        if run.local.skippedPoll == run.local.pollCount {
+            pollKernel(&run)
+            return true
+        }
+        return summary.mayHoldReady && pollForFoundPorts(&run)
     }
 
     /// Polls if polls of other runs have found ports of the mode that were not served: whether these
@@ -114,7 +129,7 @@ extension UVRunLoop {
         if !run.view.holdsTimers, (summary == .nothingToDo(version: run.view.version)) {
             return Engine.SleepView(version: run.view.version)
         }
-        let (mode, poll) = (run.modeIndex, run.pollNumber)
-        return contents.withEngine { $0.sleepView(of: mode, since: poll) }
+        let mode = run.modeIndex
+        return contents.withEngine { $0.sleepView(of: mode) }
     }
 }

@@ -255,22 +255,3 @@ import UVRunLoop
         }
     }
 }
-
-/// A port in a mode that notes its messages, then passes them on.
-private func messagePort(
-    in loop: UVRunLoop,
-    _ log: EventLog,
-    mode: UVRunLoop.Mode = .default,
-    _ body: @escaping (Int32) -> Void = { _ in }
-) -> UVRunLoop.Port {
-    let port = UVRunLoop.Port { _, message in
-        log.note("\(message.id)")
-        body(message.id)
-    }
-    loop.add(port, forMode: mode)
-    return port
-}
-
-private func send(_ id: Int32, to port: UVRunLoop.Port) {
-    #expect(port.send(UVRunLoop.PortMessage(id: id), limit: .zero))
-}

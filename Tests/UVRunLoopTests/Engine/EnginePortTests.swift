@@ -111,7 +111,7 @@ import Testing
         let delivery = engine.takePort(in: 0)
         #expect(delivery?.ticket == ticket)
 
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         let change = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(change != nil && change?.events == nil)
         let nested = engine.takePort(in: 0)
@@ -132,7 +132,7 @@ import Testing
         _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let first = engine.takePort(in: 0)
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         let change = engine.record(pipe.readEnd, .readable, in: 0)
         #expect(change == nil)
         let second = engine.takePort(in: 0)
@@ -151,7 +151,7 @@ import Testing
         #expect(delivery?.refusal == nil)
         engine.finishServing(ticket)
 
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         let change = engine.record(pipe.readEnd, .hangUp, in: 0)
         #expect(change != nil && change?.events == nil)
         let silent = (engine.hasReadyPort(), engine.takeWatchChanges(for: 0).count)
@@ -168,7 +168,7 @@ import Testing
         _ = engine.takeWatchChanges(for: 0)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let before = engine.hasReadyPort()
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.findNothing()
         let after = engine.hasReadyPort()
         #expect((before, after) == (true, false))
     }
@@ -182,7 +182,7 @@ import Testing
         #expect(gathered?.events == [.readable, .writable])
         if let gathered { engine.finishServing(gathered.ticket) }
         _ = engine.record(pipe.readEnd, .readable, in: 0)
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         _ = engine.record(pipe.readEnd, .writable, in: 0)
         let later = engine.takePort(in: 0)
         #expect(later?.events == .writable)
@@ -197,7 +197,7 @@ import Testing
         let index = engine.modes.makeIndex(of: other)
         let changes = engine.takeWatchChanges(for: 0)
         for change in changes { engine.refuse(change, .badDescriptor, in: 0) }
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         let deliveries = [engine.takePort(in: 0), engine.takePort(in: 0)]
         #expect(deliveries.map { $0?.ticket } == tickets)
         #expect(deliveries.allSatisfy { $0?.refusal == .badDescriptor && $0?.events == .hangUp })
@@ -220,7 +220,7 @@ import Testing
                 engine.refuse(change, .badDescriptor, in: 0)
             }
             engine.add(ticket, portTo: modes[2])
-            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+            engine.beginNextPoll()
             let delivery = engine.takePort(in: engine.modes.makeIndex(of: modes[modeOfTheRun]))
             #expect(delivery?.refusal == .badDescriptor && delivery?.events == .hangUp)
             engine.finishServing(ticket)
@@ -238,7 +238,7 @@ import Testing
             engine.refuse(change, .badDescriptor, in: 0)
         }
         _ = engine.remove(ticket, portFrom: .default)
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         #expect(engine.takePort(in: 0) == nil && !engine.summary.mayHoldReady)
         engine.add(ticket, portTo: .default)
         #expect(engine.summary.mayHoldReady)
@@ -253,7 +253,7 @@ import Testing
             engine.refuse(change, .badDescriptor, in: 0)
         }
         _ = try engine.addPort(pipe, .readable)
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let first = engine.takePort(in: 0)
         #expect(first?.ticket == ticket && first?.refusal == .badDescriptor)

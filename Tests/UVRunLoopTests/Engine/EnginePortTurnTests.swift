@@ -34,7 +34,7 @@ import Testing
             tickets.append(try engine.addPort(pipe, .readable, order: order))
         }
         engine.announce(tickets[3])
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         if comesFirst { engine.announce(tickets[1], ofPoll: true) }
         for index in [2, 0] { _ = engine.record(pipes[index].readEnd, .readable, in: 0) }
         if !comesFirst { engine.announce(tickets[1], ofPoll: true) }
@@ -46,20 +46,20 @@ import Testing
         var engine = Engine()
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         var (served, mayServe): ([Ticket?], [Bool]) = ([], [])
         for pipe in [0, nil, nil, 1, nil] as [Int?] {
             if let pipe { _ = engine.record(pipes[pipe].readEnd, .readable, in: 0) }
             let ticket = try #require(engine.takePort(in: 0)?.ticket)
             served.append(ticket)
             _ = engine.endCall(of: ticket, hasMore: ticket == tickets[0])
-            engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
-            mayServe.append(engine.hasPortToServe(in: 0, since: engine.latestPoll.number))
+            _ = engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
+            mayServe.append(engine.hasPortToServe(in: 0))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
         #expect(mayServe == [true, true, true, false, false])
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
-        let mayServeAgain = engine.hasPortToServe(in: 0, since: engine.latestPoll.number)
+        engine.beginNextPoll()
+        let mayServeAgain = engine.hasPortToServe(in: 0)
         #expect(mayServeAgain)
     }
 
@@ -70,14 +70,14 @@ import Testing
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
         if wasServed {
-            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+            engine.beginNextPoll()
             _ = engine.record(pipes[0].readEnd, .readable, in: 0)
             #expect(engine.takePort(in: 0)?.ticket == tickets[0])
             _ = engine.endCall(of: tickets[0])
         }
-        engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
+        _ = engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         _ = engine.record(pipes[0].readEnd, .readable, in: 0)
         let served = (0..<2).map { _ in engine.takePort(in: 0)?.ticket }
         #expect(served == (wasServed ? [0, 1] : [1, 0]).map { tickets[$0] })
@@ -88,11 +88,11 @@ import Testing
         let pipe = Pipe()
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let readiness = engine.listings.map { $0.ports.map(\.isReady) }
-        #expect(readiness == [[true], [false]])
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        #expect(readiness == [[true], [true]])
+        engine.findNothing()
         let isReady = engine.hasReadyPort()
         let later = engine.listings.map { $0.ports.map(\.isReady) }
         #expect(!isReady && later == [[false], [false]])
@@ -111,7 +111,7 @@ import Testing
             var record = PortRecord<LoopItems>(port: ServedPort(source), serial: servedAt)
             var poll = PollStamp()
             poll.begin(1, at: wrap + 5)
-            record.queue(.readable, poll: poll, in: &modes, 0)
+            record.queue(.readable, poll: poll, in: &modes)
             return try #require(record.turn)
         }
         #expect(turns[0] < turns[1])
@@ -124,7 +124,7 @@ import Testing
         for pipe in pipes { tickets.append(try engine.addPort(pipe, .readable)) }
         var served: [Ticket] = []
         for _ in 0..<9 {
-            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+            engine.beginNextPoll()
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -140,7 +140,7 @@ import Testing
         let patient = try engine.addPort(pipes[1], .readable, order: 1_000_000_000_000)
         var served: [Ticket] = []
         for _ in 0..<4 {
-            engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+            engine.beginNextPoll()
             for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
             guard let delivery = engine.takePort(in: 0) else { break }
             served.append(delivery.ticket)
@@ -176,10 +176,10 @@ import Testing
         let ticket = try engine.addPort(pipe, .readable)
         engine.add(ticket, portTo: other)
         let index = engine.modes.makeIndex(of: other)
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         // A nested run in the other mode polls too, and serves it.
-        engine.beginPoll(engine.latestPoll.number + 1, in: 0)
+        engine.beginNextPoll()
         _ = engine.record(pipe.readEnd, .readable, in: index)
         let inner = engine.takePort(in: index)
         #expect(inner?.ticket == ticket)
@@ -228,7 +228,7 @@ import Testing
 extension Engine {
     /// Has one poll find pipes ready, and serves them all.
     fileprivate mutating func serve(_ pipes: [Pipe]) -> [Ticket] {
-        beginPoll(latestPoll.number + 1, in: 0)
+        beginNextPoll()
         for pipe in pipes { _ = record(pipe.readEnd, .readable, in: 0) }
         var served: [Ticket] = []
         while let delivery = takePort(in: 0) {

@@ -19,6 +19,11 @@ extension Engine {
         return ticket
     }
 
+    mutating func beginNextPoll() { beginPoll(latestPoll.number + 1) }
+
+    /// Ends a poll of the first mode that has found nothing.
+    mutating func findNothing() { endPoll(latestPoll.number + 1, in: 0) }
+
     /// Records a plain report about the present use of a descriptor.
     mutating func record(
         _ descriptor: CInt,
@@ -26,21 +31,21 @@ extension Engine {
         in mode: Int
     ) -> WatchChange? {
         let registration = descriptors[descriptor]?.registration ?? 0
-        let outcome = record(
+        var isForRun = false
+        return record(
             ReadyReport(descriptor: descriptor, registration: registration, events: events),
-            in: mode
+            in: mode,
+            &isForRun
         )
-        guard case .rearm(let change) = outcome else { return nil }
-        return change
     }
 
     /// Takes the next port to be served, according to the latest poll.
     mutating func takePort(in mode: Int) -> Delivered? {
-        Delivered(takeReadyPort(in: mode, since: latestPoll.number))
+        Delivered(takeReadyPort(in: mode))
     }
 
     /// Whether a port of the first mode is ready, according to the latest poll.
-    mutating func hasReadyPort() -> Bool { hasReadyPort(in: 0, since: latestPoll.number) }
+    mutating func hasReadyPort() -> Bool { hasReadyPort(in: 0) }
 
     /// Does what a loop does after a port's handler has returned.
     mutating func finishServing(_ ticket: Ticket) {

@@ -1,3 +1,4 @@
+import Testing
 import UVRunLoop
 
 /// The activities that observers are told of in a pass that sleeps.
@@ -40,6 +41,26 @@ func reader(
     try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
         log.note("\(name) \(pipe.read() ?? "nothing")")
     }
+}
+
+/// A port in a mode that notes its messages, then passes them on.
+func messagePort(
+    in loop: UVRunLoop,
+    _ log: EventLog,
+    mode: UVRunLoop.Mode = .default,
+    _ body: @escaping (Int32) -> Void = { _ in }
+) -> UVRunLoop.Port {
+    let port = UVRunLoop.Port { _, message in
+        log.note("\(message.id)")
+        body(message.id)
+    }
+    loop.add(port, forMode: mode)
+    return port
+}
+
+/// Sends a message without waiting for room.
+func send(_ id: Int32, to port: UVRunLoop.Port) {
+    #expect(port.send(UVRunLoop.PortMessage(id: id), limit: .zero))
 }
 
 /// Stops the run from the `beforeTimers` notification of its pass with that number.

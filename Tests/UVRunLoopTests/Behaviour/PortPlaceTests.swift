@@ -1,0 +1,145 @@
+import Glibc
+import Testing
+import UVRunLoop
+
+/// What ends a port's place in the line, beside being served: a poll in one of its modes that does
+/// not find it, whatever modes it leaves or joins afterwards.
+@Suite(.timeLimit(.minutes(15))) struct PortPlaceTests {
+    private let other = UVRunLoop.Mode("port place, other")
+    private let third = UVRunLoop.Mode("port place, third")
+
+    private func source(
+        _ pipe: Pipe,
+        order: Int = 0,
+        _ name: String,
+        _ log: EventLog,
+        then body: @escaping () -> Void = {}
+    ) throws -> UVRunLoop.DescriptorSource {
+        try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable, order: order) { _, _ in
+            log.note(name)
+            _ = pipe.read()
+            body()
+        }
+    }
+
+    private func serveOnce(_ loop: UVRunLoop, in mode: UVRunLoop.Mode = .default) {
+        loop.run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
+    }
+
+    enum Change: CaseIterable {
+        case none, leaves, comesAgain, joins, becomesCommon
+    }
+
+    /// Its data was read, and a run in another one of its modes has found that.
+    @Test(arguments: Change.allCases, DriverKind.allCases)
+    func aChangeOfModesDoesNotBringALostPlaceBack(change: Change, kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (first, pipe) = (Pipe(), Pipe())
+            let lost = try source(pipe, order: 1, "lost", log)
+            loop.add(try source(first, "first", log), forMode: .default)
+            for mode in [.default, other] { loop.add(lost, forMode: mode) }
+            let port = messagePort(in: loop, log)
+            for pipe in [first, pipe] { pipe.write("x") }
+            serveOnce(loop)
+            _ = pipe.read()
+            loop.run(mode: other, for: .zero)
+            switch change {
+            case .none: break
+            case .leaves: loop.remove(lost, forMode: other)
+            case .comesAgain: loop.add(lost, forMode: .default)
+            case .joins: loop.add(lost, forMode: third)
+            case .becomesCommon: loop.add(lost, forMode: .common)
+            }
+            send(1, to: port)
+            pipe.write("x")
+            for _ in 1...2 { serveOnce(loop) }
+            #expect(log.entries == ["first", "1", "lost"])
+        }
+    }
+
+    @Test(arguments: Change.allCases, DriverKind.allCases)
+    func aChangeOfModesLeavesAPlaceThatIsNotLost(change: Change, kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (first, pipe) = (Pipe(), Pipe())
+            let waiting = try source(pipe, order: 1, "waiting", log)
+            loop.add(try source(first, "first", log), forMode: .default)
+            for mode in [.default, other] { loop.add(waiting, forMode: mode) }
+            let port = messagePort(in: loop, log)
+            for pipe in [first, pipe] { pipe.write("x") }
+            serveOnce(loop)
+            addFarTimer(to: loop, in: third)
+            loop.run(mode: third, for: .zero)
+            switch change {
+            case .none: break
+            case .leaves: loop.remove(waiting, forMode: other)
+            case .comesAgain: loop.add(waiting, forMode: .default)
+            case .joins: loop.add(waiting, forMode: third)
+            case .becomesCommon: loop.add(waiting, forMode: .common)
+            }
+            send(1, to: port)
+            for _ in 1...2 { serveOnce(loop) }
+            #expect(log.entries == ["first", "waiting", "1"])
+        }
+    }
+
+    /// The mode in which it was found is left before a poll of another one.
+    @Test(arguments: DriverKind.allCases)
+    func aPlaceIsLostInAModeThatHasNotFoundIt(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (first, pipe) = (Pipe(), Pipe())
+            let lost = try source(pipe, order: 1, "lost", log)
+            loop.add(try source(first, "first", log), forMode: other)
+            for mode in [.default, other] { loop.add(lost, forMode: mode) }
+            let port = messagePort(in: loop, log)
+            for pipe in [first, pipe] { pipe.write("x") }
+            serveOnce(loop, in: other)
+            loop.remove(lost, forMode: other)
+            _ = pipe.read()
+            for mode in [other, .default] { loop.run(mode: mode, for: .zero) }
+            send(1, to: port)
+            pipe.write("x")
+            for _ in 1...2 { serveOnce(loop) }
+            #expect(log.entries == ["first", "1", "lost"])
+        }
+    }
+
+    /// A source that had stayed ready would have ended the sleep at once.
+    @Test func aSleepEndsThePlaceOfASkippedPoll() throws {
+        try withLoop(.manual) { loop, log in
+            let pipe = Pipe()
+            let port = messagePort(in: loop, log)
+            let descriptor = try source(pipe, "descriptor", log) {
+                if log.count == 1 { send(1, to: port) }
+            }
+            loop.add(descriptor, forMode: .default)
+            pipe.write("x")
+            virtualClock(of: loop)?.after(.seconds(1)) {
+                send(2, to: port)
+                pipe.write("x")
+            }
+            loop.run(mode: .default, for: .seconds(2))
+            #expect(log.entries == ["descriptor", "1", "2", "descriptor"])
+        }
+    }
+
+    @Test func aSleepEndsAPlaceThatARunInAnotherModeHasGiven() throws {
+        try withLoop(.manual) { loop, log in
+            let (first, pipe) = (Pipe(), Pipe())
+            let descriptor = try source(pipe, order: 1, "descriptor", log)
+            loop.add(
+                try source(first, "first", log) { _ = pipe.read() },
+                forMode: .default
+            )
+            for mode in [.default, other] { loop.add(descriptor, forMode: mode) }
+            let port = messagePort(in: loop, log, mode: other)
+            for pipe in [first, pipe] { pipe.write("x") }
+            serveOnce(loop)
+            virtualClock(of: loop)?.after(.seconds(1)) {
+                send(1, to: port)
+                pipe.write("x")
+            }
+            loop.run(mode: other, for: .seconds(2))
+            #expect(log.entries == ["first", "1", "descriptor"])
+        }
+    }
+}
