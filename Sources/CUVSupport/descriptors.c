@@ -94,6 +94,12 @@ static int is_at_end(int descriptor, const struct stat *status) {
     return S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
 }
 
+int cuv_check_kind(int descriptor) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return -errno;
+    return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ? -EPERM : 0;
+}
+
 int cuv_file_of(int descriptor, struct cuv_file *file) {
     struct stat status;
     if (fstat(descriptor, &status) != 0) return -errno;

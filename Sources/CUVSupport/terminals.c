@@ -17,15 +17,14 @@ int64_t cuv_terminal_number(int descriptor) {
 // The session is compared because one end of a pseudo-terminal tells about the other's.
 int cuv_terminal_is_in_background(int descriptor) {
     pid_t session = tcgetsid(descriptor);
-    return session > 0 && session == getsid(0) && tcgetpgrp(descriptor) != getpgrp();
+    // Zero is a session of another PID namespace.
+    return session >= 0 && session == getsid(0) && tcgetpgrp(descriptor) != getpgrp();
 }
 
-// Whether the parent is another job of the session, so that the kernel stops this group. It fails
-// the use of a terminal by an orphaned group, which nobody would continue.
-static int may_be_stopped(void) {
-    pid_t parent = getppid();
-    return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp();
-}
+// Whether the parent is in the session. If not, the group is taken for an orphaned one, which nobody
+// would continue: the kernel fails its use of a terminal. The parent need not be another job: it may
+// be the job's own shell, whose parent is.
+static int may_be_stopped(void) { return getsid(getppid()) == getsid(0); }
 
 int cuv_terminal_interrupts(int descriptor, int signal) {
     if (!cuv_terminal_is_in_background(descriptor) || !may_be_stopped()) return 0;
@@ -39,9 +38,8 @@ int cuv_terminal_interrupts(int descriptor, int signal) {
     return has_handler;
 }
 
-int cuv_terminal_make_raw(int descriptor) {
-    struct termios flags;
-    if (tcgetattr(descriptor, &flags) != 0) return -errno;
+int cuv_terminal_make_raw(int descriptor, const struct termios *present) {
+    struct termios flags = *present;
     flags.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
     flags.c_oflag |= ONLCR;
     flags.c_cflag |= CS8;

@@ -54,6 +54,10 @@ int cuv_is_same_file(int one, int other);
 // The flag is O_APPEND, for a moment: it has no effect on files without positions.
 int cuv_share_flags(int one, int other);
 
+// Returns an error as epoll_ctl would for a descriptor that is closed, or of a file or a directory.
+// It knows of no other kind that cannot be watched.
+int cuv_check_kind(int descriptor);
+
 // The properties of an open file.
 struct cuv_file {
     dev_t device;

@@ -2,6 +2,7 @@
 #define CUV_TERMINALS_H
 
 #include <stdint.h>
+#include <termios.h>
 
 // Returns the number of a terminal, which all its descriptors share: those of /dev/tty, and those of
 // the other end of a pseudo-terminal. Returns a negated errno for another kind of file.
@@ -13,15 +14,16 @@ int cuv_terminal_is_in_background(int descriptor);
 
 // Does in the background of a terminal what the kernel does when it is used: sends SIGTTIN for
 // reading or SIGTTOU for setting the mode, unless this thread blocks the signal or it is ignored.
-// Does nothing if the parent process is not another job of the session.
+// Does nothing if the parent process is not in the session.
 //
 // Returns whether a handler was called, once: the kernel would restart the use of the terminal for
 // as long as the process is in the background. Without one, the process is stopped until it goes on
 // in the foreground, and the use may begin.
 int cuv_terminal_interrupts(int descriptor, int signal);
 
-// Passes every byte on as it is typed, without echo and without signals for keys; output is
-// processed as before. Does not wait for output that is under way.
-int cuv_terminal_make_raw(int descriptor);
+// Changes the present flags: every byte is passed on as it is typed, without echo and without
+// signals for keys, and a line that is written begins at the left. Does not wait for output that is
+// under way.
+int cuv_terminal_make_raw(int descriptor, const struct termios *present);
 
 #endif

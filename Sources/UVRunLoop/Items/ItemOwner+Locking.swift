@@ -27,7 +27,8 @@ extension ItemOwner {
     private static func failElsewhere(_ caller: Caller) -> Never {
         fail(
             """
-            \(caller.subject) is in another run loop. Remove it from all modes of that one first.
+            \(caller.subject) is in another run loop. Remove it from all modes of that one first, \
+            .common included.
             """,
             file: caller.file,
             line: caller.line

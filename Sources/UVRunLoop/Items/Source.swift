@@ -60,8 +60,9 @@ extension UVRunLoop {
         ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
         ///     before `add` returns.
         ///   - cancel: Called once for each mode the source leaves, on the thread that removes or
-        ///     invalidates it, or on the loop's thread when that ends. While another thread calls
-        ///     one of the two for a mode, that thread makes the next call for the mode as well.
+        ///     invalidates it, or on the loop's thread when that ends. While one of the two is being
+        ///     called for a mode, by another thread or by this one, the next call for the mode
+        ///     follows on that thread when it has returned: `add` or `remove` does not wait for it.
         ///   - perform: Called on the loop's thread after a signal.
         public convenience init(
             order: Int = 0,
@@ -82,8 +83,9 @@ extension UVRunLoop {
         ///   - schedule: Called once for each mode the source joins, on the thread that adds it,
         ///     before `add` returns.
         ///   - cancel: Called once for each mode the source leaves, on the thread that removes or
-        ///     invalidates it, or on the loop's thread when that ends. While another thread calls
-        ///     one of the two for a mode, that thread makes the next call for the mode as well.
+        ///     invalidates it, or on the loop's thread when that ends. While one of the two is being
+        ///     called for a mode, by another thread or by this one, the next call for the mode
+        ///     follows on that thread when it has returned: `add` or `remove` does not wait for it.
         ///   - sendablePerform: Called on the loop's thread after a signal.
         @_disfavoredOverload
         public convenience init(

@@ -7,12 +7,16 @@ extension UVRunLoop {
     /// - Returns: `false` if all of them were perform requests that wait for a later pass.
     func fireTimers(from first: consuming Engine.Firing, _ run: inout Run) -> Bool {
         var next = Optional(first)
+        // The latest call that has ended. Another thread may have left it the last reference to its
+        // timer, whose release may change what is next: so it is let go while no timer is taken.
+        var ended: Engine.Firing?
         var hasFired = false
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
+            ended = nil
             userCodeMayHaveRun(&run)
             if takeHandledSomething(run) { hasFired = true }
-            next = endFire(firing, &run)
+            next = endFire(firing, &run, &ended)
         }
         return hasFired
     }
@@ -22,9 +26,17 @@ extension UVRunLoop {
     /// The end of a call and the start of the next, or the end of the batch, share one lock, unless
     /// user code may run between them, because a handler is released: it may change what is next.
     ///
+    /// - Parameters:
+    ///   - firing: The call.
+    ///   - run: The run.
+    ///   - ended: Keeps the call if the timer is still in the loop.
     /// - Returns: The next timer of the batch.
     @inline(__always)
-    private func endFire(_ firing: borrowing Engine.Firing, _ run: inout Run) -> Engine.Firing? {
+    private func endFire(
+        _ firing: consuming Engine.Firing,
+        _ run: inout Run,
+        _ ended: inout Engine.Firing?
+    ) -> Engine.Firing? {
         var displaced: [Timer]?
         var end: TimerCallEnd?
         var following = contents.withEngine { engine -> Engine.Firing? in
@@ -34,8 +46,11 @@ extension UVRunLoop {
         }
         if let end {
             end.complete(firing.timer)
+            _ = consume firing
             userCodeMayHaveRun(&run)
             following = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
+        } else {
+            ended = consume firing
         }
         // So may the release of timers.
         if displaced != nil { userCodeMayHaveRun(&run) }

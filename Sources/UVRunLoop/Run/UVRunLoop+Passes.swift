@@ -44,6 +44,8 @@ extension UVRunLoop {
         // A wake-up that this run cleared may have been meant for the outer run. A pending one is
         // still in the word.
         if isNested, run.clearedWakeUp { _ = wakeState.markWoken() }
+        // The thread may not run its loop again.
+        if home.performReleases() { checkProcess() }
         return result
     }
 

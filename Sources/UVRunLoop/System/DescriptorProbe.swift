@@ -4,6 +4,10 @@ internal import CUVSupport
 package enum DescriptorProbe {
     /// Adds the descriptor to an epoll set of its own, which no loop and no other thread notices.
     ///
+    /// If no descriptor is left for the set, the kind of file tells: a server whose table is full goes
+    /// on with the connections that it has. A refusal for another reason then comes later, from the
+    /// loop.
+    ///
     /// - Parameters:
     ///   - descriptor: The descriptor.
     ///   - isReadOnly: Whether it is to be watched for readable data only.
@@ -13,14 +17,22 @@ package enum DescriptorProbe {
         _ descriptor: CInt,
         isReadOnly: Bool
     ) throws(UVError) -> FileStandIn? {
-        let epoll = try Descriptor.epollSet()
-        // The number of one that is closed is often the next to be given out.
-        guard epoll.number != descriptor else { throw .badDescriptor }
-        let status = cuv_epoll_add(epoll.number, descriptor, 0)
+        let status = try statusOfAdding(descriptor)
         if status == UVError.notPermitted.rawValue, StandardDescriptors.all.contains(descriptor) {
             return try FileStandIn(for: descriptor, canEnd: isReadOnly)
         }
         try accepted(status)
         return nil
+    }
+
+    private static func statusOfAdding(_ descriptor: CInt) throws(UVError) -> CInt {
+        do throws(UVError) {
+            let epoll = try Descriptor.epollSet()
+            // The number of one that is closed is often the next to be given out.
+            guard epoll.number != descriptor else { throw .badDescriptor }
+            return cuv_epoll_add(epoll.number, descriptor, 0)
+        } catch where error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem {
+            return cuv_check_kind(descriptor)
+        }
     }
 }

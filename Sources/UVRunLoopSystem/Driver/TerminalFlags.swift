@@ -10,8 +10,8 @@ import UVRunLoop
 ///
 /// One lock is held while a mode is set and while flags are put back, so that each thread finds
 /// either what was before all of them or what one of them has set and kept. libuv sets a mode only
-/// after all output was read, which may take for ever, and keeps the flags of one terminal only,
-/// under a number that may be another file's by then.
+/// when no write to the terminal waits, which may take for ever, and keeps the flags of one terminal
+/// only, under a number that may be another file's by then.
 @safe
 enum TerminalFlags {
     /// A forked child puts back nothing of its parent's.
@@ -45,8 +45,8 @@ enum TerminalFlags {
     static func makeRaw(_ descriptor: CInt) throws(UVError) {
         _ = registration
         try change { kept in
-            guard let flags = flags(of: descriptor) else { return -errno }
-            let status = cuv_terminal_make_raw(descriptor)
+            guard var flags = flags(of: descriptor) else { return -errno }
+            let status = unsafe cuv_terminal_make_raw(descriptor, &flags)
             if status == 0 { keep(flags, of: descriptor, in: &kept) }
             return status
         }
@@ -64,6 +64,11 @@ enum TerminalFlags {
         // In its raw mode the handle has found nothing new, even if other code has changed it.
         terminal.found = terminal.found ?? flags
         kept[descriptor] = terminal
+    }
+
+    /// Whether a handle has made its terminal raw.
+    static func isRaw(_ descriptor: CInt) -> Bool {
+        state.withLock { $0.kept[descriptor]?.found != nil }
     }
 
     /// Puts back what the handle has found; does nothing if it has not made the terminal raw.

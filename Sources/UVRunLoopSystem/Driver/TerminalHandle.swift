@@ -46,6 +46,7 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
 
     func setRaw(_ isRaw: Bool) throws(SystemError) {
         guard !isClosed else { throw SystemError(.configure, UVError.badDescriptor) }
+        guard isRaw || TerminalFlags.isRaw(descriptor) else { return }
         guard cuv_terminal_interrupts(descriptor, SIGTTOU) == 0 else {
             throw SystemError(.configure, .inBackground)
         }

@@ -29,6 +29,12 @@ final class TerminalPair: Sendable {
         return flags
     }
 
+    /// Whether a write to the terminal would not wait.
+    var hasRoom: Bool {
+        var state = pollfd(fd: terminal, events: Int16(POLLOUT), revents: 0)
+        return poll(&state, 1, 0) == 1
+    }
+
     /// Sets other flags, as a shell does.
     func change(_ body: (inout termios) -> Void) {
         var flags = flags
@@ -70,6 +76,31 @@ func expectSuccess(inBackground body: (TerminalPair) throws -> Void) {
             precondition(setpgid(0, 0) == 0)
             try body(pair)
         }
+    })
+}
+
+/// The same for a process whose parent, a shell that waits for it, is in its group.
+func expectSuccess(inBackgroundBehindShell body: (TerminalPair) throws -> Void) {
+    expectSuccess(inBackground: { pair in expectSuccess { try body(pair) } })
+}
+
+/// The same for a process that is alone in its group, because its parent has ended.
+func expectSuccess(inOrphanedGroup body: (TerminalPair) throws -> Void) {
+    expectSuccess(inBackground: { pair in
+        let succeeds = Pipe()
+        expectSuccess {
+            precondition(setpgid(0, 0) == 0)
+            let parent = getpid()
+            _ = startChild(endingAfter: 60) {
+                while getppid() == parent { usleep(1_000) }
+                guard (try? body(pair)) != nil else { return 1 }
+                succeeds.write("x")
+                return 0
+            }
+        }
+        succeeds.closeWriteEnd()
+        var byte: UInt8 = 0
+        precondition(read(succeeds.readEnd, &byte, 1) == 1)
     })
 }
 

@@ -26,23 +26,40 @@ private typealias Terminal = UVRunLoop.Terminal
 
     @Test func aModeThatIsSetInTheBackgroundCallsTheSourceOfItsSignal() async {
         await #expect(processExitsWith: .success) {
-            expectSuccess(inBackground: { pair in
-                let loop = UVRunLoop.current
-                let source = try UVRunLoop.SignalSource(SIGTTOU) { source, _ in
-                    source.invalidate()
-                }
-                loop.add(source, forMode: .default)
+            expectSuccess(inBackground: setModeOfAnotherJob)
+        }
+    }
+
+    /// As of `sh -c 'program; true' &`.
+    @Test func soDoesOneThatIsSetBehindAShellInTheBackground() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inBackgroundBehindShell: setModeOfAnotherJob)
+        }
+    }
+
+    /// Which nobody would continue.
+    @Test func anOrphanedGroupGetsTheKernelsError() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inOrphanedGroup: { pair in
+                let source = try UVRunLoop.SignalSource(SIGTTOU) { _, _ in }
+                UVRunLoop.current.add(source, forMode: .default)
                 let terminal = try Terminal(descriptor: pair.terminal)
-                do throws(UVRunLoop.SystemError) {
-                    try terminal.setRaw()
-                    preconditionFailure("The mode was set.")
-                } catch {
-                    precondition(error.code == .inBackground)
-                }
-                precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+                precondition(errorOfSettingRaw(terminal)?.description.contains("EIO") == true)
+                precondition(pair.echoes)
             })
         }
     }
+
+    @Test func toPutBackWhatWasNotSetIsNoUseOfTheTerminal() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inBackground: { pair in
+                let source = try UVRunLoop.SignalSource(SIGTTOU) { _, _ in }
+                UVRunLoop.current.add(source, forMode: .default)
+                try Terminal(descriptor: pair.terminal).setNormal()
+            })
+        }
+    }
+
 
     /// The flags are the foreground's by then.
     @Test func aProcessInTheBackgroundPutsNothingBack() async {
@@ -81,5 +98,23 @@ private typealias Terminal = UVRunLoop.Terminal
                 precondition(log.entries == ["signal", "bytes([120, 10])"], "\(log.entries)")
             })
         }
+    }
+}
+
+private func setModeOfAnotherJob(_ pair: TerminalPair) throws {
+    let loop = UVRunLoop.current
+    let source = try UVRunLoop.SignalSource(SIGTTOU) { source, _ in source.invalidate() }
+    loop.add(source, forMode: .default)
+    let terminal = try Terminal(descriptor: pair.terminal)
+    precondition(errorOfSettingRaw(terminal)?.code == .inBackground)
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+}
+
+private func errorOfSettingRaw(_ terminal: Terminal) -> UVRunLoop.SystemError? {
+    do throws(UVRunLoop.SystemError) {
+        try terminal.setRaw()
+        return nil
+    } catch {
+        return error
     }
 }

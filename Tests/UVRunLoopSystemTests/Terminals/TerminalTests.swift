@@ -202,16 +202,28 @@ private typealias Terminal = UVRunLoop.Terminal
     }
 
     /// The other end may be stopped, and read nothing for as long as it likes.
-    @Test func aModeIsSetWhileOutputWaits() throws {
-        try withLoop { _ in
-            let pair = TerminalPair()
-            #expect(write(pair.terminal, "output", 6) == 6)
-            let terminal = try Terminal(descriptor: pair.terminal)
-            try terminal.setRaw()
-            #expect(!pair.echoes)
-            try terminal.setNormal()
-            #expect(pair.echoes)
-            terminal.close()
+    /// The output of another thread, which nobody reads.
+    @Test func aModeIsSetWhileAWriteWaits() async {
+        await #expect(processExitsWith: .success) {
+            endProcess(after: 60)
+            try withLoop { _ in
+                let pair = TerminalPair()
+                let terminal = try Terminal(descriptor: pair.terminal)
+                let writer = startThread {
+                    let output = [UInt8](repeating: 120, count: 65_536)
+                    precondition(write(pair.terminal, output, output.count) == output.count)
+                }
+                // Until the buffer is full.
+                precondition(awaitCondition(seconds: 50) { !pair.hasRoom })
+                try terminal.setRaw()
+                precondition(!pair.echoes)
+                try terminal.setNormal()
+                precondition(pair.echoes)
+                var (left, bytes) = (65_536, [UInt8](repeating: 0, count: 65_536))
+                while left > 0 { left -= read(pair.other, &bytes, left) }
+                writer.join()
+                terminal.close()
+            }
         }
     }
 

@@ -22,8 +22,9 @@ import Testing
         await #expect(processExitsWith: .failure) { inQuietProcess { useCurrentForALaterLoop() } }
     }
 
-    @Test func aDescriptorSourceThrowsWhenNoDescriptorsAreLeft() async {
-        await #expect(processExitsWith: .success) { inQuietProcess { makeASource() } }
+    /// A server goes on with the connections that it has, and takes the last descriptor for one more.
+    @Test func aDescriptorSourceTakesNoDescriptorOfItsOwn() async {
+        await #expect(processExitsWith: .success) { inQuietProcess { makeSourcesWithAFullTable() } }
     }
 
     @Test func aFullTableDoesNotKeepALoopFromRunning() async {
@@ -110,19 +111,35 @@ private func useCurrentForALaterLoop() {
     onAnotherThread { _ = UVRunLoop.current }
 }
 
-private func makeASource() {
+private func makeSourcesWithAFullTable() {
+    let (loop, log) = (UVRunLoop.current, EventLog())
     let pipe = Pipe()
+    let (file, directory) = (open("/proc/self/exe", O_RDONLY), open("/", O_RDONLY))
+    // Whose descriptors are opened by the first run.
+    loop.run(mode: .default, for: .zero)
     let table = FullTable()
-    do {
-        table.leave(0)
-        _ = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
-        preconditionFailure("Nothing was left to find out with.")
-    } catch {
-        precondition(error.code == .noDescriptorsLeft, "\(error)")
+    table.leave(0)
+    let source = sourceOrError(pipe.readEnd) { log.note("served") }
+    guard case .success(let source) = source else { preconditionFailure("\(source)") }
+    loop.add(source, forMode: .default)
+    pipe.write("x")
+    loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+    precondition(log.entries == ["served"] && source.isValid)
+    let codes = [file, directory, 1_000].map { errorOfSource(for: $0)?.code }
+    precondition(codes == [.descriptorNotWatchable, .descriptorNotWatchable, .descriptorClosed])
+}
+
+private func errorOfSource(for descriptor: CInt) -> UVRunLoop.RunLoopError? {
+    if case .failure(let error) = sourceOrError(descriptor, {}) { error } else { nil }
+}
+
+private func sourceOrError(
+    _ descriptor: CInt,
+    _ body: @escaping () -> Void
+) -> Result<UVRunLoop.DescriptorSource, UVRunLoop.RunLoopError> {
+    Result { () throws(UVRunLoop.RunLoopError) in
+        try UVRunLoop.DescriptorSource(descriptor, events: .readable) { _, _ in body() }
     }
-    table.leave(1)
-    let source = try? UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
-    precondition(source != nil)
 }
 
 private func runWithAFullTable() {

@@ -197,6 +197,24 @@ import Testing
         }
     }
 
+    /// Although the run ends at once, because the mode is empty.
+    @Test func whatIsPostedBeforeARunEndsIsReleasedByIt() {
+        withLoop(.manual) { loop, _ in
+            let count = Count()
+            let timer = { [capture = Capture(count)] in
+                UVRunLoop.Timer(after: .seconds(60)) { _ in capture.uses += 1 }
+            }()
+            loop.add(timer, forMode: .default)
+            virtualClock(of: loop)?.after(.seconds(1)) {
+                loop.wakeUp()
+                timer.invalidate()
+            }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(count.live.load(ordering: .acquiring) == 0)
+            #expect(count.elsewhere.load(ordering: .acquiring) == 0)
+        }
+    }
+
     @Test func whatAReleaseQueuesEndsTheSleep() {
         let shared = Guarded<(timer: UVRunLoop.Timer, loop: UVRunLoop)?>(nil)
         let log = EventLog()
