@@ -24,6 +24,9 @@ extension UVRunLoop {
         /// for ``readable`` not before all data was read. After that the source gets no events,
         /// until it is added to one of its modes once more. If the hang-up lasts, it is delivered
         /// again then, and at once: that of a FIFO lasts until its next writer has opened it.
+        ///
+        /// If the kernel refuses to watch the descriptor, a hang-up is delivered, too, although
+        /// there may be data: the source is invalid then.
         public static let hangUp = DescriptorEvents(rawValue: 4)
     }
 }
