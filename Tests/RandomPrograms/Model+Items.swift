@@ -22,7 +22,10 @@ extension Model {
         usedModes.insert(mode)
         guard !isIn(item, mode) else { return false }
         members[mode, default: []].append(item)
-        if isPort(item) { latestPortAddition = nextTick() }
+        if isPort(item) {
+            latestPortAddition = nextTick()
+            items[item].port.joinedAt = tick
+        }
         items[item].timer.scheduled[mode] = nextTick()
         if isSource(item) { performance.note(.scheduled(item, mode)) }
         return true

@@ -20,6 +20,8 @@ struct PortState {
     var foundEvents: UInt8 = 0
     /// The latest poll that found it ready.
     var foundByPoll = 0
+    /// When it joined a mode last.
+    var joinedAt = 0
     /// When its handler was called last, until it has been seen not to be ready.
     var servedAt: Int?
     /// When its handler was called last.
@@ -169,7 +171,9 @@ extension Model {
     /// The source to deliver one event of.
     ///
     /// The contract leaves open whether the polls of runs that were nested between this run's poll
-    /// and its event count: "after a nested run the outer one goes on exactly where it was".
+    /// and its event count: "after a nested run the outer one goes on exactly where it was"; and
+    /// whether one is served that has joined the mode since the poll, and that a poll of another
+    /// mode has found ready.
     func nextPort(_ mode: ModeName) -> Int? {
         let latest = innermost.latestPoll?.tick ?? .max
         let all = readyPorts(mode)
@@ -182,7 +186,11 @@ extension Model {
         }
         // The contract leaves open which of several ports is the first when they became ready
         // before one poll.
-        let candidates = firstOnes(of: own) + firstOnes(of: all) + lost
+        let joined = members[mode, default: []].filter {
+            isPort($0) && items[$0].port.foundAt != nil && items[$0].port.joinedAt > latest
+        }
+        let candidates =
+            firstOnes(of: own) + firstOnes(of: all) + lost + firstOnes(of: all + joined)
         return candidates.first { $0 == observedPort } ?? firstOnes(of: own).first
     }
 

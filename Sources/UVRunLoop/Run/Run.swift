@@ -21,9 +21,7 @@ struct Run: ~Copyable {
     var reusablePoll: PollCache?
     /// The number of the run's latest poll; at first, of the latest one before the run.
     ///
-    /// Ports that this poll or a later one has found ready are served; those that only an earlier
-    /// one has found were used up meanwhile. The polls of a nested run do not count: they
-    /// watch what other modes hold.
+    /// If other runs have polled since, the run polls before it sleeps; see ``sleep(_:)``.
     var pollNumber: Int64
     /// How many additions of ports the kernel has been told of: the waker's `addedPortCount` when
     /// it was last given what it is to watch.

@@ -7,16 +7,24 @@ extension UVRunLoop {
     /// - Returns: `false` if all of them were perform requests that wait for a later pass.
     func fireTimers(from first: consuming Engine.Firing, _ run: inout Run) -> Bool {
         var next = Optional(first)
-        // The latest call that has ended. Another thread may have left it the last reference to its
-        // timer, whose release may change what is next: so it is let go while no timer is taken.
-        var ended: Engine.Firing?
+        // Another thread may leave the latest call the last reference to its timer, whose release may
+        // change what is next: so it is let go while no timer is taken.
+        var latest: Engine.Firing?
         var hasFired = false
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
-            ended = nil
+            _ = latest.take()
             userCodeMayHaveRun(&run)
             if takeHandledSomething(run) { hasFired = true }
-            next = endFire(firing, &run, &ended)
+            var displaced: [Timer]?
+            if endFire(firing, &run, &next, &displaced) {
+                _ = consume firing
+                takeNextAfterRelease(&run, &next, &displaced)
+            } else if firing.timer.repeats {
+                latest = consume firing
+            }
+            // So may the release of timers.
+            if displaced != nil { userCodeMayHaveRun(&run) }
         }
         return hasFired
     }
@@ -24,37 +32,44 @@ extension UVRunLoop {
     /// Ends a timer's call.
     ///
     /// The end of a call and the start of the next, or the end of the batch, share one lock, unless
-    /// user code may run between them, because a handler is released: it may change what is next.
+    /// user code may run between them, because a handler or a timer is released: it may change what
+    /// is next.
     ///
     /// - Parameters:
     ///   - firing: The call.
     ///   - run: The run.
-    ///   - ended: Keeps the call if the timer is still in the loop.
-    /// - Returns: The next timer of the batch.
+    ///   - next: Receives the next timer of the batch.
+    ///   - displaced: Receives the timers that the end of the batch releases.
+    /// - Returns: Whether the timer has left the loop, and is to be released before the next one is
+    ///   taken.
     @inline(__always)
     private func endFire(
-        _ firing: consuming Engine.Firing,
+        _ firing: borrowing Engine.Firing,
         _ run: inout Run,
-        _ ended: inout Engine.Firing?
-    ) -> Engine.Firing? {
-        var displaced: [Timer]?
+        _ next: inout Engine.Firing?,
+        _ displaced: inout [Timer]?
+    ) -> Bool {
         var end: TimerCallEnd?
-        var following = contents.withEngine { engine -> Engine.Firing? in
+        next = contents.withEngine { engine -> Engine.Firing? in
             let now = firing.timer.repeats ? run.now(by: waker) : nil
             end = endCall(of: firing.timer, now: now, &engine)
             return end == nil ? takeNextOrEnd(&run, &engine, &displaced) : nil
         }
-        if let end {
-            end.complete(firing.timer)
-            _ = consume firing
-            userCodeMayHaveRun(&run)
-            following = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
-        } else {
-            ended = consume firing
-        }
-        // So may the release of timers.
-        if displaced != nil { userCodeMayHaveRun(&run) }
-        return following
+        guard let end else { return false }
+        guard end.complete(firing.timer) else { return true }
+        takeNextAfterRelease(&run, &next, &displaced)
+        return false
+    }
+
+    /// Takes the next timer when user code may have run since the call.
+    @inline(__always)
+    private func takeNextAfterRelease(
+        _ run: inout Run,
+        _ next: inout Engine.Firing?,
+        _ displaced: inout [Timer]?
+    ) {
+        userCodeMayHaveRun(&run)
+        next = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
     }
 
     /// Takes the next timer of the batch, or ends the batch.
@@ -105,10 +120,16 @@ private enum TimerCallEnd: ~Copyable {
     /// The time after the call is given if a repeating timer goes on to its next date.
     case elsewhere(now: Int64?)
 
-    consuming func complete(_ timer: UVRunLoop.Timer) {
+    /// - Returns: Whether the timer has no handler any more.
+    @discardableResult
+    consuming func complete(_ timer: UVRunLoop.Timer) -> Bool {
         switch self {
-        case .isDone(let last): withExtendedLifetime(last) {}
-        case .elsewhere(let now): timer.endCallElsewhere(now: now)
+        case .isDone(let last):
+            withExtendedLifetime(last) {}
+            return true
+        case .elsewhere(let now):
+            timer.endCallElsewhere(now: now)
+            return false
         }
     }
 }

@@ -60,7 +60,6 @@ private typealias Terminal = UVRunLoop.Terminal
         }
     }
 
-
     /// The flags are the foreground's by then.
     @Test func aProcessInTheBackgroundPutsNothingBack() async {
         await #expect(processExitsWith: .success) {

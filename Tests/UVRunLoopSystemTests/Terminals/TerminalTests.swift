@@ -201,7 +201,6 @@ private typealias Terminal = UVRunLoop.Terminal
         #expect(pair.echoes)
     }
 
-    /// The other end may be stopped, and read nothing for as long as it likes.
     /// The output of another thread, which nobody reads.
     @Test func aModeIsSetWhileAWriteWaits() async {
         await #expect(processExitsWith: .success) {

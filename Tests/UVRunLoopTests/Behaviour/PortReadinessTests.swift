@@ -236,7 +236,8 @@ import UVRunLoop
                 loop.stop()
             }
             let descriptor = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
-                source, _ in
+                source,
+                _ in
                 log.note("descriptor")
                 _ = pipe.read()
                 loop.remove(source, forMode: .default)
