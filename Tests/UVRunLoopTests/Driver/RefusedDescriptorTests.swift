@@ -20,6 +20,10 @@ import Testing
         await #expect(processExitsWith: .success) { inQuietProcess(closeARefusedEventfd) }
     }
 
+    @Test func aRefusedSourceComesAfterAnOlderMessage() async {
+        await #expect(processExitsWith: .success) { onAnotherThread(refuseAfterAMessage) }
+    }
+
     @Test func anEventfdThatIsRefusedIsNoDescriptorThatCannotBeWatched() async {
         await #expect(processExitsWith: .success) { onAnotherThread(makeALoopWithoutEvents) }
     }
@@ -86,6 +90,28 @@ private func closeARefusedEventfd() {
     }
     precondition(isNonBlocking(other.value), "The flags of another file were changed.")
     precondition(close(other.value) == 0)
+}
+
+private func refuseAfterAMessage() {
+    let (loop, log) = (UVRunLoop.current, EventLog())
+    let (served, refused) = (Pipe(), Pipe())
+    let port = messagePort(in: loop, log)
+    do {
+        loop.add(try reader(served, log), forMode: .default)
+        let source = try UVRunLoop.DescriptorSource(refused.readEnd, events: .readable) { _, _ in
+            log.note("refused")
+        }
+        // A poll that counts.
+        served.write("x")
+        loop.run(until: log, has: 1)
+        send(1, to: port)
+        refuseWatching(refused.readEnd)
+        loop.add(source, forMode: .default)
+        loop.run(until: log, has: 3)
+        precondition(log.entries == ["read x", "1", "refused"], "\(log.entries)")
+    } catch {
+        preconditionFailure("\(error)")
+    }
 }
 
 private func makeALoopWithoutEvents() {
