@@ -13,7 +13,7 @@ extension UVRunLoop {
         // many.
         var polledAdditionCount = UInt64.max
         if pollBeforeSleeping(&run) {
-            // Another thread may have removed them, so that another port was taken.
+            // It may have taken the only port that is ready.
             if run.delivery != nil { return }
             polledAdditionCount = run.watchedAdditionCount
         }
