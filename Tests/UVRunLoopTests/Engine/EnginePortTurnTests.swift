@@ -93,8 +93,8 @@ import Testing
         let readiness = engine.listings.map { $0.ports.map(\.isReady) }
         #expect(readiness == [[true], [true]])
         engine.findNothing()
-        let isReady = engine.hasReadyPort()
         let later = engine.listings.map { $0.ports.map(\.isReady) }
+        let isReady = engine.hasReadyPort()
         #expect(!isReady && later == [[false], [false]])
     }
 
