@@ -13,7 +13,9 @@ extension UVRunLoop {
         var hasFired = false
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
-            _ = latest.take()
+            // An optimised build would let go of it before the call.
+            withExtendedLifetime(latest) {}
+            latest = nil
             userCodeMayHaveRun(&run)
             if takeHandledSomething(run) { hasFired = true }
             var displaced: [Timer]?

@@ -100,4 +100,39 @@ import UVRunLoop
             #expect(log.entries == ["first", "released"])
         }
     }
+
+    /// Another thread takes the first one out of the loop during the second one's call: its release
+    /// might change what is next, but for the end of that call.
+    @Test(arguments: DriverKind.allCases)
+    func aTimerThatIsDroppedDuringTheNextCallIsReleasedAfterIt(kind: DriverKind) {
+        withLoop(kind) { loop, log in
+            let box = SharedBox<UVRunLoop.Timer?>(nil)
+            func addFirst() {
+                let first = UVRunLoop.Timer(
+                    after: .zero,
+                    interval: .seconds(3600),
+                    sendableHandler: { [end = Farewell { log.note("released") }] _ in
+                        log.note("first")
+                        withExtendedLifetime(end) {}
+                    }
+                )
+                box.value = first
+                loop.add(first, forMode: .default)
+            }
+            let second = UVRunLoop.Timer(after: .seconds(60)) { _ in
+                startThread {
+                    guard let timer = box.value else { return }
+                    box.value = nil
+                    loop.remove(timer, forMode: .default)
+                }.join()
+                log.note("second")
+            }
+            addFirst()
+            second.nextFireDate = loop.now
+            loop.add(second, forMode: .default)
+            letTimePass(.milliseconds(1), loop)
+            loop.run(mode: .default, for: .milliseconds(1))
+            #expect(log.entries == ["first", "second", "released"])
+        }
+    }
 }
