@@ -25,7 +25,7 @@ extension UVRunLoop {
             } else if firing.timer.repeats {
                 latest = consume firing
             }
-            // So may the release of timers.
+            // The release of the batch's timers may run user code, too.
             if displaced != nil { userCodeMayHaveRun(&run) }
         }
         return hasFired

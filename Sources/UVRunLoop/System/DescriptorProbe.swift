@@ -31,7 +31,9 @@ package enum DescriptorProbe {
             // The number of one that is closed is often the next to be given out.
             guard epoll.number != descriptor else { throw .badDescriptor }
             return cuv_epoll_add(epoll.number, descriptor, 0)
-        } catch  where error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem {
+        } catch {
+            let isFull = error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
+            guard isFull else { throw error }
             return cuv_check_kind(descriptor)
         }
     }

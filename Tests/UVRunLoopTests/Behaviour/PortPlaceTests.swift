@@ -8,20 +8,6 @@ import UVRunLoop
     private let other = UVRunLoop.Mode("port place, other")
     private let third = UVRunLoop.Mode("port place, third")
 
-    private func source(
-        _ pipe: Pipe,
-        order: Int = 0,
-        _ name: String,
-        _ log: EventLog,
-        then body: @escaping () -> Void = {}
-    ) throws -> UVRunLoop.DescriptorSource {
-        try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable, order: order) { _, _ in
-            log.note(name)
-            _ = pipe.read()
-            body()
-        }
-    }
-
     private func serveOnce(_ loop: UVRunLoop, in mode: UVRunLoop.Mode = .default) {
         loop.run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
     }
@@ -30,13 +16,27 @@ import UVRunLoop
         case none, leaves, comesAgain, joins, becomesCommon
     }
 
+    private func make(
+        _ change: Change,
+        of source: UVRunLoop.DescriptorSource,
+        in loop: UVRunLoop
+    ) {
+        switch change {
+        case .none: break
+        case .leaves: loop.remove(source, forMode: other)
+        case .comesAgain: loop.add(source, forMode: .default)
+        case .joins: loop.add(source, forMode: third)
+        case .becomesCommon: loop.add(source, forMode: .common)
+        }
+    }
+
     /// Its data was read, and a run in another one of its modes has found that.
     @Test(arguments: Change.allCases, DriverKind.allCases)
     func aChangeOfModesDoesNotBringALostPlaceBack(change: Change, kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let (first, pipe) = (Pipe(), Pipe())
-            let lost = try source(pipe, order: 1, "lost", log)
-            loop.add(try source(first, "first", log), forMode: .default)
+            let lost = try portReader(pipe, order: 1, noting: "lost", in: log)
+            loop.add(try portReader(first, noting: "first", in: log), forMode: .default)
             for mode in [.default, other] { loop.add(lost, forMode: mode) }
             let port = messagePort(in: loop, log)
             // Which comes before it there, so that nobody looks whether it is still ready.
@@ -45,13 +45,7 @@ import UVRunLoop
             serveOnce(loop)
             _ = pipe.read()
             loop.run(mode: other, for: .zero)
-            switch change {
-            case .none: break
-            case .leaves: loop.remove(lost, forMode: other)
-            case .comesAgain: loop.add(lost, forMode: .default)
-            case .joins: loop.add(lost, forMode: third)
-            case .becomesCommon: loop.add(lost, forMode: .common)
-            }
+            make(change, of: lost, in: loop)
             send(1, to: port)
             pipe.write("x")
             for _ in 1...2 { serveOnce(loop) }
@@ -63,21 +57,15 @@ import UVRunLoop
     func aChangeOfModesLeavesAPlaceThatIsNotLost(change: Change, kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let (first, pipe) = (Pipe(), Pipe())
-            let waiting = try source(pipe, order: 1, "waiting", log)
-            loop.add(try source(first, "first", log), forMode: .default)
+            let waiting = try portReader(pipe, order: 1, noting: "waiting", in: log)
+            loop.add(try portReader(first, noting: "first", in: log), forMode: .default)
             for mode in [.default, other] { loop.add(waiting, forMode: mode) }
             let port = messagePort(in: loop, log)
             for pipe in [first, pipe] { pipe.write("x") }
             serveOnce(loop)
             addFarTimer(to: loop, in: third)
             loop.run(mode: third, for: .zero)
-            switch change {
-            case .none: break
-            case .leaves: loop.remove(waiting, forMode: other)
-            case .comesAgain: loop.add(waiting, forMode: .default)
-            case .joins: loop.add(waiting, forMode: third)
-            case .becomesCommon: loop.add(waiting, forMode: .common)
-            }
+            make(change, of: waiting, in: loop)
             send(1, to: port)
             for _ in 1...2 { serveOnce(loop) }
             #expect(log.entries == ["first", "waiting", "1"])
@@ -89,8 +77,8 @@ import UVRunLoop
     func aPlaceIsLostInAModeThatHasNotFoundIt(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let (first, pipe) = (Pipe(), Pipe())
-            let lost = try source(pipe, order: 1, "lost", log)
-            loop.add(try source(first, "first", log), forMode: other)
+            let lost = try portReader(pipe, order: 1, noting: "lost", in: log)
+            loop.add(try portReader(first, noting: "first", in: log), forMode: other)
             for mode in [.default, other] { loop.add(lost, forMode: mode) }
             let port = messagePort(in: loop, log)
             for pipe in [first, pipe] { pipe.write("x") }
@@ -110,7 +98,7 @@ import UVRunLoop
         try withLoop(.manual) { loop, log in
             let pipe = Pipe()
             let port = messagePort(in: loop, log)
-            let descriptor = try source(pipe, "descriptor", log) {
+            let descriptor = try portReader(pipe, noting: "descriptor", in: log) {
                 if log.count == 1 { send(1, to: port) }
             }
             loop.add(descriptor, forMode: .default)
@@ -127,9 +115,9 @@ import UVRunLoop
     @Test func aSleepEndsAPlaceThatARunInAnotherModeHasGiven() throws {
         try withLoop(.manual) { loop, log in
             let (first, pipe) = (Pipe(), Pipe())
-            let descriptor = try source(pipe, order: 1, "descriptor", log)
+            let descriptor = try portReader(pipe, order: 1, noting: "descriptor", in: log)
             loop.add(
-                try source(first, "first", log) { _ = pipe.read() },
+                try portReader(first, noting: "first", in: log) { _ = pipe.read() },
                 forMode: .default
             )
             for mode in [.default, other] { loop.add(descriptor, forMode: mode) }

@@ -6,49 +6,28 @@ import UVRunLoop
 @Suite(.timeLimit(.minutes(15))) struct PortReadinessTests {
     private let other = UVRunLoop.Mode("port readiness, other")
 
-    private func reader(
-        _ pipe: Pipe,
-        order: Int = 0,
-        _ body: @escaping () -> Void
-    ) throws -> UVRunLoop.DescriptorSource {
-        try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable, order: order) { _, _ in
-            body()
-        }
-    }
-
-    private func reader(
-        _ pipe: Pipe,
-        order: Int = 0,
-        noting name: String,
-        in log: EventLog,
-        then body: @escaping () -> Void = {}
-    ) throws -> UVRunLoop.DescriptorSource {
-        try reader(pipe, order: order) {
-            log.note(name)
-            _ = pipe.read()
-            body()
-        }
-    }
-
     /// Whose data other code has read, and new data has come to.
     @Test(arguments: DriverKind.allCases)
     func aPortThatWasReadyOnceLosesItsPlaceWithItsData(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let (thief, victim, writer, patient) = (Pipe(), Pipe(), Pipe(), Pipe())
-            let first = try reader(thief, order: 1, noting: "thief", in: log) {
+            let first = try portReader(thief, order: 1, noting: "thief", in: log) {
                 _ = victim.read()
                 writer.write("x")
                 patient.write("x")
             }
-            let second = try reader(writer, order: 3, noting: "writer", in: log) {
+            let second = try portReader(writer, order: 3, noting: "writer", in: log) {
                 victim.write("x")
                 // No poll is reused for so long.
                 letTimePass(.milliseconds(2), loop)
             }
             loop.add(first, forMode: .default)
             loop.add(second, forMode: .default)
-            loop.add(try reader(victim, order: 2, noting: "victim", in: log), forMode: .default)
-            loop.add(try reader(patient, order: 4, noting: "patient", in: log), forMode: .default)
+            loop.add(try portReader(victim, order: 2, noting: "victim", in: log), forMode: .default)
+            loop.add(
+                try portReader(patient, order: 4, noting: "patient", in: log),
+                forMode: .default
+            )
             thief.write("x")
             victim.write("x")
             loop.run(until: log, has: 4)
@@ -62,20 +41,23 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let (thief, victim, writer) = (Pipe(), Pipe(), Pipe())
             let (next, patient) = (Pipe(), Pipe())
-            let first = try reader(thief, order: 1, noting: "thief", in: log) {
+            let first = try portReader(thief, order: 1, noting: "thief", in: log) {
                 _ = victim.read()
                 patient.write("x")
                 letTimePass(.milliseconds(2), loop)
             }
-            let second = try reader(writer, order: 2, noting: "writer", in: log) {
+            let second = try portReader(writer, order: 2, noting: "writer", in: log) {
                 victim.write("x")
                 letTimePass(.milliseconds(2), loop)
             }
             loop.add(first, forMode: .default)
             loop.add(second, forMode: .default)
-            loop.add(try reader(next, order: 3, noting: "next", in: log), forMode: .default)
-            loop.add(try reader(victim, order: 4, noting: "victim", in: log), forMode: .default)
-            loop.add(try reader(patient, order: 5, noting: "patient", in: log), forMode: .default)
+            loop.add(try portReader(next, order: 3, noting: "next", in: log), forMode: .default)
+            loop.add(try portReader(victim, order: 4, noting: "victim", in: log), forMode: .default)
+            loop.add(
+                try portReader(patient, order: 5, noting: "patient", in: log),
+                forMode: .default
+            )
             let end = UVRunLoop.Observer(activities: .beforeTimers) { _, _ in
                 if log.entries.count == 5 { loop.stop() }
             }
@@ -92,14 +74,14 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let (always, other, third) = (Pipe(), Pipe(), Pipe())
             let port = messagePort(in: loop, log)
-            let source = try reader(always, order: 1) {
+            let source = try portReader(always, order: 1) {
                 log.note("always")
                 if log.entries.count == 2 { send(1, to: port) } else { loop.stop() }
             }
             loop.add(source, forMode: .default)
-            loop.add(try reader(other, order: 0, noting: "other", in: log), forMode: .default)
+            loop.add(try portReader(other, order: 0, noting: "other", in: log), forMode: .default)
             // Before it a poll is skipped, which would have found the first one again.
-            loop.add(try reader(third, order: 2, noting: "third", in: log), forMode: .default)
+            loop.add(try portReader(third, order: 2, noting: "third", in: log), forMode: .default)
             for pipe in [always, other, third] { pipe.write("x") }
             loop.run(mode: .default, for: .seconds(60))
             #expect(log.entries == ["other", "always", "third", "1", "always"])
@@ -113,7 +95,7 @@ import UVRunLoop
         try withLoop(kind) { loop, log in
             let pipe = Pipe()
             let port = messagePort(in: loop, log) { if $0 == 2 { loop.stop() } }
-            loop.add(try reader(pipe, noting: "descriptor", in: log), forMode: .default)
+            loop.add(try portReader(pipe, noting: "descriptor", in: log), forMode: .default)
             send(1, to: port)
             send(2, to: port)
             pipe.write("x")
@@ -134,11 +116,11 @@ import UVRunLoop
     func aPollInAnotherModeEndsAPlaceToo(findsAnother: Bool) throws {
         try withLoop(.manual) { loop, log in
             let (first, second, another) = (Pipe(), Pipe(), Pipe())
-            let source = try reader(second, order: 1, noting: "second", in: log)
-            loop.add(try reader(first, noting: "first", in: log), forMode: .default)
+            let source = try portReader(second, order: 1, noting: "second", in: log)
+            loop.add(try portReader(first, noting: "first", in: log), forMode: .default)
             loop.add(source, forMode: .default)
             loop.add(source, forMode: other)
-            loop.add(try reader(another, noting: "another", in: log), forMode: other)
+            loop.add(try portReader(another, noting: "another", in: log), forMode: other)
             let port = messagePort(in: loop, log)
             for pipe in [first, second] { pipe.write("x") }
             loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
@@ -201,13 +183,13 @@ import UVRunLoop
     func aPollSkippedInAnotherModeKeepsNoPlace(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
             let (pipe, idle) = (Pipe(), Pipe())
-            let descriptor = try reader(pipe, noting: "descriptor", in: log)
+            let descriptor = try portReader(pipe, noting: "descriptor", in: log)
             let port = messagePort(in: loop, log, mode: other)
             loop.add(descriptor, forMode: other)
             pipe.write("x")
             loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
             // Its polls are of descriptors, too.
-            loop.add(try reader(idle) {}, forMode: .default)
+            loop.add(try portReader(idle) {}, forMode: .default)
             let busy = messagePort(in: loop, log) { _ in
                 send(2, to: port)
                 pipe.write("x")
@@ -244,7 +226,7 @@ import UVRunLoop
             }
             for mode in [.default, other] { loop.add(descriptor, forMode: mode) }
             // The polls of the mode stay polls of descriptors.
-            loop.add(try reader(idle) {}, forMode: .default)
+            loop.add(try portReader(idle) {}, forMode: .default)
             send(1, to: port)
             send(2, to: port)
             pipe.write("x")

@@ -43,6 +43,32 @@ func reader(
     }
 }
 
+/// A source that calls a body when its pipe is ready.
+func portReader(
+    _ pipe: Pipe,
+    order: Int = 0,
+    _ body: @escaping () -> Void
+) throws -> UVRunLoop.DescriptorSource {
+    try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable, order: order) { _, _ in
+        body()
+    }
+}
+
+/// A source that notes its name and reads from a pipe, then calls a body.
+func portReader(
+    _ pipe: Pipe,
+    order: Int = 0,
+    noting name: String,
+    in log: EventLog,
+    then body: @escaping () -> Void = {}
+) throws -> UVRunLoop.DescriptorSource {
+    try portReader(pipe, order: order) {
+        log.note(name)
+        _ = pipe.read()
+        body()
+    }
+}
+
 /// A port in a mode that notes its messages, then passes them on.
 func messagePort(
     in loop: UVRunLoop,
