@@ -88,16 +88,21 @@ int cuv_share_flags(int one, int other) {
     return after >= 0 && ((before ^ after) & O_APPEND);
 }
 
+// The null device has these numbers on every Linux.
+static int is_null_device(const struct stat *status) {
+    return S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
+}
+
 static int is_at_end(int descriptor, const struct stat *status) {
     if (S_ISREG(status->st_mode)) return lseek(descriptor, 0, SEEK_CUR) >= status->st_size;
-    // The null device has these numbers on every Linux.
-    return S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
+    return is_null_device(status);
 }
 
 int cuv_check_kind(int descriptor) {
     struct stat status;
     if (fstat(descriptor, &status) != 0) return -errno;
-    return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ? -EPERM : 0;
+    mode_t kind = status.st_mode;
+    return S_ISREG(kind) || S_ISDIR(kind) || is_null_device(&status) ? -EPERM : 0;
 }
 
 int cuv_file_of(int descriptor, struct cuv_file *file) {

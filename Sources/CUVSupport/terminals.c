@@ -2,9 +2,14 @@
 
 #include "cuv_terminals.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -21,17 +26,54 @@ int cuv_terminal_is_in_background(int descriptor) {
     return session >= 0 && session == getsid(0) && tcgetpgrp(descriptor) != getpgrp();
 }
 
-// Whether the parent is in the session. If not, the group is taken for an orphaned one, which nobody
-// would continue: the kernel fails its use of a terminal. The parent need not be another job: it may
-// be the job's own shell, whose parent is.
-static int may_be_stopped(void) { return getsid(getppid()) == getsid(0); }
+// The parent of a process that has not ended; negative if it has, and zero if the parent is in
+// another PID namespace.
+static pid_t parent_of(pid_t process) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length > 0 ? length : 0] = 0;
+    // The program's name may contain anything.
+    const char *rest = strrchr(text, ')');
+    char state;
+    int parent;
+    int is_read = rest && sscanf(rest, ") %c %d", &state, &parent) == 2;
+    return is_read && state != 'Z' ? parent : -1;
+}
+
+// Whether a process would continue the job of another one: its shell is in the session, but not in
+// the job's group. One of another PID namespace is taken for such.
+static int is_shell_of_job(pid_t process) {
+    if (process <= 0) return process == 0;
+    return getsid(process) == getsid(0) && getpgid(process) != getpgrp();
+}
+
+// Whether the parent of any process of the group would continue it. If none would, the group is an
+// orphaned one: the kernel does not stop it, but fails its use of a terminal.
+static int may_be_stopped(void) {
+    if (is_shell_of_job(getppid())) return 1;
+    DIR *processes = opendir("/proc");
+    if (!processes) return getsid(getppid()) == getsid(0);
+    int is_found = 0;
+    for (struct dirent *entry; !is_found && (entry = readdir(processes));) {
+        pid_t process = atoi(entry->d_name);
+        if (process > 0 && getpgid(process) == getpgrp())
+            is_found = is_shell_of_job(parent_of(process));
+    }
+    closedir(processes);
+    return is_found;
+}
 
 int cuv_terminal_interrupts(int descriptor, int signal) {
-    if (!cuv_terminal_is_in_background(descriptor) || !may_be_stopped()) return 0;
+    if (!cuv_terminal_is_in_background(descriptor)) return 0;
     sigset_t blocked;
     struct sigaction action;
     if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 || sigismember(&blocked, signal)) return 0;
     if (sigaction(signal, NULL, &action) != 0 || action.sa_handler == SIG_IGN) return 0;
+    if (!may_be_stopped()) return 0;
     int has_handler = action.sa_handler != SIG_DFL;
     // A process stops with its group.
     kill(has_handler ? getpid() : 0, signal);

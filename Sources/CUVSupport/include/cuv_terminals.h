@@ -14,7 +14,7 @@ int cuv_terminal_is_in_background(int descriptor);
 
 // Does in the background of a terminal what the kernel does when it is used: sends SIGTTIN for
 // reading or SIGTTOU for setting the mode, unless this thread blocks the signal or it is ignored.
-// Does nothing if the parent process is not in the session.
+// Does nothing in an orphaned group, which nobody would continue: the kernel fails the use.
 //
 // Returns whether a handler was called, once: the kernel would restart the use of the terminal for
 // as long as the process is in the background. Without one, the process is stopped until it goes on

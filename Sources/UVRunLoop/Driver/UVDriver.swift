@@ -177,10 +177,7 @@ final class UVDriver: LoopDriver {
     /// Called when libuv is about to poll: the last moment at which a wake-up can keep it from
     /// blocking.
     private func willPoll() {
-        require(
-            stage == .entered,
-            "Only the run loop may call uv_run on its libuv loop. Call run() outside of callbacks."
-        )
+        checkStage(.entered)
         stage = .prepared
         guard mayBlock else { return }
         guard unsafe !foreignHandles.timerMayHaveFired(loop), wakeState.fallAsleep() else {
@@ -192,7 +189,16 @@ final class UVDriver: LoopDriver {
     }
 
     private func didPoll() {
+        // A callback of another prepare handle is called before ``willPoll()``.
+        checkStage(.prepared)
         if mayBlock { wakeState.awaken() }
+    }
+
+    private func checkStage(_ expected: Stage) {
+        require(
+            stage == expected,
+            "Only the run loop may call uv_run on its libuv loop. Call run() outside of callbacks."
+        )
     }
 
     // MARK: Descriptors

@@ -36,14 +36,15 @@ struct WatchedDescriptors {
     mutating func release(_ descriptor: CInt) {
         guard let wasWatched = isWatched.removeValue(forKey: descriptor) else { return }
         released.insert(descriptor)
-        let wasFound = delete(descriptor, wasWatched: wasWatched)
-        BlockingFlags.giveBack(descriptor, isSameFile: wasWatched ? wasFound : nil)
+        // One that is not watched may be in the set for a foreign handle.
+        let wasFound = wasWatched ? delete(descriptor) : nil
+        BlockingFlags.giveBack(descriptor, isSameFile: wasFound)
     }
 
     /// Removes a descriptor from the epoll set; returns whether it was there.
-    private mutating func delete(_ descriptor: CInt, wasWatched: Bool) -> Bool {
+    private mutating func delete(_ descriptor: CInt) -> Bool {
         let wasFound = cuv_epoll_delete(epoll, descriptor) == 0
-        if wasWatched, !wasFound { suspects.append(descriptor) }
+        if !wasFound { suspects.append(descriptor) }
         return wasFound
     }
 
@@ -57,9 +58,8 @@ struct WatchedDescriptors {
 
     /// Removes a descriptor from the epoll set, because errors and hang-ups cannot be masked.
     mutating func pause(_ descriptor: CInt) {
-        guard let wasWatched = isWatched[descriptor] else { return }
-        _ = delete(descriptor, wasWatched: wasWatched)
-        isWatched[descriptor] = false
+        if isWatched[descriptor] == true { _ = delete(descriptor) }
+        if isWatched[descriptor] != nil { isWatched[descriptor] = false }
     }
 
     /// Records that a descriptor that was taken is in the epoll set.

@@ -11,9 +11,7 @@ extension GenericEngine {
         let poll = latestPoll
         summary.mayHoldReady = true
         ports.modify(ticket, in: &modes) { record, modes in
-            record.hasAnnouncement = true
-            guard !record.isBeingCalled else { return }
-            record.queue(at: isOfPoll ? record.serial(in: poll) : serial, in: &modes)
+            record.announce(at: isOfPoll ? record.serial(in: poll, modes) : serial, in: &modes)
         }
     }
 
@@ -29,7 +27,7 @@ extension GenericEngine {
         guard let ticket = firstReadyPort(in: mode),
             let turn = modes[mode].ready.first?.turn
         else { return false }
-        return latestPoll.isBeforeSkipped(ticket, turn)
+        return modes[mode].skipped.areAfter(ticket, turn)
     }
 
     /// The first port that is ready; ends the turns of those that a poll has not found any more,
@@ -69,7 +67,7 @@ extension GenericEngine {
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, poll: poll)
         }
-        if isPolled { latestPoll.recordServed(ticket) }
+        if isPolled { modes[mode].skipped.recordServed(ticket, after: poll) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }

@@ -49,12 +49,13 @@ extension GenericEngine {
         let poll = latestPoll.number
         let delivery: Delivery? =
             ports.modify(ticket) { record in
-                guard record.turn == nil, !record.interest(in: mode).isEmpty else { return nil }
+                guard !record.interest(in: mode).isEmpty else { return nil }
                 let events = record.events(of: report)
                 return events.isEmpty ? nil : record.beginCall(events, ticket, poll: poll)
             } ?? nil
         if delivery != nil {
-            latestPoll.recordServed(ticket)
+            endPoll(poll, in: mode)
+            modes[mode].skipped.recordServed(ticket, after: poll)
             if modes[mode].timerCount > 0 { modes[mode].contest.portIsAlone() }
         }
         return delivery

@@ -16,8 +16,11 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var signalledCount = 0 {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
-    /// The latest poll that concerned a port.
     var latestPoll = PollStamp()
+    /// The number of modes of which polls were skipped that may have found a port ready again.
+    private var skippingModeCount = 0 {
+        didSet { summary.holdsSkippedPolls = skippingModeCount > 0 }
+    }
     /// The part of the state that any thread may read without the lock.
     ///
     /// Kept as the word that is published: to compose it of four properties after each change took
@@ -38,21 +41,43 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     /// Begins to record what a poll has found, unless it is the latest already.
     @inline(__always)
     mutating func beginPoll(_ number: Int64) {
-        if number != latestPoll.number { latestPoll.begin(number, at: nextSerial()) }
+        if number > latestPoll.number {
+            latestPoll = PollStamp(number: number, serial: nextSerial())
+        }
     }
 
     /// Ends a poll, which was made in a mode: the mode's ports that it has not found are not ready
-    /// any more.
+    /// any more, but those that it was not made for.
+    @inline(__always)
     mutating func endPoll(_ number: Int64, in mode: Int) {
         beginPoll(number)
         modes[mode].latestPoll = max(modes[mode].latestPoll, number)
+        if summary.holdsSkippedPolls { forgetSkippedPolls(of: mode) }
+        if !modes[mode].unwatched.isEmpty { keepUnwatched(in: mode, after: number) }
+    }
+
+    @inline(never)
+    private mutating func forgetSkippedPolls(of mode: Int) {
+        guard !modes[mode].skipped.isEmpty else { return }
+        modes[mode].skipped.removeAll()
+        skippingModeCount -= 1
+    }
+
+    /// Keeps the turns of ports that have joined the mode during a poll, which did not watch them.
+    @inline(never)
+    private mutating func keepUnwatched(in mode: Int, after poll: Int64) {
+        for descriptor in modes[mode].unwatched {
+            for ticket in descriptors[descriptor]?.sources ?? [] {
+                ports.modify(ticket) { $0.keep(after: poll, in: mode) }
+            }
+        }
     }
 
     /// Records that a poll of a mode was skipped, which the result of an earlier one replaces.
-    ///
-    /// - Returns: Whether it may have found a port ready again that was served.
-    mutating func recordSkippedPoll(in mode: Int, reusing poll: Int64) -> Bool {
-        latestPoll.skip(reusing: poll, in: mode, at: nextSerial())
+    mutating func recordSkippedPoll(in mode: Int, reusing poll: Int64) {
+        let hadSkipped = !modes[mode].skipped.isEmpty
+        modes[mode].skipped.skip(reusing: poll, at: nextSerial())
+        if !hadSkipped, !modes[mode].skipped.isEmpty { skippingModeCount += 1 }
     }
 
     mutating func renewVersion() { summary.renewVersion() }

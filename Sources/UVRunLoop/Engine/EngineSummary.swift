@@ -5,12 +5,12 @@ struct EngineSummary: Equatable {
     init(bits: UInt64 = 0) { self.bits = bits }
 
     /// The summary of an engine with nothing to serve and nothing to watch.
-    static func nothingToDo(version: UInt64) -> EngineSummary { EngineSummary(bits: version << 3) }
+    static func nothingToDo(version: UInt64) -> EngineSummary { EngineSummary(bits: version << 4) }
 
     /// Increases with every change to what a run's view of its mode shows.
-    var version: UInt64 { bits >> 3 }
+    var version: UInt64 { bits >> 4 }
 
-    mutating func renewVersion() { bits &+= 1 << 3 }
+    mutating func renewVersion() { bits &+= 1 << 4 }
 
     /// Whether a custom source is signalled in any mode.
     var mayHoldSignalledSources: Bool {
@@ -29,6 +29,15 @@ struct EngineSummary: Equatable {
         get { self[2] }
         set { self[2] = newValue }
     }
+
+    /// Whether polls were skipped, in any mode, that may have found a port ready again.
+    var holdsSkippedPolls: Bool {
+        get { self[3] }
+        set { self[3] = newValue }
+    }
+
+    /// Whether a poll that finds nothing may decide the place of a port.
+    var mayHoldReadyOrSkipped: Bool { bits & (1 << 1 | 1 << 3) != 0 }
 
     private subscript(bit: UInt64) -> Bool {
         @inline(__always) get { bits & 1 << bit != 0 }

@@ -13,11 +13,12 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var timers = TimerQueue<Items.Timer>()
     /// The slots of the custom sources that are signalled.
     var signalled = OrderedHeap()
-    /// The slots of the ports that are ready, or were when polls of earlier runs found them.
+    /// The slots of the ports that are ready, or were before a later poll of one of their modes.
     var ready = OrderedHeap()
     var contest = PassContest()
     /// The number of the latest poll of the mode that has ended and that counts.
     var latestPoll: Int64 = 0
+    var skipped = SkippedPolls()
     var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []

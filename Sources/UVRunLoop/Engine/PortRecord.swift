@@ -12,7 +12,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The events that the source waits for.
     var events: Events
     var attachment = Attachment()
-    /// The events that the latest poll has found that found it ready; empty once it was served.
+    /// The events that the latest poll has found that found it ready; empty once its turn has ended.
     private var pendingEvents: Events = []
     /// Whether it has an event that the kernel does not report.
     var hasAnnouncement = false
@@ -48,10 +48,13 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         keepsModes = port.keepsModes
     }
 
-    /// Ends a turn that a poll of the present modes has ended: later ones do not tell.
-    mutating func willChangeModes(_ modes: inout ModeTable<Items>) {
+    /// Ends a turn that a poll has ended: once its modes have changed, or it has another event, the
+    /// polls do not tell.
+    mutating func endLostTurn(in modes: inout ModeTable<Items>) {
         if turn != nil, !isReady(modes) { unqueue(in: &modes) }
     }
+
+    mutating func willChangeModes(_ modes: inout ModeTable<Items>) { endLostTurn(in: &modes) }
 
     /// The mode's polls so far were not for it.
     mutating func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
@@ -70,6 +73,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         mode.ready.remove(slot)
         guard !attachment.first.exists else { return }
         pendingEvents = []
+        servedPoll = -1
         if isForPolls { turn = nil }
     }
 
@@ -129,10 +133,23 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Queues the events that a poll has found; called before the poll has ended.
     mutating func queue(_ events: Events, poll: PollStamp, in modes: inout ModeTable<Items>) {
-        if turn != nil, !isReady(modes) { unqueue(in: &modes) }
+        endLostTurn(in: &modes)
+        let serial = serial(in: poll, modes)
         pendingEvents = keptPoll == poll.number ? pendingEvents.union(events) : events
         keptPoll = poll.number
-        queue(at: serial(in: poll), in: &modes)
+        queue(at: serial, in: &modes)
+    }
+
+    /// Keeps its turn after a poll of a mode that was not made for it, if it is in the mode.
+    mutating func keep(after poll: Int64, in mode: Int) {
+        if attachment.heapSlot(in: mode) != nil { keptPoll = max(keptPoll, poll) }
+    }
+
+    /// Queues an announced event, which a poll may have found.
+    mutating func announce(at serial: UInt64, in modes: inout ModeTable<Items>) {
+        endLostTurn(in: &modes)
+        hasAnnouncement = true
+        if !isBeingCalled { queue(at: serial, in: &modes) }
     }
 
     /// Queues a refusal, which is not asked for again in another mode.
@@ -141,26 +158,35 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         at serial: UInt64,
         in modes: inout ModeTable<Items>
     ) {
+        endLostTurn(in: &modes)
         refusal = error
         watchable = nil
         queue(at: serial, in: &modes)
     }
 
-    /// Queues an event in all its modes, in which it may be queued already.
+    /// Queues it in all its modes, unless it is queued already.
     ///
     /// It gets a turn even if it is in none, and is queued in a mode that it joins later.
     mutating func queue(at serial: UInt64, in modes: inout ModeTable<Items>) {
-        let turn = turn ?? Turn(rank: Int64(serial), serial: tieBreaker(at: serial))
+        guard self.turn == nil else { return }
+        let turn = Turn(rank: Int64(serial), serial: tieBreaker(at: serial))
         self.turn = turn
-        attachment.forEach { membership in
-            guard !modes[membership.mode].ready.contains(membership.heapSlot) else { return }
-            modes[membership.mode].ready.insert(membership.heapSlot, turn)
-        }
+        attachment.forEach { modes[$0.mode].ready.insert($0.heapSlot, turn) }
     }
 
-    /// The serial number at which a poll has found it ready.
-    func serial(in poll: PollStamp) -> UInt64 {
-        poll.place(servedAt: servedAt, after: servedPoll) { attachment.heapSlot(in: $0) != nil }
+    /// The serial number at which a poll has found it ready: that of the first skipped poll since it
+    /// was served, which would have found it if it has stayed ready, or the poll's own.
+    ///
+    /// Whether it has stayed ready no poll tells, if there was none in its modes since.
+    func serial(in poll: PollStamp, _ modes: borrowing ModeTable<Items>) -> UInt64 {
+        let latestPoll = max(servedPoll, keptPoll)
+        var (place, wasPolled) = (poll.serial, false)
+        attachment.forEach { membership in
+            if modes[membership.mode].latestPoll > latestPoll { wasPolled = true }
+            let skipped = modes[membership.mode].skipped.first(after: servedAt, since: servedPoll)
+            if let skipped { place = skipped }
+        }
+        return wasPolled ? poll.serial : place
     }
 
     /// Orders ports that became ready in the same poll: by order, then longest unserved first.

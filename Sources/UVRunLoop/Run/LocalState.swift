@@ -23,9 +23,6 @@ final class LocalState {
     @safe @exclusivity(unchecked) var callHandledNothing = false
     /// The number of polls by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0
-    /// The number of the latest poll whose result has replaced others, after a port was served that
-    /// it had found.
-    @safe @exclusivity(unchecked) var skippedPoll: Int64 = -1
     /// Whether the latest pass of any run, nested ones included, served a port.
     @safe @exclusivity(unchecked) var servedPort = false
     /// The in-process port whose handler is innermost on the stack.

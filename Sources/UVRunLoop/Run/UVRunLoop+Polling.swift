@@ -67,10 +67,7 @@ extension UVRunLoop {
         run.reusablePoll = latest
         if run.view.holdsPolledPorts {
             let mode = run.modeIndex
-            let givesPlace = contents.withEngine {
-                $0.recordSkippedPoll(in: mode, reusing: latest.number)
-            }
-            if givesPlace { run.local.skippedPoll = latest.number }
+            contents.withEngine { $0.recordSkippedPoll(in: mode, reusing: latest.number) }
         }
         return true
     }
@@ -113,11 +110,13 @@ extension UVRunLoop {
         if readyCount > 0 {
             (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
             if found < readyCount { run.local.withDriver { $0.announceHosted() } }
-        } else if run.view.holdsPorts, summary.mayHoldReady {
+        } else if run.view.holdsPorts, summary.mayHoldReadyOrSkipped {
             let mode = run.modeIndex
             contents.withEngine { engine in
                 // Not for what is ready in other modes only, which is to make no difference here.
-                if !engine.modes[mode].ready.isEmpty { engine.endPoll(number, in: mode) }
+                if engine.summary.holdsSkippedPolls || !engine.modes[mode].ready.isEmpty {
+                    engine.endPoll(number, in: mode)
+                }
             }
         }
         // A run that ends with the next source rarely polls twice.

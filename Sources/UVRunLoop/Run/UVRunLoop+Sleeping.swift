@@ -53,30 +53,26 @@ extension UVRunLoop {
 
     /// Polls if what the sleep finds at its end would not tell the order of ports.
     ///
-    /// Where polls were skipped, a port that was served gets the place that they would have given
-    /// it: only another poll tells whether it has stayed ready, or has become ready in the sleep.
-    ///
     /// - Returns: Whether it has polled.
     @inline(__always)
     private func pollBeforeSleeping(_ run: inout Run) -> Bool {
-        if run.local.skippedPoll == run.local.pollCount {
-            pollKernel(&run)
-            return true
-        }
-        return summary.mayHoldReady && pollForFoundPorts(&run)
-    }
-
-    /// Polls if polls of other runs have found ports of the mode that were not served: whether these
-    /// are still ready only another poll in the mode can tell.
-    ///
-    /// - Returns: Whether it has polled.
-    @inline(never)
-    private func pollForFoundPorts(_ run: inout Run) -> Bool {
-        guard run.isInFirstPass || run.pollNumber != run.local.pollCount else { return false }
-        let mode = run.modeIndex
-        guard contents.withEngine({ !$0.modes[mode].ready.isEmpty }) else { return false }
+        guard summary.mayHoldReadyOrSkipped, sleepHidesPlaces(run) else { return false }
         pollKernel(&run)
         return true
+    }
+
+    /// Whether only another poll tells the places of some ports.
+    ///
+    /// Where polls were skipped, a port that was served gets the place that they would have given
+    /// it, if it has stayed ready and has not become ready in the sleep. And ports that polls of
+    /// other runs have found, and that were not served, may not be ready any more.
+    @inline(never)
+    private func sleepHidesPlaces(_ run: borrowing Run) -> Bool {
+        let othersHavePolled = run.isInFirstPass || run.pollNumber != run.local.pollCount
+        let mode = run.modeIndex
+        return contents.withEngine {
+            !$0.modes[mode].skipped.isEmpty || (othersHavePolled && !$0.modes[mode].ready.isEmpty)
+        }
     }
 
     /// The parameters of one sleep.

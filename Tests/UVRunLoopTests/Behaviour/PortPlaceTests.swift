@@ -93,6 +93,60 @@ import UVRunLoop
         }
     }
 
+    /// A refusal is a new event: it does not bring a place back that a poll has ended.
+    @Test(arguments: [false, true], DriverKind.allCases)
+    func aRefusedSourceDoesNotComeAtALostPlace(wasFound: Bool, kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (first, pipe) = (Pipe(), Pipe())
+            let lost = try portReader(pipe, order: 1) { log.note("lost") }
+            let twin = try portReader(pipe, order: 2) { log.note("twin") }
+            loop.add(try portReader(first, noting: "first", in: log), forMode: .default)
+            for mode in [.default, other] { loop.add(lost, forMode: mode) }
+            // Which comes before it there, so that nobody looks whether it is still ready.
+            send(0, to: messagePort(in: loop, log, mode: other))
+            first.write("x")
+            if wasFound { pipe.write("x") }
+            serveOnce(loop)
+            if wasFound { _ = pipe.read() }
+            loop.run(mode: other, for: .zero)
+            send(1, to: messagePort(in: loop, log))
+            pipe.closeReadEnd()
+            // The loop watches the descriptor anew, which is closed.
+            loop.add(twin, forMode: third)
+            for _ in 1...2 { serveOnce(loop) }
+            #expect(log.entries == ["first", "0", "1", "lost"])
+        }
+    }
+
+    /// The poll of a sleep does not watch what joins its mode meanwhile.
+    @Test func aSleepThatBeganBeforeASourceJoinedDoesNotEndItsPlace() throws {
+        let log = EventLog()
+        let (first, pipe) = (Pipe(), Pipe())
+        let waiting = try UVRunLoop.DescriptorSource(
+            pipe.readEnd,
+            events: .readable,
+            order: 1,
+            sendableHandler: { _, _ in
+                log.note("waiting")
+                _ = pipe.read()
+            }
+        )
+        let port = UVRunLoop.Port(sendableHandler: { _, _ in log.note("message") })
+        try withLoop { loop in
+            loop.add(try portReader(first, noting: "first", in: log), forMode: other)
+            loop.add(waiting, forMode: other)
+            loop.add(port, forMode: .default)
+            for pipe in [first, pipe] { pipe.write("x") }
+            serveOnce(loop, in: other)
+            duringSleep(of: loop) { [loop = UVRunLoop.current] in
+                loop.add(waiting, forMode: .default)
+                _ = port.send(UVRunLoop.PortMessage(), limit: .zero)
+            }
+            loop.run(until: log, has: 3)
+            #expect(log.entries == ["first", "waiting", "message"])
+        }
+    }
+
     /// A source that had stayed ready would have ended the sleep at once.
     @Test func aSleepEndsThePlaceOfASkippedPoll() throws {
         try withLoop(.manual) { loop, log in

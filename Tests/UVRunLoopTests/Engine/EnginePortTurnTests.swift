@@ -53,12 +53,12 @@ import Testing
             let ticket = try #require(engine.takePort(in: 0)?.ticket)
             served.append(ticket)
             _ = engine.endCall(of: ticket, hasMore: ticket == tickets[0])
-            _ = engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
+            engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
             mayServe.append(engine.hasPortToServe(in: 0))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
         #expect(mayServe == [true, true, true, false, false])
-        engine.beginNextPoll()
+        engine.findNothing()
         let mayServeAgain = engine.hasPortToServe(in: 0)
         #expect(mayServeAgain)
     }
@@ -75,7 +75,7 @@ import Testing
             #expect(engine.takePort(in: 0)?.ticket == tickets[0])
             _ = engine.endCall(of: tickets[0])
         }
-        _ = engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
+        engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
         engine.beginNextPoll()
         _ = engine.record(pipes[0].readEnd, .readable, in: 0)
@@ -109,8 +109,7 @@ import Testing
                 sendableHandler: { _, _ in }
             )
             var record = PortRecord<LoopItems>(port: ServedPort(source), serial: servedAt)
-            var poll = PollStamp()
-            poll.begin(1, at: wrap + 5)
+            let poll = PollStamp(number: 1, serial: wrap + 5)
             record.queue(.readable, poll: poll, in: &modes)
             return try #require(record.turn)
         }

@@ -21,8 +21,11 @@ extension Engine {
 
     mutating func beginNextPoll() { beginPoll(latestPoll.number + 1) }
 
-    /// Ends a poll of the first mode that has found nothing.
-    mutating func findNothing() { endPoll(latestPoll.number + 1, in: 0) }
+    /// Makes a poll of the first mode that finds nothing.
+    mutating func findNothing() {
+        _ = takeWatchChanges(for: 0)
+        endPoll(latestPoll.number + 1, in: 0)
+    }
 
     /// Records a plain report about the present use of a descriptor.
     mutating func record(
