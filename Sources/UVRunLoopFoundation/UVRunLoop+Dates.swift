@@ -85,8 +85,9 @@ extension UVRunLoop {
     /// > Threading: The loop's own thread; does nothing elsewhere.
     ///
     /// - Parameter mode: The mode.
-    /// - Returns: The date of the next timer; `distantFuture` when the mode has input sources only;
-    ///   `nil` when it is empty, and on a thread other than the loop's.
+    /// - Returns: The date of the next timer, within some microseconds of its `fireDate`, because the
+    ///   clock is read again; `distantFuture` when the mode has input sources only; `nil` when it is
+    ///   empty, and on a thread other than the loop's.
     @available(
         *,
         noasync,

@@ -86,7 +86,8 @@ extension UVRunLoop {
     ///   - mode: The mode.
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ source: Source, forMode mode: Mode) -> Bool {
-        source.state.withLock { isIn(mode, $0) }
+        checkProcess()
+        return source.state.withLock { isIn(mode, $0) }
     }
 
     /// Whether a source, whose lock the caller holds, is in a mode of this loop.

@@ -21,6 +21,10 @@ extension UVRunLoop {
     /// refers to another file or to none by then, that change is the last, and the source becomes
     /// invalid.
     ///
+    /// The removal of the file itself is the last change, as ``Kinds/renamed``, because nothing can
+    /// happen to it any more. The source stays valid, and keeps its modes from being empty, until it
+    /// is invalidated.
+    ///
     /// The source becomes invalid when the thread of its loop ends.
     ///
     /// See *Input Sources* in Apple's guide.

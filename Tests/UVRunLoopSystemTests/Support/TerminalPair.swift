@@ -87,21 +87,37 @@ func expectSuccess(inBackgroundBehindShell body: (TerminalPair) throws -> Void) 
 /// The same for a process that is alone in its group, because its parent has ended.
 func expectSuccess(inOrphanedGroup body: (TerminalPair) throws -> Void) {
     expectSuccess(inBackground: { pair in
-        let succeeds = Pipe()
-        expectSuccess {
-            precondition(setpgid(0, 0) == 0)
-            let parent = getpid()
-            _ = startChild(endingAfter: 60) {
-                while getppid() == parent { usleep(1_000) }
-                guard (try? body(pair)) != nil else { return 1 }
-                succeeds.write("x")
-                return 0
-            }
-        }
-        succeeds.closeWriteEnd()
-        var byte: UInt8 = 0
-        precondition(read(succeeds.readEnd, &byte, 1) == 1)
+        expectSuccess(ofOrphan: { try body(pair) }, inOwnGroup: true)
     })
+}
+
+/// The same for a process whose parent, a shell without a parent, is in its group.
+func expectSuccess(inOrphanedGroupBehindShell body: (TerminalPair) throws -> Void) {
+    expectSuccess(inOrphanedGroup: { pair in expectSuccess { try body(pair) } })
+}
+
+/// The same for a process whose parent has ended, while another one of its group has a shell.
+func expectSuccess(inBackgroundWithoutParent body: (TerminalPair) throws -> Void) {
+    expectSuccess(inBackground: { pair in
+        expectSuccess(ofOrphan: { try body(pair) }, inOwnGroup: false)
+    })
+}
+
+private func expectSuccess(ofOrphan body: () throws -> Void, inOwnGroup isInOwnGroup: Bool) {
+    let succeeds = Pipe()
+    expectSuccess {
+        if isInOwnGroup { precondition(setpgid(0, 0) == 0) }
+        let parent = getpid()
+        _ = startChild(endingAfter: 60) {
+            while getppid() == parent { usleep(1_000) }
+            guard (try? body()) != nil else { return 1 }
+            succeeds.write("x")
+            return 0
+        }
+    }
+    succeeds.closeWriteEnd()
+    var byte: UInt8 = 0
+    precondition(read(succeeds.readEnd, &byte, 1) == 1)
 }
 
 private func expectSuccess(inChild body: () throws -> Void) {

@@ -40,13 +40,21 @@ private typealias Terminal = UVRunLoop.Terminal
     /// Which nobody would continue.
     @Test func anOrphanedGroupGetsTheKernelsError() async {
         await #expect(processExitsWith: .success) {
-            expectSuccess(inOrphanedGroup: { pair in
-                let source = try UVRunLoop.SignalSource(SIGTTOU) { _, _ in }
-                UVRunLoop.current.add(source, forMode: .default)
-                let terminal = try Terminal(descriptor: pair.terminal)
-                precondition(errorOfSettingRaw(terminal)?.description.contains("EIO") == true)
-                precondition(pair.echoes)
-            })
+            expectSuccess(inOrphanedGroup: expectKernelsError)
+        }
+    }
+
+    /// As of `(sh -c 'program; true' &)`.
+    @Test func soDoesOneWithAShellInIt() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inOrphanedGroupBehindShell: expectKernelsError)
+        }
+    }
+
+    /// The kernel would stop it with its job.
+    @Test func aModeThatAProcessWithoutAParentSetsCallsTheSourceOfItsSignal() async {
+        await #expect(processExitsWith: .success) {
+            expectSuccess(inBackgroundWithoutParent: setModeOfAnotherJob)
         }
     }
 
@@ -98,6 +106,14 @@ private typealias Terminal = UVRunLoop.Terminal
             })
         }
     }
+}
+
+private func expectKernelsError(_ pair: TerminalPair) throws {
+    let source = try UVRunLoop.SignalSource(SIGTTOU) { _, _ in }
+    UVRunLoop.current.add(source, forMode: .default)
+    let terminal = try Terminal(descriptor: pair.terminal)
+    precondition(errorOfSettingRaw(terminal)?.description.contains("EIO") == true)
+    precondition(pair.echoes)
 }
 
 private func setModeOfAnotherJob(_ pair: TerminalPair) throws {

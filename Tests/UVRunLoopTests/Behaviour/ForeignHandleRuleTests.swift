@@ -37,6 +37,15 @@ import UVRunLoop
         #expect(says("Only the run loop may call uv_run", result?.standardErrorContent))
     }
 
+    /// Which is called before the loop's own.
+    @Test func libuvsOwnRunTrapsInThePrepareCallbackOfAForeignHandle() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) { uvRunFromAPrepareCallback() }
+        #expect(says("Only the run loop may call uv_run", result?.standardErrorContent))
+    }
+
     /// libuv's time does not go on while the loop polls without it.
     @Test func aTimerStartedInABodyCountsFromThen() {
         withLoop(.uv) { loop, log in
@@ -135,6 +144,21 @@ private func uvRunFromACallback() {
     let timer = guestTimer(in: loop, after: 1) { uv_run($0.raw.pointee.loop, UV_RUN_NOWAIT) }
     loop.run(mode: .default, for: .seconds(60))
     timer.close()
+}
+
+private func uvRunFromAPrepareCallback() {
+    let loop = UVRunLoop.current
+    loop.add(UVRunLoop.Source { _ in }, forMode: .default)
+    var hasRun = false
+    let prepare = Guest<uv_prepare_t>(in: loop) { uvLoop, prepare in
+        uv_prepare_init(uvLoop, prepare)
+        uv_prepare_start(prepare) { Guest.call($0) }
+    } action: { prepare in
+        // It calls the handle once more.
+        if !exchange(&hasRun, with: true) { uv_run(prepare.raw.pointee.loop, UV_RUN_NOWAIT) }
+    }
+    loop.run(mode: .default, for: .milliseconds(1))
+    prepare.close()
 }
 
 private func endWithHandles() {

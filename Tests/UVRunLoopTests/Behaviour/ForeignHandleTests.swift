@@ -89,6 +89,28 @@ import Testing
         }
     }
 
+    /// The handle keeps its descriptor.
+    @Test func aSourceForADescriptorThatAForeignHandleHasIsRefused() throws {
+        try withLoop(.uv) { loop, log in
+            let pipe = Pipe()
+            addFarTimer(to: loop)
+            let poll = guestPoll(in: loop, pipe.readEnd) { _ in
+                log.note("read \(pipe.read() ?? "nothing")")
+            }
+            loop.run(mode: .default, for: .zero)
+            let source = try portReader(pipe) { log.note("source") }
+            loop.add(source, forMode: .default)
+            loop.run(mode: .default, for: .zero)
+            #expect(log.entries == ["source"] && !source.isValid)
+            for data in ["one", "two"] {
+                pipe.write(data)
+                loop.run(mode: .default, for: .zero)
+            }
+            #expect(log.entries == ["source", "read one", "read two"])
+            poll.close()
+        }
+    }
+
     @Test func aMessageOfAnotherThreadToLibuvEndsTheSleep() {
         withLoop(.uv) { loop, log in
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)

@@ -71,11 +71,18 @@ private func forkAndUseTheParentsLoop() {
         let log = EventLog()
         let pipe = watchedPipe(loop, log)
 
-        let status = inChild {
-            loop.run(mode: .default, for: .zero)
-            return 0
+        let source = UVRunLoop.Source { _ in }
+        let uses: [() -> Void] = [
+            { loop.run(mode: .default, for: .zero) },
+            { _ = loop.contains(source, forMode: .default) },
+        ]
+        for use in uses {
+            let status = inChild {
+                use()
+                return 0
+            }
+            precondition(status < 0, "The child used its parent's loop.")
         }
-        precondition(status < 0, "The child used its parent's loop.")
         expectService(loop, log, pipe)
     }
 }

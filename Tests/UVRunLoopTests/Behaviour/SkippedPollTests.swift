@@ -152,7 +152,8 @@ private final class Stage {
         case .sendFromBlock(let port):
             loop.performLocally(inModes: [.default]) { [self] in send(to: port) }
         case .sendFromSource(let port): addSignalledSource(to: loop) { [self] in send(to: port) }
-        case .addTimer: UVRunLoopTests.addTimer(to: loop, after: .zero) { [log] in log.note("timer") }
+        case .addTimer:
+            UVRunLoopTests.addTimer(to: loop, after: .zero) { [log] in log.note("timer") }
         case .runOther: run(other)
         case .runDefault: run(.default)
         case .comeAgain(let port):
@@ -162,7 +163,7 @@ private final class Stage {
     }
 
     private func send(to port: Int) {
-        (ports[port] as? UVRunLoop.Port)?.send(UVRunLoop.PortMessage(), limit: .zero)
+        _ = (ports[port] as? UVRunLoop.Port)?.send(UVRunLoop.PortMessage(), limit: .zero)
     }
 
     private func run(_ mode: UVRunLoop.Mode) {

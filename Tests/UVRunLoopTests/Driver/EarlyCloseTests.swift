@@ -14,6 +14,13 @@ import Testing
         }
     }
 
+    /// The loop's own timerfd has the number by then, when the kernel refuses the source.
+    @Test func aSourceThatWasNeverPolledLeavesTheLoopItsDates() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess { closeBeforeThePoll() }
+        }
+    }
+
     /// Event descriptors cannot be told apart by their numbers on a device: all have the same.
     @Test func anEventDescriptorThatHasTheNumberNowKeepsItsFlag() async {
         await #expect(processExitsWith: .success) {
@@ -146,6 +153,27 @@ private func takeOutByTwoThreads(removers: Int) {
     source.invalidate()
     close(duplicate)
     close(ends.write)
+}
+
+private func closeBeforeThePoll() {
+    onAnotherThread {
+        let loop = UVRunLoop.current
+        let (pipe, log, other) = (Pipe(), EventLog(), UVRunLoop.Mode("early close, other"))
+        for mode in [.default, other] { addFarTimer(to: loop, in: mode) }
+        let source = try? UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, events in
+            log.note("\(events)")
+        }
+        guard let source else { preconditionFailure("A pipe can be watched.") }
+        loop.add(source, forMode: other)
+        pipe.closeReadEnd()
+        // The first date that opens the timerfd.
+        precondition(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+        precondition(loop.run(mode: other, for: .zero) == .timedOut)
+        precondition(log.entries == ["hangUp"] && !source.isValid, "\(log.entries)")
+        for _ in 0..<3 {
+            precondition(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+        }
+    }
 }
 
 private func closeAndOpenAPipe() {
