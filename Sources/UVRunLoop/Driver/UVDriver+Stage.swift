@@ -5,5 +5,15 @@ extension UVDriver {
         /// Entered, before the prepare callbacks.
         case entered
         case prepared
+
+        /// Traps if a callback has called `uv_run`.
+        func check(is expected: Stage) {
+            require(
+                self == expected,
+                """
+                Only the run loop may call uv_run on its libuv loop. Call run() outside of callbacks.
+                """
+            )
+        }
     }
 }

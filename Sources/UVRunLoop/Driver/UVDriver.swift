@@ -177,7 +177,7 @@ final class UVDriver: LoopDriver {
     /// Called when libuv is about to poll: the last moment at which a wake-up can keep it from
     /// blocking.
     private func willPoll() {
-        checkStage(.entered)
+        stage.check(is: .entered)
         stage = .prepared
         guard mayBlock else { return }
         guard unsafe !foreignHandles.timerMayHaveFired(loop), wakeState.fallAsleep() else {
@@ -190,15 +190,8 @@ final class UVDriver: LoopDriver {
 
     private func didPoll() {
         // A callback of another prepare handle is called before ``willPoll()``.
-        checkStage(.prepared)
+        stage.check(is: .prepared)
         if mayBlock { wakeState.awaken() }
-    }
-
-    private func checkStage(_ expected: Stage) {
-        require(
-            stage == expected,
-            "Only the run loop may call uv_run on its libuv loop. Call run() outside of callbacks."
-        )
     }
 
     // MARK: Descriptors

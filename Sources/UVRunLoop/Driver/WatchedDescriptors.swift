@@ -58,8 +58,9 @@ struct WatchedDescriptors {
 
     /// Removes a descriptor from the epoll set, because errors and hang-ups cannot be masked.
     mutating func pause(_ descriptor: CInt) {
-        if isWatched[descriptor] == true { _ = delete(descriptor) }
-        if isWatched[descriptor] != nil { isWatched[descriptor] = false }
+        guard isWatched[descriptor] == true else { return }
+        _ = delete(descriptor)
+        isWatched[descriptor] = false
     }
 
     /// Records that a descriptor that was taken is in the epoll set.

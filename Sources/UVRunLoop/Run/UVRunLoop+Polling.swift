@@ -112,12 +112,7 @@ extension UVRunLoop {
             if found < readyCount { run.local.withDriver { $0.announceHosted() } }
         } else if run.view.holdsPorts, summary.mayHoldReadyOrSkipped {
             let mode = run.modeIndex
-            contents.withEngine { engine in
-                // Not for what is ready in other modes only, which is to make no difference here.
-                if engine.summary.holdsSkippedPolls || !engine.modes[mode].ready.isEmpty {
-                    engine.endPoll(number, in: mode)
-                }
-            }
+            contents.withEngine { $0.endPoll(number, in: mode) }
         }
         // A run that ends with the next source rarely polls twice.
         guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
