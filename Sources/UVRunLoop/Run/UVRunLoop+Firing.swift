@@ -21,8 +21,7 @@ extension UVRunLoop {
             var displaced: [Timer]?
             if endFire(firing, &run, &next, &displaced) {
                 _ = consume firing
-                userCodeMayHaveRun(&run)
-                next = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
+                takeNextAfterRelease(&run, &next, &displaced)
             } else if firing.timer.repeats {
                 latest = consume firing
             }
@@ -43,8 +42,8 @@ extension UVRunLoop {
     ///   - run: The run.
     ///   - next: Receives the next timer of the batch.
     ///   - displaced: Receives the timers that the end of the batch releases.
-    /// - Returns: Whether a handler was released, or the timer has left the loop: the timer is to be
-    ///   released, too, before the next one is taken.
+    /// - Returns: Whether the timer has left the loop, and is to be released before the next one is
+    ///   taken.
     @inline(__always)
     private func endFire(
         _ firing: borrowing Engine.Firing,
@@ -59,8 +58,20 @@ extension UVRunLoop {
             return end == nil ? takeNextOrEnd(&run, &engine, &displaced) : nil
         }
         guard let end else { return false }
-        end.complete(firing.timer)
-        return true
+        guard end.complete(firing.timer) else { return true }
+        takeNextAfterRelease(&run, &next, &displaced)
+        return false
+    }
+
+    /// Takes the next timer when user code may have run since the call.
+    @inline(__always)
+    private func takeNextAfterRelease(
+        _ run: inout Run,
+        _ next: inout Engine.Firing?,
+        _ displaced: inout [Timer]?
+    ) {
+        userCodeMayHaveRun(&run)
+        next = contents.withEngine { takeNextOrEnd(&run, &$0, &displaced) }
     }
 
     /// Takes the next timer of the batch, or ends the batch.
@@ -111,10 +122,16 @@ private enum TimerCallEnd: ~Copyable {
     /// The time after the call is given if a repeating timer goes on to its next date.
     case elsewhere(now: Int64?)
 
-    consuming func complete(_ timer: UVRunLoop.Timer) {
+    /// - Returns: Whether the timer has no handler any more.
+    @discardableResult
+    consuming func complete(_ timer: UVRunLoop.Timer) -> Bool {
         switch self {
-        case .isDone(let last): withExtendedLifetime(last) {}
-        case .elsewhere(let now): timer.endCallElsewhere(now: now)
+        case .isDone(let last):
+            withExtendedLifetime(last) {}
+            return true
+        case .elsewhere(let now):
+            timer.endCallElsewhere(now: now)
+            return false
         }
     }
 }

@@ -69,6 +69,7 @@ extension UVRunLoop {
     @inline(never)
     private func sleepHidesPlaces(_ run: borrowing Run) -> Bool {
         let othersHavePolled = run.isInFirstPass || run.pollNumber != run.local.pollCount
+        guard othersHavePolled || summary.holdsSkippedPolls else { return false }
         let mode = run.modeIndex
         return contents.withEngine {
             !$0.modes[mode].skipped.isEmpty || (othersHavePolled && !$0.modes[mode].ready.isEmpty)
