@@ -52,15 +52,8 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     mutating func endPoll(_ number: Int64, in mode: Int) {
         beginPoll(number)
         modes[mode].latestPoll = max(modes[mode].latestPoll, number)
-        if summary.holdsSkippedPolls { forgetSkippedPolls(of: mode) }
+        if modes[mode].skipped.removeAll() { skippingModeCount -= 1 }
         if !modes[mode].unwatched.isEmpty { keepUnwatched(in: mode, after: number) }
-    }
-
-    @inline(never)
-    private mutating func forgetSkippedPolls(of mode: Int) {
-        guard !modes[mode].skipped.isEmpty else { return }
-        modes[mode].skipped.removeAll()
-        skippingModeCount -= 1
     }
 
     /// Keeps the turns of ports that have joined the mode during a poll, which did not watch them.

@@ -17,10 +17,7 @@ struct SkippedPolls {
     /// Records that a port was served that only a poll can find ready again.
     @inline(__always)
     mutating func recordServed(_ ticket: Ticket, after poll: Int64) {
-        if self.poll != poll, isEmpty {
-            self.poll = poll
-            (firstServed, servedSeveral) = (nil, false)
-        }
+        if isEmpty { self.poll = poll }
         guard let firstServed else { return firstServed = ticket }
         if firstServed != ticket { servedSeveral = true }
     }
@@ -31,8 +28,14 @@ struct SkippedPolls {
         serials.append(serial)
     }
 
-    /// Forgets them, because the mode was polled.
-    mutating func removeAll() { serials.removeAll(keepingCapacity: true) }
+    /// Forgets them, because the mode was polled; returns whether there were any.
+    @inline(__always)
+    mutating func removeAll() -> Bool {
+        (firstServed, servedSeveral) = (nil, false)
+        guard !serials.isEmpty else { return false }
+        serials.removeAll(keepingCapacity: true)
+        return true
+    }
 
     /// Whether a poll could find another port ready again than the one to be served.
     func hasServed(otherThan ticket: Ticket) -> Bool {

@@ -109,7 +109,12 @@ extension UVRunLoop {
         let readyCount = run.local.withDriver { $0.readyCount }
         if readyCount > 0 {
             (found, isForRun) = recordReports(of: number, upTo: readyCount, &run)
-            if found < readyCount { run.local.withDriver { $0.announceHosted() } }
+            if found < readyCount { announceHosted(number, run.local) }
+            // A port that was taken is the only one that was ready.
+            if run.delivery == nil {
+                let mode = run.modeIndex
+                contents.withEngine { $0.endPoll(number, in: mode) }
+            }
         } else if run.view.holdsPorts, summary.mayHoldReadyOrSkipped {
             let mode = run.modeIndex
             contents.withEngine { $0.endPoll(number, in: mode) }
@@ -167,9 +172,14 @@ extension UVRunLoop {
             }
             if let change { rearm(change, after: &report, &run, &isForRun) }
         }
-        // A port that was taken is the only one that was ready.
-        if run.delivery == nil { contents.withEngine { $0.endPoll(poll, in: mode) } }
         return (count, isForRun)
+    }
+
+    /// Announces what a poll has found for hosted handles.
+    @inline(never)
+    private func announceHosted(_ poll: Int64, _ local: LocalState) {
+        contents.withEngine { $0.beginPoll(poll) }
+        local.withDriver { $0.announceHosted() }
     }
 
     /// Watches a descriptor for what its report has left, and records a hang-up, which libuv does
