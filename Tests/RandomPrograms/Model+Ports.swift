@@ -28,6 +28,8 @@ struct PortState {
     var latestCall = 0
     /// The place that a poll which was left out would have given it; `nil` for none.
     var keptPlace: Int?
+    /// How deep the run is that has left it out.
+    var keptDepth = 0
 }
 
 extension Model {
@@ -116,7 +118,9 @@ extension Model {
             if items[item].port.isOff { items[item].port.isWatched = false }
             let isServable = isIn(item, mode) && mayBecomeReady(item)
             if mayWatch, isServable { items[item].port.isWatched = true }
-            let place = items[item].port.keptPlace.take()
+            // Nested runs of other modes do not ask for it.
+            let isAsked = isIn(item, mode) || runs.count <= items[item].port.keptDepth
+            let place = isAsked ? items[item].port.keptPlace.take() : nil
             guard items[item].port.isWatched, !isPortInThisProcess(item) else { continue }
             if !isServable {
                 if events(item) != 0 { items[item].port.isWatched = false }
@@ -152,7 +156,9 @@ extension Model {
         let tick = nextTick()
         for item in members[mode, default: []]
         where isPort(item) && items[item].port.latestCall > latestPoll {
-            items[item].port.keptPlace = items[item].port.keptPlace ?? tick
+            guard items[item].port.keptPlace == nil else { continue }
+            items[item].port.keptPlace = tick
+            items[item].port.keptDepth = runs.count
         }
     }
 

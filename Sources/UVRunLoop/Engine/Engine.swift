@@ -53,7 +53,15 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         beginPoll(number)
         modes[mode].latestPoll = max(modes[mode].latestPoll, number)
         if modes[mode].skipped.removeAll() { skippingModeCount -= 1 }
+        if skippingModeCount > 0 { forgetSkippedPollsOfEndedRuns() }
         if !modes[mode].unwatched.isEmpty { keepUnwatched(in: mode, after: number) }
+    }
+
+    @inline(never)
+    private mutating func forgetSkippedPollsOfEndedRuns() {
+        for mode in 0..<modes.count where modes[mode].skipped.areOfEndedRun {
+            if modes[mode].skipped.removeAll() { skippingModeCount -= 1 }
+        }
     }
 
     /// Keeps the turns of ports that have joined the mode during a poll, which did not watch them.

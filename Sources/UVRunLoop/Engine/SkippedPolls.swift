@@ -1,7 +1,8 @@
 /// The polls of a mode that were skipped because the result of one has replaced them, and what they
 /// may have found.
 ///
-/// They count until the mode's next poll, whatever runs of other modes do meanwhile.
+/// They count until the mode's next poll, whatever nested runs of other modes do meanwhile; once the
+/// run has ended that has skipped them, until the next poll of any mode.
 struct SkippedPolls {
     /// The number of the poll that has replaced them.
     private var poll: Int64 = 0
@@ -11,6 +12,8 @@ struct SkippedPolls {
     private var firstServed: Ticket?
     /// Whether there was another such port.
     private var servedSeveral = false
+    /// Whether the run has ended that has skipped them.
+    private(set) var areOfEndedRun = false
 
     var isEmpty: Bool { serials.isEmpty }
 
@@ -31,11 +34,14 @@ struct SkippedPolls {
     /// Forgets them, because the mode was polled; returns whether there were any.
     @inline(__always)
     mutating func removeAll() -> Bool {
-        (firstServed, servedSeveral) = (nil, false)
+        (firstServed, servedSeveral, areOfEndedRun) = (nil, false, false)
         guard !serials.isEmpty else { return false }
         serials.removeAll(keepingCapacity: true)
         return true
     }
+
+    /// Records that the run has ended that has skipped them.
+    mutating func runDidEnd() { areOfEndedRun = !isEmpty }
 
     /// Whether a poll could find another port ready again than the one to be served.
     func hasServed(otherThan ticket: Ticket) -> Bool {

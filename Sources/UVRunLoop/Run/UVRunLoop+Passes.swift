@@ -38,6 +38,7 @@ extension UVRunLoop {
             checkProcess()
             result = .stopped
         }
+        if summary.holdsSkippedPolls { endSkippedPolls(of: run) }
         run.local.nestingLevel = run.local.nestingLevel - 1
         run.local.modeIndex = outerMode
         run.local.pass = outerPass
@@ -47,6 +48,13 @@ extension UVRunLoop {
         // The thread may not run its loop again.
         if home.performReleases() { checkProcess() }
         return result
+    }
+
+    @inline(never)
+    private func endSkippedPolls(of run: borrowing Run) {
+        checkProcess()
+        let mode = run.modeIndex
+        contents.withEngine { $0.modes[mode].skipped.runDidEnd() }
     }
 
     /// Makes the passes of a run, between `entry` and `exit`.

@@ -115,7 +115,7 @@ extension UVRunLoop {
                 let mode = run.modeIndex
                 contents.withEngine { $0.endPoll(number, in: mode) }
             }
-        } else if run.view.holdsPorts, summary.mayHoldReadyOrSkipped {
+        } else if mayChangePlaces(run) {
             let mode = run.modeIndex
             contents.withEngine { $0.endPoll(number, in: mode) }
         }
@@ -130,6 +130,13 @@ extension UVRunLoop {
             number: number
         )
         return isForRun
+    }
+
+    /// Whether a poll that has found nothing may end the turn or the place of a port.
+    @inline(__always)
+    private func mayChangePlaces(_ run: borrowing Run) -> Bool {
+        let summary = summary
+        return summary.holdsSkippedPolls || (summary.mayHoldReady && run.view.holdsPorts)
     }
 
     /// Has the driver free what was closed, in a run that does not poll.

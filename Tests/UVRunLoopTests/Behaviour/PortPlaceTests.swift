@@ -166,6 +166,26 @@ import UVRunLoop
         }
     }
 
+    /// Only a run within the one that has skipped it leaves the place.
+    @Test func aPollOfAnotherModeEndsThePlaceOfAPollThatAnEndedRunHasSkipped() throws {
+        try withLoop(.manual) { loop, log in
+            let pipe = Pipe()
+            let port = messagePort(in: loop, log) { if $0 == 1 { loop.stop() } }
+            let descriptor = try portReader(pipe, noting: "descriptor", in: log) {
+                if log.count == 1 { send(1, to: port) }
+            }
+            loop.add(descriptor, forMode: .default)
+            addFarTimer(to: loop, in: other)
+            pipe.write("x")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            loop.run(mode: other, for: .zero)
+            send(2, to: port)
+            pipe.write("x")
+            for _ in 1...2 { serveOnce(loop) }
+            #expect(log.entries == ["descriptor", "1", "2", "descriptor"])
+        }
+    }
+
     @Test func aSleepEndsAPlaceThatARunInAnotherModeHasGiven() throws {
         try withLoop(.manual) { loop, log in
             let (first, pipe) = (Pipe(), Pipe())
