@@ -166,6 +166,28 @@ import UVRunLoop
         }
     }
 
+    /// The poll of a nested run in another mode of the source has not found it.
+    @Test func aPollOfAnyOfItsModesEndsThePlaceOfASkippedPoll() throws {
+        try withLoop(.manual) { loop, log in
+            let pipe = Pipe()
+            let port = UVRunLoop.Port { port, message in
+                log.note("\(message.id)")
+                guard message.id == 1 else { return }
+                loop.run(mode: other, for: .zero)
+                send(2, to: port)
+                pipe.write("x")
+            }
+            loop.add(port, forMode: .default)
+            let descriptor = try portReader(pipe, noting: "descriptor", in: log) {
+                if log.count == 1 { send(1, to: port) } else { loop.stop() }
+            }
+            for mode in [.default, other] { loop.add(descriptor, forMode: mode) }
+            pipe.write("x")
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(log.entries == ["descriptor", "1", "2", "descriptor"])
+        }
+    }
+
     /// Only a run within the one that has skipped it leaves the place.
     @Test func aPollOfAnotherModeEndsThePlaceOfAPollThatAnEndedRunHasSkipped() throws {
         try withLoop(.manual) { loop, log in
