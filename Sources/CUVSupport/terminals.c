@@ -44,8 +44,8 @@ static pid_t parent_of(pid_t process) {
     return is_read && state != 'Z' ? parent : -1;
 }
 
-// Whether a process would continue the job of another one: its shell is in the session, but not in
-// the job's group. One of another PID namespace is taken for such.
+// Whether a process is one that would continue this job, as its shell does: it is in the session, but
+// not in the group. One of another PID namespace, zero here, is taken for such.
 static int is_shell_of_job(pid_t process) {
     if (process <= 0) return process == 0;
     return getsid(process) == getsid(0) && getpgid(process) != getpgrp();

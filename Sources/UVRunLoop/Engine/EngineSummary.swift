@@ -36,7 +36,7 @@ struct EngineSummary: Equatable {
         set { self[3] = newValue }
     }
 
-    /// Whether a poll that finds nothing may decide the place of a port.
+    /// Whether either may be so, in one test of the word: then a poll may decide places of ports.
     var mayHoldReadyOrSkipped: Bool { bits & (1 << 1 | 1 << 3) != 0 }
 
     private subscript(bit: UInt64) -> Bool {

@@ -31,7 +31,9 @@ struct SkippedPolls {
         serials.append(serial)
     }
 
-    /// Forgets them, because the mode was polled; returns whether there were any.
+    /// Forgets them and what was served since their poll, because of another one.
+    ///
+    /// - Returns: Whether there were any.
     @inline(__always)
     mutating func removeAll() -> Bool {
         (firstServed, servedSeveral, areOfEndedRun) = (nil, false, false)
