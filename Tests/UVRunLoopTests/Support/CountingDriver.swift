@@ -19,10 +19,15 @@ final class CountingDriver: LoopDriver {
     // Before the kernel watches nothing of a loop that has ended, `whenReleasingAll` is called.
     init(
         wakeState: WakeState,
+        clockStands: Bool = false,
         whenReleasingAll: @escaping @Sendable () -> Void = {}
     ) throws(UVError) {
         driver = try UVRunLoop.makeUVDriver(wakeState)
-        remote = ObservedRemote(driver.remote, whenReleasingAll)
+        remote = ObservedRemote(
+            driver.remote,
+            standingAt: clockStands ? driver.remote.now : nil,
+            whenReleasingAll
+        )
     }
 
     let remote: any LoopRemote
@@ -64,12 +69,18 @@ final class CountingDriver: LoopDriver {
 }
 
 /// Runs a test's body with a loop on libuv whose use of the driver is counted.
+///
+/// - Parameters:
+///   - clockStands: Whether the loop's clock stands still, for counts that depend on how much time
+///     passes: the result of a poll is reused for a millisecond.
+///   - body: The body.
 func withCountedLoop<Result>(
+    clockStands: Bool = false,
     _ body: (UVRunLoop, CountingDriver) throws -> Result
 ) throws -> Result {
     let made = Box<CountingDriver?>(nil)
     return try UVRunLoop.withLoop { word in
-        let driver = try CountingDriver(wakeState: word)
+        let driver = try CountingDriver(wakeState: word, clockStands: clockStands)
         made.value = driver
         return driver
     } _: { loop in
@@ -81,15 +92,21 @@ func withCountedLoop<Result>(
 /// The part of a driver for other threads; tells when all is released.
 private final class ObservedRemote: LoopRemote {
     private let remote: any LoopRemote
+    private let standingTime: Int64?
     private let whenReleasingAll: @Sendable () -> Void
 
-    init(_ remote: any LoopRemote, _ whenReleasingAll: @escaping @Sendable () -> Void) {
+    init(
+        _ remote: any LoopRemote,
+        standingAt standingTime: Int64?,
+        _ whenReleasingAll: @escaping @Sendable () -> Void
+    ) {
         self.remote = remote
+        self.standingTime = standingTime
         self.whenReleasingAll = whenReleasingAll
     }
 
-    var now: Int64 { remote.now }
-    var isOnSystemClock: Bool { remote.isOnSystemClock }
+    var now: Int64 { standingTime ?? remote.now }
+    var isOnSystemClock: Bool { standingTime == nil && remote.isOnSystemClock }
 
     func wake() { remote.wake() }
 
