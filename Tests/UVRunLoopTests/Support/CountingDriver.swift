@@ -74,6 +74,8 @@ final class CountingDriver: LoopDriver {
 ///   - clockStands: Whether the loop's clock stands still, for counts that depend on how much time
 ///     passes: the result of a poll is reused for a millisecond.
 ///   - body: The body.
+/// - Returns: What the body returns.
+/// - Throws: What the body throws, or an error of libuv.
 func withCountedLoop<Result>(
     clockStands: Bool = false,
     _ body: (UVRunLoop, CountingDriver) throws -> Result
