@@ -7,12 +7,29 @@ extension GenericEngine {
     ///   - ticket: The port.
     ///   - isOfPoll: Whether the latest poll has found the event.
     mutating func announce(_ ticket: Ticket, ofPoll isOfPoll: Bool = false) {
-        let serial = nextSerial()
-        let poll = latestPoll
+        let serial = isOfPoll ? foundAt(ticket) : nextSerial()
         summary.mayHoldReady = true
-        ports.modify(ticket, in: &modes) { record, modes in
-            record.announce(at: isOfPoll ? record.serial(in: poll, modes) : serial, in: &modes)
+        ports.modify(ticket, in: &modes) { $0.announce(at: serial, in: &$1) }
+    }
+
+    /// The serial number at which the latest poll has found a port ready: that of the first skipped
+    /// poll since it was served, which would have found it if it has stayed ready, or its own.
+    @inline(__always)
+    mutating func foundAt(_ ticket: Ticket) -> UInt64 {
+        summary.holdsSkippedPolls
+            ? placeOfSkippedPoll(ticket) ?? latestPoll.serial : latestPoll.serial
+    }
+
+    /// The serial number of the first poll that was skipped since a port was served; `nil` if there
+    /// is none, or it would not have found the port even if that has stayed ready.
+    @inline(never)
+    mutating func placeOfSkippedPoll(_ ticket: Ticket) -> UInt64? {
+        let served = ports.modify(ticket) { record in
+            record.isPolled && record.isServable
+                ? (at: record.servedAt, poll: record.servedPoll) : nil
         }
+        guard let served = served ?? nil else { return nil }
+        return skipped.first(after: served.at, since: served.poll)
     }
 
     /// Whether a port of the mode is ready.
@@ -27,7 +44,7 @@ extension GenericEngine {
         guard let ticket = firstReadyPort(in: mode),
             let turn = modes[mode].ready.first?.turn
         else { return false }
-        return modes[mode].skipped.areAfter(ticket, turn)
+        return skipped.areAfter(ticket, turn)
     }
 
     /// The first port that is ready; ends the turns of those that a poll has not found any more,
@@ -67,7 +84,7 @@ extension GenericEngine {
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket, poll: poll)
         }
-        if isPolled { modes[mode].skipped.recordServed(ticket, after: poll) }
+        if isPolled { skipped.recordServed(ticket, after: poll) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }

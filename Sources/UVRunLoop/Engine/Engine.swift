@@ -17,10 +17,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
     var latestPoll = PollStamp()
-    /// The number of modes of which polls were skipped that may have found a port ready again.
-    private var skippingModeCount = 0 {
-        didSet { summary.holdsSkippedPolls = skippingModeCount > 0 }
-    }
+    var skipped = SkippedPolls()
     /// The part of the state that any thread may read without the lock.
     ///
     /// Kept as the word that is published: to compose it of four properties after each change took
@@ -52,16 +49,9 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     mutating func endPoll(_ number: Int64, in mode: Int) {
         beginPoll(number)
         modes[mode].latestPoll = max(modes[mode].latestPoll, number)
-        if modes[mode].skipped.removeAll() { skippingModeCount -= 1 }
-        if skippingModeCount > 0 { forgetSkippedPollsOfEndedRuns() }
+        skipped.removeAll()
+        summary.holdsSkippedPolls = false
         if !modes[mode].unwatched.isEmpty { keepUnwatched(in: mode, after: number) }
-    }
-
-    @inline(never)
-    private mutating func forgetSkippedPollsOfEndedRuns() {
-        for mode in 0..<modes.count where modes[mode].skipped.areOfEndedRun {
-            if modes[mode].skipped.removeAll() { skippingModeCount -= 1 }
-        }
     }
 
     /// Keeps the turns of ports that have joined the mode during a poll, which did not watch them.
@@ -74,11 +64,10 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         }
     }
 
-    /// Records that a poll of a mode was skipped, which the result of an earlier one replaces.
-    mutating func recordSkippedPoll(in mode: Int, reusing poll: Int64) {
-        let hadSkipped = !modes[mode].skipped.isEmpty
-        modes[mode].skipped.skip(reusing: poll, at: nextSerial())
-        if !hadSkipped, !modes[mode].skipped.isEmpty { skippingModeCount += 1 }
+    /// Records that a poll was skipped, which the result of an earlier one replaces.
+    mutating func recordSkippedPoll(reusing poll: Int64) {
+        skipped.skip(reusing: poll, at: nextSerial())
+        summary.holdsSkippedPolls = !skipped.isEmpty
     }
 
     mutating func renewVersion() { summary.renewVersion() }

@@ -18,7 +18,6 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var contest = PassContest()
     /// The number of the latest poll of the mode that has ended and that counts.
     var latestPoll: Int64 = 0
-    var skipped = SkippedPolls()
     var observers = ObserverLists<Items.Observer>()
     /// Descriptors that the kernel may not watch for all events of this mode's sources.
     var unwatched: Set<CInt> = []

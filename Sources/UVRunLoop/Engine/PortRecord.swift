@@ -10,16 +10,17 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The port's order, as an unsigned number that sorts the same way.
     private let order: UInt32
     /// The events that the source waits for.
-    var events: Events
+    private(set) var events: Events
     var attachment = Attachment()
     /// The events that the latest poll has found that found it ready; empty once its turn has ended.
     private var pendingEvents: Events = []
     /// Whether it has an event that the kernel does not report.
     var hasAnnouncement = false
     /// When it was last served; until then, when it was added, with the highest bit set.
-    private var servedAt: UInt64
-    /// The latest poll when it was last served.
-    private var servedPoll: Int64 = -1
+    private(set) var servedAt: UInt64
+    /// The latest poll when it was last served; -1 if it has been off since, or has left the mode of
+    /// that poll, so that a skipped one may not have found it.
+    private(set) var servedPoll: Int64 = -1
     private static var unserved: UInt64 { 1 << 63 }
     /// The latest poll that found it ready or, if it has joined a mode since, the latest one of that
     /// mode then.
@@ -28,7 +29,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// a poll in one of them does not find it.
     private(set) var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
-    var hasHungUp = false
+    private(set) var hasHungUp = false
     /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
     private var watchable: CInt?
     /// The kernel's refusal, until it is delivered.
@@ -65,16 +66,31 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         if let turn { mode.ready.insert(slot, turn) }
     }
 
-    /// In no mode, it keeps no turn for what polls have found.
+    /// In no mode, it keeps no turn for what polls have found. What polls of this one are skipped
+    /// from now on would not have found it.
     mutating func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
         mode.portCount -= 1
         if !keepsModes { mode.idlePortCount -= 1 }
         if isPolled { mode.polledPortCount -= 1 }
         mode.ready.remove(slot)
+        if servedPoll == mode.latestPoll { servedPoll = -1 }
         guard !attachment.first.exists else { return }
         pendingEvents = []
         servedPoll = -1
         if isForPolls { turn = nil }
+    }
+
+    /// Gives it events again after a hang-up.
+    mutating func enable() {
+        if hasHungUp, !isBeingCalled { servedPoll = -1 }
+        hasHungUp = false
+    }
+
+    /// Sets the events that it waits for; a poll that was skipped may not have found new ones.
+    mutating func setEvents(_ events: Events) {
+        enable()
+        if !isBeingCalled, !events.isSubset(of: self.events) { servedPoll = -1 }
+        self.events = events
     }
 
     /// The events that the kernel must report for a port.
@@ -132,11 +148,28 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     /// Queues the events that a poll has found; called before the poll has ended.
-    mutating func queue(_ events: Events, poll: PollStamp, in modes: inout ModeTable<Items>) {
+    mutating func queue(
+        _ events: Events,
+        poll: Int64,
+        at serial: UInt64,
+        in modes: inout ModeTable<Items>
+    ) {
         endLostTurn(in: &modes)
-        let serial = serial(in: poll, modes)
-        pendingEvents = keptPoll == poll.number ? pendingEvents.union(events) : events
-        keptPoll = poll.number
+        pendingEvents = keptPoll == poll ? pendingEvents.union(events) : events
+        keptPoll = poll
+        queue(at: serial, in: &modes)
+    }
+
+    /// Queues it as if a skipped poll of a mode that it has left had found it, unless it is queued.
+    ///
+    /// It is not served before a further poll has found it: its other modes' runs begin with one.
+    mutating func queueAsFound(
+        at serial: UInt64,
+        reusing poll: Int64,
+        in modes: inout ModeTable<Items>
+    ) {
+        guard turn == nil else { return }
+        (pendingEvents, keptPoll) = (wanted, poll)
         queue(at: serial, in: &modes)
     }
 
@@ -172,21 +205,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         let turn = Turn(rank: Int64(serial), serial: tieBreaker(at: serial))
         self.turn = turn
         attachment.forEach { modes[$0.mode].ready.insert($0.heapSlot, turn) }
-    }
-
-    /// The serial number at which a poll has found it ready: that of the first skipped poll since it
-    /// was served, which would have found it if it has stayed ready, or the poll's own.
-    ///
-    /// Whether it has stayed ready no poll tells, if there was none in its modes since.
-    func serial(in poll: PollStamp, _ modes: borrowing ModeTable<Items>) -> UInt64 {
-        let latestPoll = max(servedPoll, keptPoll)
-        var (place, wasPolled) = (poll.serial, false)
-        attachment.forEach { membership in
-            if modes[membership.mode].latestPoll > latestPoll { wasPolled = true }
-            let skipped = modes[membership.mode].skipped.first(after: servedAt, since: servedPoll)
-            if let skipped { place = skipped }
-        }
-        return wasPolled ? poll.serial : place
     }
 
     /// Orders ports that became ready in the same poll: by order, then longest unserved first.

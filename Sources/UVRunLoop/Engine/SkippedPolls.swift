@@ -1,8 +1,8 @@
-/// The polls of a mode that were skipped because the result of one has replaced them, and what they
-/// may have found.
+/// The polls that were skipped because the result of one has replaced them, and what they may have
+/// found.
 ///
-/// They count until the mode's next poll, whatever nested runs of other modes do meanwhile; once the
-/// run has ended that has skipped them, until the next poll of any mode.
+/// They are those of the innermost run since its latest poll: before a run of another mode begins in
+/// it, and when it ends, a poll makes up for them.
 struct SkippedPolls {
     /// The number of the poll that has replaced them.
     private var poll: Int64 = 0
@@ -12,15 +12,13 @@ struct SkippedPolls {
     private var firstServed: Ticket?
     /// Whether there was another such port.
     private var servedSeveral = false
-    /// Whether the run has ended that has skipped them.
-    private(set) var areOfEndedRun = false
 
     var isEmpty: Bool { serials.isEmpty }
 
     /// Records that a port was served that only a poll can find ready again.
     @inline(__always)
     mutating func recordServed(_ ticket: Ticket, after poll: Int64) {
-        if isEmpty { self.poll = poll }
+        if self.poll != poll { (self.poll, firstServed, servedSeveral) = (poll, nil, false) }
         guard let firstServed else { return firstServed = ticket }
         if firstServed != ticket { servedSeveral = true }
     }
@@ -32,28 +30,22 @@ struct SkippedPolls {
     }
 
     /// Forgets them and what was served since their poll, because of another one.
-    ///
-    /// - Returns: Whether there were any.
     @inline(__always)
-    mutating func removeAll() -> Bool {
-        (firstServed, servedSeveral, areOfEndedRun) = (nil, false, false)
-        guard !serials.isEmpty else { return false }
-        serials.removeAll(keepingCapacity: true)
-        return true
+    mutating func removeAll() {
+        (firstServed, servedSeveral) = (nil, false)
+        if !serials.isEmpty { serials.removeAll(keepingCapacity: true) }
     }
 
-    /// Records that the run has ended that has skipped them.
-    mutating func runDidEnd() { areOfEndedRun = !isEmpty }
-
-    /// Whether a poll could find another port ready again than the one to be served.
-    func hasServed(otherThan ticket: Ticket) -> Bool {
-        servedSeveral || (firstServed != nil && firstServed != ticket)
+    /// Whether, after a poll, the next one could find another port ready again than the one to be
+    /// served.
+    func hasServed(otherThan ticket: Ticket, since poll: Int64) -> Bool {
+        self.poll == poll && (servedSeveral || (firstServed != nil && firstServed != ticket))
     }
 
     /// Whether a port's turn comes before those of all ports that they may have found ready again.
     func areAfter(_ ticket: Ticket, _ turn: Turn) -> Bool {
         guard let first = serials.first else { return true }
-        return turn.rank < Int64(first) || !hasServed(otherThan: ticket)
+        return turn.rank < Int64(first) || !hasServed(otherThan: ticket, since: poll)
     }
 
     /// Returns the serial number of the first one that would have found a served port ready again,

@@ -31,7 +31,8 @@ extension UVRunLoop {
         let mode = run.modeIndex
         // The descriptor of another port that was served may be ready again.
         let hasOthers = contents.withEngine {
-            $0.hasReadyPort(in: mode) || $0.modes[mode].skipped.hasServed(otherThan: ticket)
+            $0.hasReadyPort(in: mode)
+                || $0.skipped.hasServed(otherThan: ticket, since: poll.number)
         }
         guard !hasOthers else { return nil }
         return DirectDelivery(

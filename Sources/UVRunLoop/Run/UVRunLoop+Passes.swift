@@ -27,6 +27,9 @@ extension UVRunLoop {
             return .finished
         }
         let (outerMode, outerPass) = (run.local.modeIndex, run.local.pass)
+        if summary.holdsSkippedPolls, let outerMode, outerMode != run.modeIndex {
+            makeUpForSkippedPolls(in: outerMode, run.local)
+        }
         run.local.modeIndex = run.modeIndex
         let isNested = run.local.nestingLevel > 0
         run.local.nestingLevel = run.local.nestingLevel + 1
@@ -38,7 +41,6 @@ extension UVRunLoop {
             checkProcess()
             result = .stopped
         }
-        if summary.holdsSkippedPolls { endSkippedPolls(of: run) }
         run.local.nestingLevel = run.local.nestingLevel - 1
         run.local.modeIndex = outerMode
         run.local.pass = outerPass
@@ -50,19 +52,15 @@ extension UVRunLoop {
         return result
     }
 
-    @inline(never)
-    private func endSkippedPolls(of run: borrowing Run) {
-        checkProcess()
-        let mode = run.modeIndex
-        contents.withEngine { $0.modes[mode].skipped.runDidEnd() }
-    }
-
     /// Makes the passes of a run, between `entry` and `exit`.
     ///
     /// - Returns: Why they ended.
     func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
-        defer { notify(.exit, &run) }
+        defer {
+            if summary.holdsSkippedPolls { makeUpForSkippedPolls(in: run.modeIndex, run.local) }
+            notify(.exit, &run)
+        }
         while run.terms.performsQueuedWork || !runState.isStopped {
             if let reason = runOnePass(&run) { return reason }
         }

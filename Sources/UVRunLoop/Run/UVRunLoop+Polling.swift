@@ -66,10 +66,36 @@ extension UVRunLoop {
         latest.skippedPolls += 1
         run.reusablePoll = latest
         if run.view.holdsPolledPorts {
-            let mode = run.modeIndex
-            contents.withEngine { $0.recordSkippedPoll(in: mode, reusing: latest.number) }
+            contents.withEngine { $0.recordSkippedPoll(reusing: latest.number) }
         }
         return true
+    }
+
+    /// Polls once for all polls that the innermost run has skipped, because another run may come
+    /// before its next one.
+    ///
+    /// The ports that were served and have stayed ready get the places that those polls would have
+    /// given them. The kernel is not told of any changes, and what has become ready since is left
+    /// to the next poll, so nothing but those places tells of this one.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode of the run.
+    ///   - local: The loop's local state.
+    @inline(never)
+    func makeUpForSkippedPolls(in mode: Int, _ local: LocalState) {
+        checkProcess()
+        local.withDriver { $0.poll() }
+        checkProcess()
+        let number = local.pollCount + 1
+        local.pollCount = number
+        while let report = local.withDriver({ $0.takeReport() }) {
+            contents.withEngine { engine in
+                engine.beginPoll(number)
+                engine.recordMissed(report, in: mode)
+            }
+        }
+        announceHosted(number, local)
+        contents.withEngine { $0.endPoll(number, in: mode) }
     }
 
     /// Watches what this run may serve and the kernel does not watch yet: usually nothing.

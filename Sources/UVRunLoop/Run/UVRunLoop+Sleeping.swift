@@ -68,12 +68,10 @@ extension UVRunLoop {
     /// other runs have found, and that were not served, may not be ready any more.
     @inline(never)
     private func sleepHidesPlaces(_ run: borrowing Run) -> Bool {
-        let othersHavePolled = run.isInFirstPass || run.pollNumber != run.local.pollCount
-        guard othersHavePolled || summary.holdsSkippedPolls else { return false }
+        if summary.holdsSkippedPolls { return true }
+        guard run.isInFirstPass || run.pollNumber != run.local.pollCount else { return false }
         let mode = run.modeIndex
-        return contents.withEngine {
-            !$0.modes[mode].skipped.isEmpty || (othersHavePolled && !$0.modes[mode].ready.isEmpty)
-        }
+        return contents.withEngine { !$0.modes[mode].ready.isEmpty }
     }
 
     /// The parameters of one sleep.

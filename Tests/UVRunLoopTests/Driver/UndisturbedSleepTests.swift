@@ -166,9 +166,9 @@ import Testing
             let timer = UVRunLoop.Timer(after: .seconds(300), sendableHandler: { _ in })
             let date = timer.nextFireDate.nanoseconds
             loop.add(timer)
-            // It sleeps until the timer's date.
-            while !loop.isWaiting || loop.wakeState.isMarked
-                || !loop.waker.sleepPlan.endsBefore(date + 1, version: loop.summary.version)
+            // It sleeps until the timer's date: first that is its plan, then it falls asleep.
+            while !loop.waker.sleepPlan.endsBefore(date + 1, version: loop.summary.version)
+                || !loop.isWaiting || loop.wakeState.isMarked
             {
                 usleep(10)
             }

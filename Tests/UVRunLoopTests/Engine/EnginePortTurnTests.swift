@@ -53,7 +53,7 @@ import Testing
             let ticket = try #require(engine.takePort(in: 0)?.ticket)
             served.append(ticket)
             _ = engine.endCall(of: ticket, hasMore: ticket == tickets[0])
-            engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
+            engine.recordSkippedPoll(reusing: engine.latestPoll.number)
             mayServe.append(engine.hasPortToServe(in: 0))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
@@ -75,7 +75,7 @@ import Testing
             #expect(engine.takePort(in: 0)?.ticket == tickets[0])
             _ = engine.endCall(of: tickets[0])
         }
-        engine.recordSkippedPoll(in: 0, reusing: engine.latestPoll.number)
+        engine.recordSkippedPoll(reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
         engine.beginNextPoll()
         _ = engine.record(pipes[0].readEnd, .readable, in: 0)
@@ -98,6 +98,19 @@ import Testing
         #expect(!isReady && later == [[false], [false]])
     }
 
+    /// Then one port may get many messages in one pass.
+    @Test func aPollForgetsWhichPortsOnlyItCouldFindAgain() {
+        var engine = Engine()
+        var skipped = SkippedPolls()
+        let tickets = [1, 2].map { _ in engine.insert(ServedPort(UVRunLoop.Port { _, _ in })) }
+        skipped.recordServed(tickets[0], after: 1)
+        #expect(skipped.hasServed(otherThan: tickets[1], since: 1))
+        #expect(!skipped.hasServed(otherThan: tickets[0], since: 1))
+        #expect(!skipped.hasServed(otherThan: tickets[1], since: 2))
+        skipped.recordServed(tickets[1], after: 2)
+        #expect(!skipped.hasServed(otherThan: tickets[1], since: 2))
+    }
+
     @Test func theLongestUnservedIsFirstAlsoAfterFourBillionSerialNumbers() throws {
         var modes = ModeTable<LoopItems>()
         let wrap = UInt64(1) << 32
@@ -109,8 +122,7 @@ import Testing
                 sendableHandler: { _, _ in }
             )
             var record = PortRecord<LoopItems>(port: ServedPort(source), serial: servedAt)
-            let poll = PollStamp(number: 1, serial: wrap + 5)
-            record.queue(.readable, poll: poll, in: &modes)
+            record.queue(.readable, poll: 1, at: wrap + 5, in: &modes)
             return try #require(record.turn)
         }
         #expect(turns[0] < turns[1])
