@@ -44,7 +44,10 @@ extension Model {
     private func leave(_ item: Int, _ mode: ModeName) {
         guard isIn(item, mode) else { return }
         members[mode, default: []].removeAll { $0 == item }
-        if !isInAnyMode(item) { items[item].port.isWatched = false }
+        if !isInAnyMode(item) {
+            items[item].port.isWatched = false
+            items[item].port.keptPlace = nil
+        }
         if isSource(item) { performance.note(.cancelled(item, mode)) }
     }
 

@@ -28,8 +28,6 @@ struct PortState {
     var latestCall = 0
     /// The place that a poll which was left out would have given it; `nil` for none.
     var keptPlace: Int?
-    /// How deep the run is that has left it out.
-    var keptDepth = 0
 }
 
 extension Model {
@@ -118,9 +116,8 @@ extension Model {
             if items[item].port.isOff { items[item].port.isWatched = false }
             let isServable = isIn(item, mode) && mayBecomeReady(item)
             if mayWatch, isServable { items[item].port.isWatched = true }
-            // Nested runs of other modes do not ask for it.
-            let isAsked = isIn(item, mode) || runs.count <= items[item].port.keptDepth
-            let place = isAsked ? items[item].port.keptPlace.take() : nil
+            // Polls of other modes do not ask for it.
+            let place = isIn(item, mode) ? items[item].port.keptPlace.take() : nil
             guard items[item].port.isWatched, !isPortInThisProcess(item) else { continue }
             if !isServable {
                 if events(item) != 0 { items[item].port.isWatched = false }
@@ -134,6 +131,7 @@ extension Model {
     /// Has a poll find a descriptor of its mode, or not.
     ///
     /// - Returns: Whether it is ready and was not found before.
+    @discardableResult
     private func find(_ item: Int, at tick: Int, _ place: Int?) -> Bool {
         guard isReady(item), let since = items[item].port.readySince else {
             endReadiness(item)
@@ -155,10 +153,28 @@ extension Model {
     private func keepPlaces(_ mode: ModeName) {
         let tick = nextTick()
         for item in members[mode, default: []]
-        where isPort(item) && items[item].port.latestCall > latestPoll {
+        where isPort(item) && !isPortInThisProcess(item)
+            && items[item].port.latestCall > latestPoll
+        {
             guard items[item].port.keptPlace == nil else { continue }
             items[item].port.keptPlace = tick
-            items[item].port.keptDepth = runs.count
+        }
+    }
+
+    /// Makes up for polls that were left out: before a run of another mode begins, and when the run
+    /// ends.
+    ///
+    /// Of the sources that were served, those that are ready get their places, and those that were
+    /// found before lose theirs if they are not; nothing else is found.
+    func makeUpForLeftOutPolls(_ mode: ModeName) {
+        guard items.contains(where: { $0.port.keptPlace != nil }) else { return }
+        refreshReadiness()
+        let tick = nextTick()
+        latestPoll = tick
+        for item in items.indices where isPort(item) && isIn(item, mode) {
+            let place = items[item].port.keptPlace.take()
+            guard !isPortInThisProcess(item), mayBecomeReady(item) else { continue }
+            if place != nil || items[item].port.foundAt != nil { find(item, at: tick, place) }
         }
     }
 
