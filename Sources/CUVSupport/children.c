@@ -24,7 +24,8 @@ static const idtype_t by_descriptor = (idtype_t)3; // P_PIDFD, which the headers
 int cuv_child_end(int descriptor, int only_asks, struct cuv_end *_Nonnull end) {
     siginfo_t info = {.si_pid = 0};
     int options = WEXITED | WNOHANG | (only_asks ? WNOWAIT : 0);
-    if (waitid(by_descriptor, (id_t)descriptor, &info, options) != 0) return -errno;
+    while (waitid(by_descriptor, (id_t)descriptor, &info, options) != 0)
+        if (errno != EINTR) return -errno;
     if (info.si_pid == 0) return 0;
     end->code = info.si_code;
     end->status = info.si_status;

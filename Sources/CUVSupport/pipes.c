@@ -5,6 +5,8 @@
 
 #include "cuv_pipes.h"
 
+#include "cuv_descriptors.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,8 +19,9 @@
 int cuv_pipe_open(int ends[_Nonnull 2], int writes) {
     if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
     int own = ends[writes ? 1 : 0];
-    if (fcntl(own, F_SETFL, fcntl(own, F_GETFL) | O_NONBLOCK) == 0) return 0;
-    int status = -errno;
+    int flags = cuv_file_flags(own);
+    int status = flags < 0 ? flags : cuv_set_file_flags(own, flags | O_NONBLOCK);
+    if (status == 0) return 0;
     close(ends[0]);
     close(ends[1]);
     return status;
@@ -34,7 +37,10 @@ ssize_t cuv_read_now(int descriptor, void *_Nonnull bytes, size_t count) {
     const int no_wait = 8; // RWF_NOWAIT
     struct iovec place = {.iov_base = bytes, .iov_len = count};
     // At the current position, for which -1 stands.
-    ssize_t length = syscall(SYS_preadv2, descriptor, &place, 1, -1L, -1L, no_wait);
+    ssize_t length;
+    do {
+        length = syscall(SYS_preadv2, descriptor, &place, 1, -1L, -1L, no_wait);
+    } while (length < 0 && errno == EINTR);
     if (length >= 0) return length;
     int is_unknown = errno == EOPNOTSUPP || errno == ENOSYS;
     return is_unknown ? cuv_read(descriptor, bytes, count) : -errno;

@@ -80,6 +80,21 @@ int cuv_terminal_interrupts(int descriptor, int signal) {
     return has_handler;
 }
 
+int cuv_terminal_get(int descriptor, struct termios *flags) {
+    while (tcgetattr(descriptor, flags) != 0)
+        if (errno != EINTR) return -errno;
+    return 0;
+}
+
+int cuv_terminal_set(int descriptor, const struct termios *flags) {
+    while (tcsetattr(descriptor, TCSANOW, flags) != 0) {
+        int status = -errno;
+        // In the background a handler would be called for each attempt.
+        if (status != -EINTR || cuv_terminal_is_in_background(descriptor)) return status;
+    }
+    return 0;
+}
+
 int cuv_terminal_make_raw(int descriptor, const struct termios *present) {
     struct termios flags = *present;
     flags.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
@@ -88,5 +103,5 @@ int cuv_terminal_make_raw(int descriptor, const struct termios *present) {
     flags.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN | ISIG);
     flags.c_cc[VMIN] = 1;
     flags.c_cc[VTIME] = 0;
-    return tcsetattr(descriptor, TCSANOW, &flags) == 0 ? 0 : -errno;
+    return cuv_terminal_set(descriptor, &flags);
 }

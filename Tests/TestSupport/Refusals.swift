@@ -16,6 +16,7 @@ package struct SystemCall: Sendable {
     package static let epollControl = SystemCall(x86: 233, arm: 21)
     package static let epollWait = SystemCall(x86: 232, arm: 22)
     package static let createEvent = SystemCall(x86: 290, arm: 19)
+    package static let fileStatus = SystemCall(x86: 262, arm: 79)
     package static let listen = SystemCall(x86: 50, arm: 201)
     package static let read = SystemCall(x86: 0, arm: 63)
     package static let readWithFlags = SystemCall(x86: 327, arm: 286)
@@ -23,6 +24,8 @@ package struct SystemCall: Sendable {
     package static let sendmmsg = SystemCall(x86: 307, arm: 269)
     package static let sendto = SystemCall(x86: 44, arm: 206)
     package static let setTimer = SystemCall(x86: 286, arm: 86)
+    package static let waitForProcess = SystemCall(x86: 247, arm: 95)
+    package static let write = SystemCall(x86: 1, arm: 64)
 }
 
 /// Has the kernel refuse a system call to the calling thread and its children.

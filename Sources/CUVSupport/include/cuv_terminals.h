@@ -21,6 +21,13 @@ int cuv_terminal_is_in_background(int descriptor);
 // in the foreground, and the use may begin.
 int cuv_terminal_interrupts(int descriptor, int signal);
 
+// Reads the flags of a terminal; returns 0 or a negated errno, which is not EINTR.
+int cuv_terminal_get(int descriptor, struct termios *flags);
+
+// Sets the flags of a terminal at once; returns 0 or a negated errno, which is EINTR in the
+// background only.
+int cuv_terminal_set(int descriptor, const struct termios *flags);
+
 // Changes the present flags: every byte is passed on as it is typed, without echo and without
 // signals for keys, and a line that is written begins at the left. Does not wait for output that is
 // under way.

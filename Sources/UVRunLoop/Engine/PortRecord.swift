@@ -66,8 +66,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         if let turn { mode.ready.insert(slot, turn) }
     }
 
-    /// In no mode, it keeps no turn for what polls have found. What polls of this one are skipped
-    /// from now on would not have found it.
+    /// In no mode, it keeps no turn for what polls have found.
+    ///
+    /// The polls of this one that are skipped from now on would not have found it.
     mutating func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
         mode.portCount -= 1
         if !keepsModes { mode.idlePortCount -= 1 }
@@ -76,7 +77,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         if servedPoll == mode.latestPoll { servedPoll = -1 }
         guard !attachment.first.exists else { return }
         pendingEvents = []
-        servedPoll = -1
         if isForPolls { turn = nil }
     }
 

@@ -33,7 +33,7 @@ package final class FileStandIn: Sendable {
         let opened = Descriptor(owning: ends[1])
         let watched = try Descriptor(opened: ends[0])
         let other = try StandardDescriptors.avoided(by: opened)
-        _ = unsafe write(other.number, [UInt8(0)], 1)
+        try accepted(CInt(unsafe cuv_write(other.number, [UInt8(0)], 1)))
         descriptor = watched.number
         self.ends = Guarded(Ends(watched: watched, other: other))
         self.file = file

@@ -190,7 +190,8 @@ struct StreamState: ~Copyable, Sendable {
             switch try resources.descriptor?.read() {
             case .bytes(let bytes): return .received(bytes)
             case .wouldBlock, nil:
-                if lifecycle.readsToTheEnd { lifecycle.peerDidEnd = true }
+                if lifecycle.failure != nil { lifecycle.peerDidEnd = true }
+                socketWouldBlock()
                 return nil
             case .end:
                 lifecycle.peerDidEnd = true
@@ -203,6 +204,15 @@ struct StreamState: ~Copyable, Sendable {
         } catch {
             return .failed(lifecycle.failure ?? SocketError(system: error))
         }
+    }
+
+    /// Takes back a hang-up: the peer is not gone, as a poll that failed had made believe.
+    ///
+    /// The socket is not watched any more after the hang-up.
+    private mutating func socketWouldBlock() {
+        guard lifecycle.isHungUp, lifecycle.failure == nil else { return }
+        lifecycle.isHungUp = false
+        registeredInterest = []
     }
 
     /// The error of a peer that is gone, while nothing is read.
@@ -230,7 +240,10 @@ struct StreamState: ~Copyable, Sendable {
             } else {
                 sent = try resources.descriptor?.send(queue.first(Descriptor.maximumPieces))
             }
-            guard let sent else { return false }
+            guard let sent else {
+                socketWouldBlock()
+                return false
+            }
             let hasRoom = queue.didSend(sent)
             shutDownIfDue()
             return hasRoom

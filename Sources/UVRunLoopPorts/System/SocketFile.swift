@@ -29,15 +29,27 @@ struct SocketFile: ~Copyable, Sendable {
             try Files.remove(path)
             try socket.bind(to: address)
         }
-        guard let identity = try FileStatus(ofPath: path)?.identity else { throw .noSuchFile }
         let file = SocketFile(
             path: Files.absolutePath(path),
-            identity: identity,
+            identity: try identity(ofNew: path),
             process: Process.id
         )
         try socket.listen(backlog: backlog)
         lock.release()
         return file
+    }
+
+    /// Returns the identity of a file that was just made, or removes it.
+    private static func identity(ofNew path: String) throws(UVError) -> FileIdentity {
+        let status: FileStatus?
+        do {
+            status = try FileStatus(ofPath: path)
+        } catch {
+            try? Files.remove(path)
+            throw error
+        }
+        guard let status else { throw .noSuchFile }
+        return status.identity
     }
 
     /// Removes the file, unless another process has replaced it, or this is a forked child, whose

@@ -45,8 +45,9 @@ enum TerminalFlags {
     static func makeRaw(_ descriptor: CInt) throws(UVError) {
         _ = registration
         try change { kept in
-            guard var flags = flags(of: descriptor) else { return -errno }
-            let status = unsafe cuv_terminal_make_raw(descriptor, &flags)
+            var flags = termios()
+            var status = unsafe cuv_terminal_get(descriptor, &flags)
+            if status == 0 { status = unsafe cuv_terminal_make_raw(descriptor, &flags) }
             if status == 0 { keep(flags, of: descriptor, in: &kept) }
             return status
         }
@@ -111,13 +112,8 @@ enum TerminalFlags {
         _ = set(terminal.first, of: descriptor)
     }
 
-    private static func flags(of descriptor: CInt) -> termios? {
-        var flags = termios()
-        return unsafe tcgetattr(descriptor, &flags) == 0 ? flags : nil
-    }
-
     private static func set(_ flags: termios, of descriptor: CInt) -> CInt {
         var flags = flags
-        return unsafe tcsetattr(descriptor, TCSANOW, &flags) == 0 ? 0 : -errno
+        return unsafe cuv_terminal_set(descriptor, &flags)
     }
 }

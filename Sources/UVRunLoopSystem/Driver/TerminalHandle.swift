@@ -22,7 +22,10 @@ final class TerminalHandle: LoopHandle, @unchecked Sendable {
         unsafe raw = .allocate(capacity: 1)
         super.init(site)
         let flags = cuv_file_flags(descriptor)
-        let status = host.open { unsafe uv_tty_init(host.uvLoop, raw, descriptor, 0) }
+        var status: CInt
+        repeat {
+            status = host.open { unsafe uv_tty_init(host.uvLoop, raw, descriptor, 0) }
+        } while status == UV_EINTR.rawValue
         guard status >= 0 else {
             unsafe raw.deallocate()
             cuv_close(descriptor)

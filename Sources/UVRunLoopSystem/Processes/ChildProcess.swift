@@ -63,7 +63,8 @@ extension UVRunLoop {
         /// descriptor, and one for each pipe.
         ///
         /// > Threading: The thread whose loop serves the source. It waits until the program was
-        /// > loaded. Traps if the loop runs in virtual time.
+        /// > loaded. Traps if the loop runs in virtual time. If the program cannot be executed, and
+        /// > another thread takes the exits of all children by `waitpid(-1)`, libuv aborts.
         ///
         /// - Parameters:
         ///   - configuration: The program, and what it gets.

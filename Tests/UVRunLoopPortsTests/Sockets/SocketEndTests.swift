@@ -52,6 +52,37 @@ import Testing
         thread.join()
     }
 
+    /// The kernel says that there is nothing to read, where a hang-up was told too early.
+    @Test func anEndThatIsNotThereYetIsToldLater() async {
+        await #expect(processExitsWith: .success) {
+            endProcess(after: 60)
+            try onAnotherThread {
+                let folder = TemporaryFolder()
+                let (loop, log) = (UVRunLoop.current, EventLog())
+                let failsNext = Guarded(false)
+                let server = try Server(loop, at: .unix(folder.path + "/socket")) { _, event in
+                    log.note(event)
+                    if case .received = event { failsNext.withLock { $0 = true } }
+                }
+                let peer = try Peer(connectingTo: server.address)
+                loop.run { !server.connections.isEmpty }
+                loop.remove(server.listener, forMode: .default)
+                peer.write("x")
+                peer.close()
+                intercept([.read]) {
+                    failsNext.withLock { fails in
+                        defer { fails = false }
+                        return fails ? EAGAIN : 0
+                    }
+                }
+                loop.run(mode: .default, for: .seconds(50))
+                precondition(log.entries.last == "ended", "\(log.entries)")
+                precondition(failsNext.withLock { !$0 })
+                server.close()
+            }
+        }
+    }
+
     @Test func thePeersEndIsToldOnceAndSendingGoesOn() throws {
         let log = EventLog()
         try withConnection { _, event in

@@ -44,6 +44,20 @@ import Testing
         #expect(refusal(at: address) == nil)
     }
 
+    @Test func aListenerThatCannotBeMadeLeavesNoFile() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                let folder = TemporaryFolder()
+                let path = folder.path + "/socket"
+                let noFollow: UInt32 = 0x100
+                refuse(.fileStatus, with: ENOMEM, where: [3: noFollow])
+                let port = try? SocketPort(listeningAt: .unix(path)) { _, _ in }
+                precondition(port == nil)
+                precondition(access(path, F_OK) != 0)
+            }
+        }
+    }
+
     @Test func anAddressOfAnotherMachineIsNotAvailable() throws {
         let address = try SocketAddress(host: "192.0.2.1", port: 0)
         #expect(refusal(at: address) == .addressNotAvailable)

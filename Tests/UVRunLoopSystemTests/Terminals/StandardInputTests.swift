@@ -66,6 +66,48 @@ private typealias StandardInput = UVRunLoop.StandardInput
         }
     }
 
+    @Test(
+        .enabled(if: readsWithoutWaiting, "Linux before 6.4 reads a pipe only so that it may wait.")
+    )
+    func aReadThatASignalInterruptsIsRepeated() async {
+        await #expect(processExitsWith: .success) {
+            endProcess(after: 60)
+            try onAnotherThread {
+                let (pipe, log) = (Pipe(), EventLog())
+                dup2(pipe.readEnd, 0)
+                let input = try StandardInput { input, event in
+                    log.note("\(event)")
+                    input.invalidate()
+                }
+                UVRunLoop.current.add(input, forMode: .default)
+                pipe.write("a")
+                let count = Guarded(0)
+                intercept([.readWithFlags]) {
+                    count.withLock { count in
+                        count += 1
+                        return count % 2 == 1 ? EINTR : 0
+                    }
+                }
+                UVRunLoop.current.run(mode: .default, for: .seconds(50))
+                precondition(log.entries == ["bytes([97])"], "\(log.entries)")
+                precondition(count.withLock { $0 } > 1)
+            }
+        }
+    }
+
+    /// Without a byte to read, its source would never be ready.
+    @Test func aFileForWhichNothingCanBeSentIsRefused() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                let folder = TemporaryFolder()
+                folder.write("text", to: "file")
+                replaceInput(by: "\(folder.path)/file")
+                refuse(.write, with: ENOBUFS, where: [2: 1])
+                precondition((try? StandardInput { _, _ in }) == nil)
+            }
+        }
+    }
+
     /// Who collects lines would keep a thousand times as much as there is.
     @Test func fewBytesKeepLittleMemory() throws {
         try withLoop { loop in

@@ -229,8 +229,7 @@ private typealias Terminal = UVRunLoop.Terminal
     @Test func aModeThatIsSetDuringTheExitIsPutBackToo() async {
         await #expect(processExitsWith: .success) {
             let pair = TerminalPair()
-            // Under the sanitizer each exit takes a second, and more on a busy machine.
-            for _ in 0..<(isUnderThreadSanitizer ? 3 : 20) {
+            for _ in 0..<20 {
                 let child = startChild(endingAfter: 60) {
                     let hasBegun = Signal()
                     _ = startThread {

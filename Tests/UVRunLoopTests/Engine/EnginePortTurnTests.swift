@@ -63,6 +63,25 @@ import Testing
         #expect(mayServeAgain)
     }
 
+    /// The skipped poll would not have asked for it.
+    @Test(arguments: [false, true])
+    func aSourceThatWaitsForMoreSinceASkippedPollHasNoPlaceOfIt(waitsForMore: Bool) throws {
+        var engine = Engine()
+        let pipes = (0..<2).map { _ in Pipe() }
+        let tickets = try pipes.map { try engine.addPort($0, .readable) }
+        engine.beginNextPoll()
+        _ = engine.record(pipes[0].readEnd, .readable, in: 0)
+        #expect(engine.takePort(in: 0)?.ticket == tickets[0])
+        _ = engine.endCall(of: tickets[0])
+        engine.recordSkippedPoll(reusing: engine.latestPoll.number)
+        engine.announce(tickets[1])
+        engine.setEvents(waitsForMore ? [.readable, .writable] : .readable, of: tickets[0])
+        engine.beginNextPoll()
+        _ = engine.record(pipes[0].readEnd, .readable, in: 0)
+        let served = (0..<2).map { _ in engine.takePort(in: 0)?.ticket }
+        #expect(served == (waitsForMore ? [1, 0] : [0, 1]).map { tickets[$0] })
+    }
+
     /// Only a source that was served may have stayed ready while polls were skipped.
     @Test(arguments: [false, true])
     func aSourceKeepsAPlaceOfSkippedPollsOnlyIfItWasServed(wasServed: Bool) throws {
