@@ -18,12 +18,14 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     var hasAnnouncement = false
     /// When it was last served; until then, when it was added, with the highest bit set.
     private(set) var servedAt: UInt64
-    /// The latest poll when it was last served; -1 if it has been off since, or has left the mode of
-    /// that poll, so that a skipped one may not have found it.
+    /// The latest poll when it was last served.
+    ///
+    /// It is -1 if a poll that was skipped may not have found it since, because it was off, has left
+    /// the mode of that poll, or waits for more.
     private(set) var servedPoll: Int64 = -1
     private static var unserved: UInt64 { 1 << 63 }
-    /// The latest poll that found it ready or, if it has joined a mode since, the latest one of that
-    /// mode then.
+    /// The latest poll that found it ready or was not made for it: the latest one of a mode that it
+    /// has joined since, or one during which it has joined.
     private var keptPoll: Int64 = 0
     /// Its position in the queues of all its modes, from when it became ready until it is served, or
     /// a poll in one of them does not find it.
