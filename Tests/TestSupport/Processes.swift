@@ -1,4 +1,5 @@
 import Glibc
+import UVRunLoop
 
 /// Starts a forked child, which ends with the status that a body returns.
 ///
@@ -175,4 +176,24 @@ package func awaitZombie(_ child: pid_t) {
 /// Whether what an exit test's process wrote has some words in it.
 package func says(_ words: String, _ output: [UInt8]?) -> Bool {
     String(decoding: output ?? [], as: UTF8.self).contains(words)
+}
+
+/// Has a thread wait for a lock, before the process forks.
+///
+/// What Swift's runtime does once it does under a lock of the kernel that names the thread, and a
+/// forked child goes on with the name that its thread had in the parent: if a second thread comes
+/// meanwhile, both wait for ever. Unoptimized code makes the type of a lock's word in that way when
+/// a lock is first waited for.
+package func waitForALock() {
+    let lock = Guarded(0)
+    let isHeld = Signal()
+    let holder = startThread {
+        lock.withLock { _ in
+            isHeld.send()
+            usleep(20_000)
+        }
+    }
+    isHeld.wait()
+    lock.withLock { $0 += 1 }
+    holder.join()
 }

@@ -229,6 +229,7 @@ private typealias Terminal = UVRunLoop.Terminal
     @Test func aModeThatIsSetDuringTheExitIsPutBackToo() async {
         await #expect(processExitsWith: .success) {
             let pair = TerminalPair()
+            waitForALock()
             for _ in 0..<20 {
                 let child = startChild(endingAfter: 60) {
                     let hasBegun = Signal()
