@@ -69,10 +69,7 @@ import Testing
         var engine = Engine()
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
-        engine.beginNextPoll()
-        _ = engine.record(pipes[0].readEnd, .readable, in: 0)
-        #expect(engine.takePort(in: 0)?.ticket == tickets[0])
-        _ = engine.endCall(of: tickets[0])
+        #expect(engine.findAndServe(pipes[0]) == tickets[0])
         engine.recordSkippedPoll(reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
         engine.setEvents(waitsForMore ? [.readable, .writable] : .readable, of: tickets[0])
@@ -89,10 +86,7 @@ import Testing
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
         if wasServed {
-            engine.beginNextPoll()
-            _ = engine.record(pipes[0].readEnd, .readable, in: 0)
-            #expect(engine.takePort(in: 0)?.ticket == tickets[0])
-            _ = engine.endCall(of: tickets[0])
+            #expect(engine.findAndServe(pipes[0]) == tickets[0])
         }
         engine.recordSkippedPoll(reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
@@ -266,5 +260,16 @@ extension Engine {
             finishServing(delivery.ticket)
         }
         return served
+    }
+}
+
+extension Engine {
+    /// Makes a poll that finds a pipe ready, and serves the first port.
+    fileprivate mutating func findAndServe(_ pipe: Pipe) -> Ticket? {
+        beginNextPoll()
+        _ = record(pipe.readEnd, .readable, in: 0)
+        guard let ticket = takePort(in: 0)?.ticket else { return nil }
+        finishServing(ticket)
+        return ticket
     }
 }
