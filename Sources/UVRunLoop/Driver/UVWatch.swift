@@ -78,11 +78,7 @@ final class UVWatch {
     /// Sets the events that the kernel reports.
     func arm(_ events: Events, in descriptors: inout WatchedDescriptors) throws(UVError) {
         wanted = events
-        let (epoll, mask) = (descriptors.epoll, kernelMask)
-        let status = cuv_epoll_modify(epoll, descriptor, mask)
-        let isNew = status == UV_ENOENT.rawValue
-        try accepted(isNew ? cuv_epoll_add(epoll, descriptor, mask) : status)
-        descriptors.didArm(descriptor, isNew: isNew)
+        try descriptors.arm(descriptor, kernelMask)
     }
 
     /// Clears the wanted events.

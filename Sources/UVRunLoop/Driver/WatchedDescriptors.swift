@@ -1,3 +1,4 @@
+import CUV
 internal import CUVSupport
 
 /// A loop's epoll set and the descriptors it has taken, each of which is given back exactly once.
@@ -63,14 +64,22 @@ struct WatchedDescriptors {
         isWatched[descriptor] = false
     }
 
-    /// Records that a descriptor that was taken is in the epoll set.
+    /// Sets the events that the kernel reports of a descriptor that was taken.
     ///
-    /// - Parameters:
-    ///   - descriptor: The descriptor.
-    ///   - isNew: Whether it was not there before.
-    mutating func didArm(_ descriptor: CInt, isNew: Bool) {
-        if isNew, isWatched[descriptor] == true { suspects.append(descriptor) }
-        if isWatched[descriptor] != nil { isWatched[descriptor] = true }
+    /// One system call, unless a foreign handle has added the descriptor already, or its owner has
+    /// closed it while the kernel watched it, and the number belongs to another file.
+    mutating func arm(_ descriptor: CInt, _ events: UInt32) throws(UVError) {
+        if isWatched[descriptor] == true {
+            let status = cuv_epoll_modify(epoll, descriptor, events)
+            let isGone = status == UV_ENOENT.rawValue
+            try accepted(isGone ? cuv_epoll_add(epoll, descriptor, events) : status)
+            if isGone { suspects.append(descriptor) }
+        } else {
+            let status = cuv_epoll_add(epoll, descriptor, events)
+            let isThere = status == UV_EEXIST.rawValue
+            try accepted(isThere ? cuv_epoll_modify(epoll, descriptor, events) : status)
+            if isWatched[descriptor] != nil { isWatched[descriptor] = true }
+        }
     }
 
     mutating func takeReleased() -> Set<CInt> { exchange(&released, with: []) }

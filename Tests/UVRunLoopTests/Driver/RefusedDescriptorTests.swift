@@ -27,6 +27,11 @@ import Testing
     @Test func anEventfdThatIsRefusedIsNoDescriptorThatCannotBeWatched() async {
         await #expect(processExitsWith: .success) { onAnotherThread(makeALoopWithoutEvents) }
     }
+
+    /// One system call does for a new descriptor, and for one that a run of another mode took out.
+    @Test func aDescriptorIsAddedToTheEpollSetWithoutBeingChangedFirst() async {
+        await #expect(processExitsWith: .success) { onAnotherThread(watchWithoutChanges) }
+    }
 }
 
 /// Runs a loop with a source whose descriptor the kernel does not watch.
@@ -122,5 +127,24 @@ private func makeALoopWithoutEvents() {
     } catch {
         precondition(error.code == .refusedBySystem, "\(error)")
         precondition(error.underlying == .notPermitted)
+    }
+}
+
+private func watchWithoutChanges() {
+    let (loop, log, pipe) = (UVRunLoop.current, EventLog(), Pipe())
+    let (change, other) = (UInt32(3), UVRunLoop.Mode("other"))
+    refuse(.epollControl, where: [1: change, 2: UInt32(pipe.readEnd)])
+    do {
+        loop.add(try reader(pipe, log), forMode: .default)
+        loop.add(UVRunLoop.Source { _ in }, forMode: other)
+        for text in ["x", "y"] {
+            // The kernel reports the pipe, once, to a run that cannot serve it.
+            pipe.write(text)
+            loop.run(mode: other, for: .milliseconds(1))
+            loop.run(mode: .default, for: .seconds(60), returnAfterSourceHandled: true)
+        }
+        precondition(log.entries == ["read x", "read y"], "\(log.entries)")
+    } catch {
+        preconditionFailure("\(error)")
     }
 }
