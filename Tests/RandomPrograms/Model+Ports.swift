@@ -116,10 +116,10 @@ extension Model {
             if items[item].port.isOff { items[item].port.isWatched = false }
             let isServable = isIn(item, mode) && mayBecomeReady(item)
             if mayWatch, isServable { items[item].port.isWatched = true }
-            // Polls of other modes do not ask for it.
-            let place = isIn(item, mode) ? items[item].port.keptPlace.take() : nil
+            let place = items[item].port.keptPlace.take()
             guard items[item].port.isWatched, !isPortInThisProcess(item) else { continue }
             if !isServable {
+                if place != nil, mayBecomeReady(item) { find(item, at: tick, place) }
                 if events(item) != 0 { items[item].port.isWatched = false }
             } else if find(item, at: tick, place) {
                 hasFound = true
@@ -153,7 +153,7 @@ extension Model {
     private func keepPlaces(_ mode: ModeName) {
         let tick = nextTick()
         for item in members[mode, default: []]
-        where isPort(item) && !isPortInThisProcess(item)
+        where isPort(item) && !isPortInThisProcess(item) && mayBecomeReady(item)
             && items[item].port.latestCall > latestPoll
         {
             guard items[item].port.keptPlace == nil else { continue }
@@ -164,17 +164,18 @@ extension Model {
     /// Makes up for polls that were left out: before a run of another mode begins, and when the run
     /// ends.
     ///
-    /// Of the sources that were served, those that are ready get their places, and those that were
-    /// found before lose theirs if they are not; nothing else is found.
-    func makeUpForLeftOutPolls(_ mode: ModeName) {
+    /// Of the sources that were served, those that are ready get their places; nothing else is
+    /// found.
+    func makeUpForLeftOutPolls() {
         guard items.contains(where: { $0.port.keptPlace != nil }) else { return }
         refreshReadiness()
         let tick = nextTick()
         latestPoll = tick
-        for item in items.indices where isPort(item) && isIn(item, mode) {
-            let place = items[item].port.keptPlace.take()
-            guard !isPortInThisProcess(item), mayBecomeReady(item) else { continue }
-            if place != nil || items[item].port.foundAt != nil { find(item, at: tick, place) }
+        for item in items.indices {
+            guard let place = items[item].port.keptPlace.take(), mayBecomeReady(item) else {
+                continue
+            }
+            find(item, at: tick, place)
         }
     }
 

@@ -2,7 +2,7 @@ extension Model {
     /// Runs as 4.1 says; steps 1 and 10 come once per run.
     func run(_ mode: ModeName, limit: Int64?, returnsAfterSource: Bool) {
         guard !isEmpty(mode) else { return noteReturn(.finished) }
-        if let outer = runs.last, outer.mode != mode { makeUpForLeftOutPolls(outer.mode) }
+        if let outer = runs.last, outer.mode != mode { makeUpForLeftOutPolls() }
         let end = limit.map { now + $0 }
         runs.append(
             Run(
@@ -15,7 +15,7 @@ extension Model {
         notify(.entry)
         var result = innermost.isStopped ? Result.stopped : nil
         while result == nil { result = makeOnePass() }
-        makeUpForLeftOutPolls(mode)
+        makeUpForLeftOutPolls()
         notify(.exit)
         // "stopped if `stop()` was called in this run, up to the moment the run is taken off".
         if innermost.isStopped { result = .stopped }

@@ -100,15 +100,21 @@ package final class HandleHost {
     /// The number of sources that were noted and not announced.
     var notedCount: Int { noted.count }
 
-    /// Makes the noted sources ready.
-    ///
-    /// - Parameter isOfPoll: Whether the latest poll has noted them; otherwise they are ready from
-    ///   now on, lower orders first.
-    func announceNoted(ofPoll isOfPoll: Bool) {
+    /// Makes the noted sources ready from now on, lower orders first.
+    func announceNoted() {
         guard !noted.isEmpty else { return }
-        var ready = exchange(&noted, with: [])
-        if !isOfPoll { ready.sort { $0.order < $1.order } }
-        for handle in ready { handle.announce(ofPoll: isOfPoll) }
+        for handle in exchange(&noted, with: []).sorted(by: { $0.order < $1.order }) {
+            handle.announce(ofPoll: false)
+        }
+    }
+
+    /// Makes the sources ready that the latest poll has noted, or only those that are expected.
+    func announcePolled(ifExpected: Bool) {
+        guard !noted.isEmpty else { return }
+        let all = exchange(&noted, with: [])
+        let ready = ifExpected ? all.filter(\.isExpected) : all
+        if ifExpected { noted = all.filter { !$0.isExpected } }
+        for handle in ready { handle.announce(ofPoll: true) }
     }
 
     /// Closes all handles and cancels all requests; libuv's close callbacks are still to come.
@@ -129,6 +135,10 @@ package final class HandleHost {
 package protocol HostedHandle: AnyObject {
     /// The order of the handle's source.
     var order: Int { get }
+
+    /// Whether the handle's source was served, and a skipped poll would have found it if it has
+    /// stayed ready.
+    var isExpected: Bool { get }
 
     /// Makes the handle's source ready; called after `uv_run` has returned, while no lock is held.
     ///

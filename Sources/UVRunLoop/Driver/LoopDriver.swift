@@ -5,7 +5,7 @@ import CUV
 /// `UVDriver` does so with libuv; tests use a driver with a virtual clock. Every method is called
 /// on the loop's thread. None runs user code, except callbacks of foreign handles and, at the end,
 /// the release of what handlers of hosted sources captured. Events are reported by
-/// ``takeReport()``, ``announceHosted()`` and ``WakeState``.
+/// ``takeReport()``, ``announceHosted(ifExpected:)`` and ``WakeState``.
 package protocol LoopDriver: AnyObject {
     /// The part of the driver that other threads may use.
     var remote: any LoopRemote { get }
@@ -37,7 +37,10 @@ package protocol LoopDriver: AnyObject {
 
     /// Makes the hosted sources ready that the latest poll or wait found; called before the next
     /// one.
-    func announceHosted()
+    ///
+    /// - Parameter ifExpected: Whether only those are that are expected to be ready; the others are
+    ///   left to the next call.
+    func announceHosted(ifExpected: Bool)
 
     /// Watches descriptors as the changes say.
     ///
@@ -90,7 +93,7 @@ extension LoopDriver {
 
     package func findHangUp(_ report: inout ReadyReport) -> Bool { false }
 
-    package func announceHosted() {}
+    package func announceHosted(ifExpected: Bool) {}
 
     package func forgetReleased() {}
     package func lend() -> UnsafeMutablePointer<uv_loop_t>? { nil }

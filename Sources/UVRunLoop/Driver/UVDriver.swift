@@ -99,7 +99,7 @@ final class UVDriver: LoopDriver {
         // next poll, but for those that it has stopped to watch.
         guard hasClosed || hostHoldsHandles, !foreignHandles.mayBeThere else { return }
         run(UV_RUN_NOWAIT)
-        handleHost?.announceNoted(ofPoll: false)
+        handleHost?.announceNoted()
         while let report = takeReport() {
             if report.details.contains(.stopped) { lost(report) }
         }
@@ -328,7 +328,7 @@ final class UVDriver: LoopDriver {
     /// Waits by `uv_run`; whatever ends the wait also ends the loop's sleep.
     private func waitWithForeignHandles() {
         // With pending work, libuv up to 1.44 would do it first and then block anyway.
-        let hasWork = unsafe foreignHandles.haveWork(loop)
+        let hasWork = unsafe foreignHandles.haveWork(loop) || hasNoted
         mayBlock = !hasWork
         run(hasWork ? UV_RUN_NOWAIT : UV_RUN_ONCE)
         mayBlock = false
@@ -363,13 +363,24 @@ final class UVDriver: LoopDriver {
     }
 
     private func waitByLibuv() {
-        if foreignHandles.mayBeThere { waitWithForeignHandles() } else { sleep() }
+        if foreignHandles.mayBeThere {
+            waitWithForeignHandles()
+        } else if hasNoted {
+            run(UV_RUN_NOWAIT)
+        } else {
+            sleep()
+        }
         countHosted()
     }
 
+    /// Whether a hosted source was noted by a poll that did not announce it.
+    private var hasNoted: Bool { handleHost.map { $0.notedCount > 0 } ?? false }
+
     private func countHosted() { reports.hostedCount = handleHost?.notedCount ?? 0 }
 
-    func announceHosted() { handleHost?.announceNoted(ofPoll: true) }
+    func announceHosted(ifExpected: Bool) {
+        handleHost?.announcePolled(ifExpected: ifExpected)
+    }
 
     // MARK: The end
 

@@ -15,7 +15,7 @@ extension GenericEngine {
 
     mutating func add(_ ticket: Ticket, portTo mode: UVRunLoop.Mode) {
         renewVersion()
-        ports.modify(ticket) { $0.enable() }
+        ports.modify(ticket) { $0.hasHungUp = false }
         _ = ports.add(ticket, to: mode, in: &modes)
         didJoin(ticket)
     }
@@ -30,27 +30,10 @@ extension GenericEngine {
     /// Removes a port from a mode; returns its record if the loop no longer needs it.
     mutating func remove(_ ticket: Ticket, portFrom mode: UVRunLoop.Mode) -> PortRecord<Items>? {
         renewVersion()
-        let place = summary.holdsSkippedPolls ? placeOfSkippedPoll(ticket) : nil
         _ = ports.remove(ticket, from: mode, in: &modes)
-        if let dropped = ports.dropIfUnused(ticket) {
-            forgetDescriptor(of: dropped, ticket)
-            return dropped
-        }
-        if let place { keepPlace(place, of: ticket) }
-        return nil
-    }
-
-    /// Keeps the place that a skipped poll would have given a port, if the port has left the mode of
-    /// that poll since.
-    private mutating func keepPlace(_ place: UInt64, of ticket: Ticket) {
-        guard placeOfSkippedPoll(ticket) == nil else { return }
-        let poll = latestPoll.number
-        summary.mayHoldReady = true
-        ports.modify(ticket, in: &modes) { record, modes in
-            if record.attachment.first.exists {
-                record.queueAsFound(at: place, reusing: poll, in: &modes)
-            }
-        }
+        guard let dropped = ports.dropIfUnused(ticket) else { return nil }
+        forgetDescriptor(of: dropped, ticket)
+        return dropped
     }
 
     /// Removes a port from the loop.

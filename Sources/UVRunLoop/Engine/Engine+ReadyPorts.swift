@@ -7,29 +7,9 @@ extension GenericEngine {
     ///   - ticket: The port.
     ///   - isOfPoll: Whether the latest poll has found the event.
     mutating func announce(_ ticket: Ticket, ofPoll isOfPoll: Bool = false) {
-        let serial = isOfPoll ? foundAt(ticket) : nextSerial()
+        let serial = isOfPoll ? latestPoll.serial : nextSerial()
         summary.mayHoldReady = true
         ports.modify(ticket, in: &modes) { $0.announce(at: serial, in: &$1) }
-    }
-
-    /// The serial number at which the latest poll has found a port ready: that of the first skipped
-    /// poll since it was served, which would have found it if it has stayed ready, or its own.
-    @inline(__always)
-    mutating func foundAt(_ ticket: Ticket) -> UInt64 {
-        summary.holdsSkippedPolls
-            ? placeOfSkippedPoll(ticket) ?? latestPoll.serial : latestPoll.serial
-    }
-
-    /// The serial number of the first poll that was skipped since a port was served; `nil` if there
-    /// is none, or it would not have found the port even if that has stayed ready.
-    @inline(never)
-    mutating func placeOfSkippedPoll(_ ticket: Ticket) -> UInt64? {
-        let served = ports.modify(ticket) { record in
-            record.isPolled && record.isServable
-                ? (at: record.servedAt, poll: record.servedPoll) : nil
-        }
-        guard let served = served ?? nil else { return nil }
-        return skipped.first(after: served.at, since: served.poll)
     }
 
     /// Whether a port of the mode is ready.
@@ -38,26 +18,27 @@ extension GenericEngine {
         !modes[mode].ready.isEmpty && firstReadyPort(in: mode) != nil
     }
 
-    /// Whether a port of the mode is ready, and no poll that was skipped would have found another
-    /// one that comes before it.
-    mutating func hasPortToServe(in mode: Int) -> Bool {
-        guard let ticket = firstReadyPort(in: mode),
-            let turn = modes[mode].ready.first?.turn
-        else { return false }
-        return skipped.areAfter(ticket, turn)
+    /// Whether a port of the mode is ready or expected to be.
+    mutating func holdsTurn(in mode: Int) -> Bool {
+        hasReadyPort(in: mode) || !modes[mode].ready.isEmpty
     }
 
-    /// The first port that is ready; ends the turns of those that a poll has not found any more,
-    /// because their data was read meanwhile.
+    /// The first port, if it is ready; `nil` if it is only expected to be.
+    ///
+    /// Ends the turns of those before it that a poll has not found any more, because their data was
+    /// read meanwhile.
     private mutating func firstReadyPort(in mode: Int) -> Ticket? {
         while let slot = modes[mode].ready.first?.slot {
             let ticket = ports.ticket(at: slot)
-            let isFresh = ports.modify(ticket, in: &modes) { record, modes in
+            var isExpected = false
+            let isReady = ports.modify(ticket, in: &modes) { record, modes in
                 if record.isReady(modes) { return true }
-                record.unqueue(in: &modes)
+                isExpected = record.isExpected
+                if !isExpected { record.unqueue(in: &modes) }
                 return false
             }
-            if isFresh == true { return ticket }
+            if isReady == true { return ticket }
+            if isExpected { return nil }
         }
         return nil
     }
@@ -77,19 +58,18 @@ extension GenericEngine {
             return nil
         }
         var isPolled = false
-        let poll = latestPoll.number
         let delivery = ports.modify(ticket, in: &modes) { record, modes in
             isPolled = record.isPolled
             let events = record.undelivered(modes)
             record.unqueue(in: &modes)
-            return record.beginCall(events, ticket, poll: poll)
+            return record.beginCall(events, ticket)
         }
-        if isPolled { skipped.recordServed(ticket, after: poll) }
+        if isPolled { expectations.recordServed(ticket, after: latestPoll.number) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }
 
-    private mutating func updateMayHoldReady() {
+    mutating func updateMayHoldReady() {
         summary.mayHoldReady = modes.mayContain { !$0.ready.isEmpty }
     }
 

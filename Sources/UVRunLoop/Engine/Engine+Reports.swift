@@ -51,11 +51,11 @@ extension GenericEngine {
             ports.modify(ticket) { record in
                 guard !record.interest(in: mode).isEmpty else { return nil }
                 let events = record.events(of: report)
-                return events.isEmpty ? nil : record.beginCall(events, ticket, poll: poll)
+                return events.isEmpty ? nil : record.beginCall(events, ticket)
             } ?? nil
         if delivery != nil {
             endPoll(poll, in: mode)
-            skipped.recordServed(ticket, after: poll)
+            expectations.recordServed(ticket, after: poll)
             if modes[mode].timerCount > 0 { modes[mode].contest.portIsAlone() }
         }
         return delivery
@@ -63,30 +63,17 @@ extension GenericEngine {
 
     /// Queues an event for a port, if the mode's run can serve it and the port waits for the event.
     private mutating func queue(_ ticket: Ticket, _ report: ReadyReport, in mode: Int) -> Bool {
-        let (poll, serial) = (latestPoll.number, foundAt(ticket))
+        let poll = latestPoll
         return ports.modify(ticket, in: &modes) { record, modes in
-            guard !record.interest(in: mode).isEmpty else { return false }
+            guard !record.interest(in: mode).isEmpty else {
+                record.confirm(report, poll: poll.number, in: &modes)
+                return false
+            }
             let events = record.events(of: report)
             guard !events.isEmpty else { return false }
-            record.queue(events, poll: poll, at: serial, in: &modes)
+            record.queue(events, poll: poll.number, at: poll.serial, in: &modes)
             return true
         } ?? false
-    }
-
-    /// Records what a poll that makes up for skipped ones has reported, for each source that those
-    /// would have found or that was queued before.
-    ///
-    /// Everything else is left to the next poll, as if there had been none.
-    mutating func recordMissed(_ report: ReadyReport, in mode: Int) {
-        let descriptor = report.descriptor
-        guard descriptors.registration(of: descriptor) == report.registration else { return }
-        for index in 0..<descriptors.sourceCount(of: descriptor) {
-            let ticket = descriptors.source(index, of: descriptor)
-            let wasQueued = ports.modify(ticket) { $0.turn != nil } == true
-            guard wasQueued || placeOfSkippedPoll(ticket) != nil else { continue }
-            if queue(ticket, report, in: mode) { summary.mayHoldReady = true }
-        }
-        if report.details.contains(.stopped) { markUnwatched(descriptor) }
     }
 
     /// Records that the driver has stopped to watch a descriptor.

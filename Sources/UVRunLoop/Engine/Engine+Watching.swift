@@ -6,7 +6,10 @@ extension GenericEngine {
     mutating func setEvents(_ events: Events, of ticket: Ticket) -> Bool {
         guard let record = ports[ticket], let descriptor = record.descriptor else { return false }
         renewVersion()
-        ports.modify(ticket) { $0.setEvents(events) }
+        ports.modify(ticket) { record in
+            record.events = events
+            record.hasHungUp = false
+        }
         if record.events.isSubset(of: events) {
             requestWatch(ticket)
         } else {

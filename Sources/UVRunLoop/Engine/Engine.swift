@@ -17,7 +17,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
     var latestPoll = PollStamp()
-    var skipped = SkippedPolls()
+    var expectations = Expectations()
     /// The part of the state that any thread may read without the lock.
     ///
     /// Kept as the word that is published: to compose it of four properties after each change took
@@ -49,8 +49,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     mutating func endPoll(_ number: Int64, in mode: Int) {
         beginPoll(number)
         modes[mode].latestPoll = max(modes[mode].latestPoll, number)
-        skipped.removeAll()
-        summary.holdsSkippedPolls = false
+        if summary.holdsExpectations { endExpectations() }
         if !modes[mode].unwatched.isEmpty { keepUnwatched(in: mode, after: number) }
     }
 
@@ -62,12 +61,6 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
                 ports.modify(ticket) { $0.keep(after: poll, in: mode) }
             }
         }
-    }
-
-    /// Records that a poll was skipped, which the result of an earlier one replaces.
-    mutating func recordSkippedPoll(reusing poll: Int64) {
-        skipped.skip(reusing: poll, at: nextSerial())
-        summary.holdsSkippedPolls = !skipped.isEmpty
     }
 
     mutating func renewVersion() { summary.renewVersion() }
@@ -168,6 +161,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
         }
         remains.ports = ports.removeAll(in: &modes).map(\.record)
         descriptors = DescriptorTable()
+        expectations = Expectations()
         return remains
     }
 }

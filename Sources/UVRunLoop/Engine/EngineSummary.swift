@@ -30,14 +30,11 @@ struct EngineSummary: Equatable {
         set { self[2] = newValue }
     }
 
-    /// Whether polls were skipped, in any mode, that may have found a port ready again.
-    var holdsSkippedPolls: Bool {
+    /// Whether ports are expected to be ready, of which the next poll tells.
+    var holdsExpectations: Bool {
         get { self[3] }
         set { self[3] = newValue }
     }
-
-    /// Whether either may be so, in one test of the word: then a poll may decide places of ports.
-    var mayHoldReadyOrSkipped: Bool { bits & (1 << 1 | 1 << 3) != 0 }
 
     private subscript(bit: UInt64) -> Bool {
         @inline(__always) get { bits & 1 << bit != 0 }

@@ -10,19 +10,18 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The port's order, as an unsigned number that sorts the same way.
     private let order: UInt32
     /// The events that the source waits for.
-    private(set) var events: Events
+    var events: Events
     var attachment = Attachment()
-    /// The events that the latest poll has found that found it ready; empty once its turn has ended.
+    /// The events that the latest poll has found that found it ready, or, while it is expected, those
+    /// that the skipped one would have asked for; empty once its turn has ended.
     private var pendingEvents: Events = []
+    /// Whether its turn is that of a poll that was skipped, which would have found it if it has
+    /// stayed ready: the next poll tells.
+    private(set) var isExpected = false
     /// Whether it has an event that the kernel does not report.
     var hasAnnouncement = false
     /// When it was last served; until then, when it was added, with the highest bit set.
-    private(set) var servedAt: UInt64
-    /// The latest poll when it was last served.
-    ///
-    /// It is -1 if a poll that was skipped may not have found it since, because it was off, has left
-    /// the mode of that poll, or waits for more.
-    private(set) var servedPoll: Int64 = -1
+    private var servedAt: UInt64
     private static var unserved: UInt64 { 1 << 63 }
     /// The latest poll that found it ready or was not made for it: the latest one of a mode that it
     /// has joined since, or one during which it has joined.
@@ -31,7 +30,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// a poll in one of them does not find it.
     private(set) var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
-    private(set) var hasHungUp = false
+    var hasHungUp = false
     /// The descriptor, unless the kernel has refused to watch it: it is asked once only.
     private var watchable: CInt?
     /// The kernel's refusal, until it is delivered.
@@ -54,7 +53,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Ends a turn that a poll has ended: once its modes have changed, or it has another event, the
     /// polls do not tell.
     mutating func endLostTurn(in modes: inout ModeTable<Items>) {
-        if turn != nil, !isReady(modes) { unqueue(in: &modes) }
+        if turn != nil, !isExpected, !isReady(modes) { unqueue(in: &modes) }
     }
 
     mutating func willChangeModes(_ modes: inout ModeTable<Items>) { endLostTurn(in: &modes) }
@@ -69,30 +68,14 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     /// In no mode, it keeps no turn for what polls have found.
-    ///
-    /// The polls of this one that are skipped from now on would not have found it.
     mutating func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
         mode.portCount -= 1
         if !keepsModes { mode.idlePortCount -= 1 }
         if isPolled { mode.polledPortCount -= 1 }
         mode.ready.remove(slot)
-        if servedPoll == mode.latestPoll { servedPoll = -1 }
         guard !attachment.first.exists else { return }
-        pendingEvents = []
+        (pendingEvents, isExpected) = ([], false)
         if isForPolls { turn = nil }
-    }
-
-    /// Gives it events again after a hang-up.
-    mutating func enable() {
-        if hasHungUp, !isBeingCalled { servedPoll = -1 }
-        hasHungUp = false
-    }
-
-    /// Sets the events that it waits for; a poll that was skipped may not have found new ones.
-    mutating func setEvents(_ events: Events) {
-        enable()
-        if !isBeingCalled, !events.isSubset(of: self.events) { servedPoll = -1 }
-        self.events = events
     }
 
     /// The events that the kernel must report for a port.
@@ -114,7 +97,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Whether a poll has found it, and every later one in one of its modes, too.
     private func isFound(_ modes: borrowing ModeTable<Items>) -> Bool {
-        var isFound = !pendingEvents.isEmpty
+        var isFound = !pendingEvents.isEmpty && !isExpected
         attachment.forEach { if modes[$0.mode].latestPoll > keptPoll { isFound = false } }
         return isFound
     }
@@ -149,6 +132,34 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         return waitsForData ? plain : events.union(.hangUp)
     }
 
+    /// Queues it as one that a skipped poll would have found if it has stayed ready.
+    ///
+    /// It is not served before another poll has found it.
+    ///
+    /// - Returns: Whether the poll would have found it, and it had no turn.
+    mutating func expect(at serial: UInt64, in mode: Int, _ modes: inout ModeTable<Items>) -> Bool {
+        guard turn == nil, !interest(in: mode).isEmpty else { return false }
+        (pendingEvents, isExpected) = (wanted, true)
+        queue(at: serial, in: &modes)
+        return true
+    }
+
+    /// Takes the events of a report, if it is expected and the skipped poll has asked for them.
+    mutating func confirm(_ report: ReadyReport, poll: Int64, in modes: inout ModeTable<Items>) {
+        guard isExpected, isServable else { return }
+        let events = events(of: report)
+        guard !events.isDisjoint(with: pendingEvents) else { return }
+        (pendingEvents, isExpected) = (events, false)
+        keptPoll = poll
+    }
+
+    /// Ends the turn of a skipped poll, which the next poll has not confirmed.
+    mutating func endExpectation(in modes: inout ModeTable<Items>) {
+        guard isExpected else { return }
+        (pendingEvents, isExpected) = ([], false)
+        if isForPolls { unqueue(in: &modes) }
+    }
+
     /// Queues the events that a poll has found; called before the poll has ended.
     mutating func queue(
         _ events: Events,
@@ -156,22 +167,11 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         at serial: UInt64,
         in modes: inout ModeTable<Items>
     ) {
+        if events.isDisjoint(with: pendingEvents) { endExpectation(in: &modes) }
         endLostTurn(in: &modes)
         pendingEvents = keptPoll == poll ? pendingEvents.union(events) : events
+        isExpected = false
         keptPoll = poll
-        queue(at: serial, in: &modes)
-    }
-
-    /// Queues it as if a skipped poll of a mode that it has left had found it, unless it is queued.
-    ///
-    /// It is not served before a further poll has found it: its other modes' runs begin with one.
-    mutating func queueAsFound(
-        at serial: UInt64,
-        reusing poll: Int64,
-        in modes: inout ModeTable<Items>
-    ) {
-        guard turn == nil else { return }
-        (pendingEvents, keptPoll) = (wanted, poll)
         queue(at: serial, in: &modes)
     }
 
@@ -221,10 +221,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     @inline(__always)
     mutating func beginCall(
         _ events: Events,
-        _ ticket: Ticket,
-        poll: Int64
+        _ ticket: Ticket
     ) -> GenericEngine<Items>.Delivery {
-        servedPoll = poll
         let refusal = events.contains(.hangUp) ? takeRefusal() : nil
         port.isBeingCalled = true
         return GenericEngine<Items>.Delivery(
@@ -254,6 +252,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         turn = nil
         attachment.forEach { modes[$0.mode].ready.remove($0.heapSlot) }
         hasAnnouncement = false
-        pendingEvents = []
+        (pendingEvents, isExpected) = ([], false)
     }
 }

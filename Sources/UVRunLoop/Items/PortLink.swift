@@ -77,6 +77,15 @@ extension UVRunLoop {
             }
         }
 
+        /// Whether it was served, and a skipped poll would have found it if it has stayed ready.
+        package var isExpected: Bool {
+            owner.withLock { _, engine in
+                engine.isExpected(ticket)
+            } nowhere: {
+                false
+            }
+        }
+
         /// Changes the events to watch for.
         ///
         /// They hold from the loop's next poll or sleep on. A source that has received a hang-up

@@ -18,7 +18,7 @@ extension UVRunLoop {
 
     /// Returns the conditions for direct delivery if the coming passes would only serve the port
     /// that was just served: no observer of the mode, and nothing else to serve.
-    func directDelivery(of ticket: Ticket, _ run: inout Run) -> DirectDelivery? {
+    func directDelivery(_ run: inout Run) -> DirectDelivery? {
         // In a forked child, which must not lock the engine, the run has been stopped.
         guard !runState.isStopped else { return nil }
         refresh(&run)
@@ -29,12 +29,7 @@ extension UVRunLoop {
         else { return nil }
         let announcementCount = waker.announcementCount
         let mode = run.modeIndex
-        // The descriptor of another port that was served may be ready again.
-        let hasOthers = contents.withEngine {
-            $0.hasReadyPort(in: mode)
-                || $0.skipped.hasServed(otherThan: ticket, since: poll.number)
-        }
-        guard !hasOthers else { return nil }
+        guard !contents.withEngine({ $0.holdsTurn(in: mode) }) else { return nil }
         return DirectDelivery(
             poll: poll,
             end: min(run.terms.limit ?? .max, poll.end),

@@ -27,9 +27,7 @@ extension UVRunLoop {
             return .finished
         }
         let (outerMode, outerPass) = (run.local.modeIndex, run.local.pass)
-        if summary.holdsSkippedPolls, let outerMode, outerMode != run.modeIndex {
-            makeUpForSkippedPolls(in: outerMode, run.local)
-        }
+        if summary.holdsExpectations, outerMode != run.modeIndex { pollForExpected(run.local) }
         run.local.modeIndex = run.modeIndex
         let isNested = run.local.nestingLevel > 0
         run.local.nestingLevel = run.local.nestingLevel + 1
@@ -58,7 +56,7 @@ extension UVRunLoop {
     func makePasses(_ run: inout Run) -> RunResult {
         notify(.entry, &run)
         defer {
-            if summary.holdsSkippedPolls { makeUpForSkippedPolls(in: run.modeIndex, run.local) }
+            if summary.holdsExpectations { pollForExpected(run.local) }
             notify(.exit, &run)
         }
         while run.terms.performsQueuedWork || !runState.isStopped {

@@ -28,7 +28,7 @@ extension UVRunLoop {
     private func knowsPortToServe(_ run: borrowing Run) -> Bool {
         guard summary.mayHoldReady else { return false }
         let mode = run.modeIndex
-        return contents.withEngine { $0.hasPortToServe(in: mode) }
+        return contents.withEngine { $0.hasReadyPort(in: mode) }
     }
 
     /// Polls without waiting, unless the latest poll can be reused.
@@ -66,23 +66,20 @@ extension UVRunLoop {
         latest.skippedPolls += 1
         run.reusablePoll = latest
         if run.view.holdsPolledPorts {
-            contents.withEngine { $0.recordSkippedPoll(reusing: latest.number) }
+            let mode = run.modeIndex
+            contents.withEngine { $0.recordSkippedPoll(reusing: latest.number, in: mode) }
         }
         return true
     }
 
-    /// Polls once for all polls that the innermost run has skipped, because another run may come
-    /// before its next one.
+    /// Polls for the ports that are expected to be ready, because another run may come before the
+    /// innermost one's next poll.
     ///
-    /// The ports that were served and have stayed ready get the places that those polls would have
-    /// given them. The kernel is not told of any changes, and what has become ready since is left
-    /// to the next poll, so nothing but those places tells of this one.
-    ///
-    /// - Parameters:
-    ///   - mode: The mode of the run.
-    ///   - local: The loop's local state.
+    /// Those that have stayed ready keep the turns that the skipped polls would have given them. The
+    /// kernel is not told of any changes, and what else is ready is left to the next poll, so
+    /// nothing but those turns tells of this one.
     @inline(never)
-    func makeUpForSkippedPolls(in mode: Int, _ local: LocalState) {
+    func pollForExpected(_ local: LocalState) {
         checkProcess()
         local.withDriver { $0.poll() }
         checkProcess()
@@ -91,11 +88,11 @@ extension UVRunLoop {
         while let report = local.withDriver({ $0.takeReport() }) {
             contents.withEngine { engine in
                 engine.beginPoll(number)
-                engine.recordMissed(report, in: mode)
+                engine.recordExpected(report)
             }
         }
-        announceHosted(number, local)
-        contents.withEngine { $0.endPoll(number, in: mode) }
+        local.withDriver { $0.announceHosted(ifExpected: true) }
+        contents.withEngine { $0.endExpectations() }
     }
 
     /// Watches what this run may serve and the kernel does not watch yet: usually nothing.
@@ -162,7 +159,7 @@ extension UVRunLoop {
     @inline(__always)
     private func mayChangePlaces(_ run: borrowing Run) -> Bool {
         let summary = summary
-        return summary.holdsSkippedPolls || (summary.mayHoldReady && run.view.holdsPorts)
+        return summary.holdsExpectations || (summary.mayHoldReady && run.view.holdsPorts)
     }
 
     /// Has the driver free what was closed, in a run that does not poll.
@@ -212,7 +209,7 @@ extension UVRunLoop {
     @inline(never)
     private func announceHosted(_ poll: Int64, _ local: LocalState) {
         contents.withEngine { $0.beginPoll(poll) }
-        local.withDriver { $0.announceHosted() }
+        local.withDriver { $0.announceHosted(ifExpected: false) }
     }
 
     /// Watches a descriptor for what its report has left, and records a hang-up, which libuv does

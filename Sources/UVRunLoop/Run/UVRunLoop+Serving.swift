@@ -42,7 +42,7 @@ extension UVRunLoop {
             delivery.events,
             delivery.refusal
         )
-        guard result.hasMore, var direct = directDelivery(of: delivery.ticket, &run) else {
+        guard result.hasMore, var direct = directDelivery(&run) else {
             return result
         }
         let further = delivery.port.link.callOutForMore(delivery.port.object) {

@@ -56,7 +56,7 @@ extension UVRunLoop {
     /// - Returns: Whether it has polled.
     @inline(__always)
     private func pollBeforeSleeping(_ run: inout Run) -> Bool {
-        guard summary.mayHoldReadyOrSkipped, sleepHidesPlaces(run) else { return false }
+        guard summary.mayHoldReady, sleepHidesPlaces(run) else { return false }
         pollKernel(&run)
         return true
     }
@@ -68,7 +68,7 @@ extension UVRunLoop {
     /// other runs have found, and that were not served, may not be ready any more.
     @inline(never)
     private func sleepHidesPlaces(_ run: borrowing Run) -> Bool {
-        if summary.holdsSkippedPolls { return true }
+        if summary.holdsExpectations { return true }
         guard run.isInFirstPass || run.pollNumber != run.local.pollCount else { return false }
         let mode = run.modeIndex
         return contents.withEngine { !$0.modes[mode].ready.isEmpty }

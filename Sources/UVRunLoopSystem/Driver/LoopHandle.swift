@@ -49,6 +49,8 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
 
     final var order: Int { link?.order ?? 0 }
 
+    final var isExpected: Bool { link?.isExpected == true }
+
     final func announce(ofPoll isOfPoll: Bool = false) {
         isNoted = false
         eventsWereNoted()

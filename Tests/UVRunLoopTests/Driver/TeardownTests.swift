@@ -96,6 +96,7 @@ import Testing
 /// The object of a request, which cannot be cancelled.
 private final class LentRequest: HostedHandle {
     var order: Int { 0 }
+    var isExpected: Bool { false }
     func announce(ofPoll isOfPoll: Bool) {}
     func loopWillEnd() {}
 }

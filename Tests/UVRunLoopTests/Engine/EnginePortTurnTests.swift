@@ -4,6 +4,8 @@ import Testing
 
 /// Which of several ready ports is served next, and which not any more.
 @Suite(.timeLimit(.minutes(15))) struct EnginePortTurnTests {
+    typealias Events = UVRunLoop.DescriptorEvents
+
     private let other = UVRunLoop.Mode("engine port turns, other")
 
     @Test func portsOfOnePollComeByOrderAndThenByHowLongTheyWereNotServed() throws {
@@ -42,7 +44,7 @@ import Testing
         #expect(served == [3, 0, 1, 2].map { tickets[$0] })
     }
 
-    @Test func aPortThatHasMoreNeedsAPollOnlyIfItCouldFindAnotherOneAgain() throws {
+    @Test func aPortThatHasMoreNeedsAPollOnlyIfAnotherOneIsExpectedBeforeIt() throws {
         var engine = Engine()
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
@@ -53,30 +55,30 @@ import Testing
             let ticket = try #require(engine.takePort(in: 0)?.ticket)
             served.append(ticket)
             _ = engine.endCall(of: ticket, hasMore: ticket == tickets[0])
-            engine.recordSkippedPoll(reusing: engine.latestPoll.number)
-            mayServe.append(engine.hasPortToServe(in: 0))
+            engine.recordSkippedPoll(reusing: engine.latestPoll.number, in: 0)
+            mayServe.append(engine.hasReadyPort(in: 0))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
-        #expect(mayServe == [true, true, true, false, false])
+        #expect(mayServe == [true, true, true, true, false])
         engine.findNothing()
-        let mayServeAgain = engine.hasPortToServe(in: 0)
+        let mayServeAgain = engine.hasReadyPort(in: 0)
         #expect(mayServeAgain)
     }
 
-    /// The skipped poll would not have asked for it.
-    @Test(arguments: [false, true])
-    func aSourceThatWaitsForMoreSinceASkippedPollHasNoPlaceOfIt(waitsForMore: Bool) throws {
+    /// The skipped poll has asked for what was readable, and not for what is writable.
+    @Test(arguments: [.readable, .writable, [.readable, .writable]] as [Events])
+    func aSourceHasThePlaceOfASkippedPollForTheEventsThatItAskedFor(found: Events) throws {
         var engine = Engine()
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
         #expect(engine.findAndServe(pipes[0]) == tickets[0])
-        engine.recordSkippedPoll(reusing: engine.latestPoll.number)
+        engine.recordSkippedPoll(reusing: engine.latestPoll.number, in: 0)
         engine.announce(tickets[1])
-        engine.setEvents(waitsForMore ? [.readable, .writable] : .readable, of: tickets[0])
+        engine.setEvents([.readable, .writable], of: tickets[0])
         engine.beginNextPoll()
-        _ = engine.record(pipes[0].readEnd, .readable, in: 0)
+        _ = engine.record(pipes[0].readEnd, found, in: 0)
         let served = (0..<2).map { _ in engine.takePort(in: 0)?.ticket }
-        #expect(served == (waitsForMore ? [1, 0] : [0, 1]).map { tickets[$0] })
+        #expect(served == (found == .writable ? [1, 0] : [0, 1]).map { tickets[$0] })
     }
 
     /// Only a source that was served may have stayed ready while polls were skipped.
@@ -88,7 +90,7 @@ import Testing
         if wasServed {
             #expect(engine.findAndServe(pipes[0]) == tickets[0])
         }
-        engine.recordSkippedPoll(reusing: engine.latestPoll.number)
+        engine.recordSkippedPoll(reusing: engine.latestPoll.number, in: 0)
         engine.announce(tickets[1])
         engine.beginNextPoll()
         _ = engine.record(pipes[0].readEnd, .readable, in: 0)
@@ -109,19 +111,6 @@ import Testing
         let later = engine.listings.map { $0.ports.map(\.isReady) }
         let isReady = engine.hasReadyPort()
         #expect(!isReady && later == [[false], [false]])
-    }
-
-    /// Then one port may get many messages in one pass.
-    @Test func aPollForgetsWhichPortsOnlyItCouldFindAgain() {
-        var engine = Engine()
-        var skipped = SkippedPolls()
-        let tickets = [1, 2].map { _ in engine.insert(ServedPort(UVRunLoop.Port { _, _ in })) }
-        skipped.recordServed(tickets[0], after: 1)
-        #expect(skipped.hasServed(otherThan: tickets[1], since: 1))
-        #expect(!skipped.hasServed(otherThan: tickets[0], since: 1))
-        #expect(!skipped.hasServed(otherThan: tickets[1], since: 2))
-        skipped.recordServed(tickets[1], after: 2)
-        #expect(!skipped.hasServed(otherThan: tickets[1], since: 2))
     }
 
     @Test func theLongestUnservedIsFirstAlsoAfterFourBillionSerialNumbers() throws {

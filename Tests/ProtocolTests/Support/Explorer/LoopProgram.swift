@@ -87,7 +87,7 @@ struct LoopProgram {
 
     // MARK: Runs
 
-    /// `UVRunLoop.run(_:_:)` up to its first pass, `newRun(in:_:)` included.
+    /// `UVRunLoop.run(_:_:)` up to its first pass.
     private func begin(_ state: inout State, mode: Int, isOnePass: Bool) {
         let isNested = !state.frames.isEmpty
         let view = world.withEngine { ($0.version, $0.items & (mode == 0 ? 1 : 2) != 0) }
