@@ -62,6 +62,8 @@ int cuv_has_main_queue(void) {
 int cuv_may_use_main_queue(void) { return &swift_main_queue != NULL || dispatch_was_used(); }
 
 static __attribute__((swiftcall)) executor get_main_executor(executor_original _Nonnull original) {
+    // The runtime has read the hook that leads here without one.
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     __atomic_load_n(&main_actor_hook, __ATOMIC_RELAXED)();
     executor_hook outer = __atomic_load_n(&outer_hook, __ATOMIC_RELAXED);
     return outer ? outer(original) : original();

@@ -22,13 +22,13 @@
 // A function of the Swift runtime that no header declares.
 void *swift_retain(void *object);
 
-enum { waiting, taken, done, abandoned };
+enum phase { waiting, taken, done, abandoned };
 
-// The one request at a time. A signal that comes late finds another serial number, or a request that
-// was abandoned.
+// The one request at a time. A signal that comes late finds the state of another request, or of one
+// that was abandoned.
 static struct {
-    int serial;
-    int state;
+    unsigned serial;
+    unsigned state;
     int outcome;
     uint64_t identity;
     uint64_t expected;
@@ -38,6 +38,9 @@ static struct {
 } request;
 
 static int signal_number;
+
+// The serial number is part of the state, so that a handler takes its own request or none.
+static unsigned state_of(unsigned serial, enum phase phase) { return serial << 2 | phase; }
 
 struct walk {
     uintptr_t counter;
@@ -90,16 +93,16 @@ static int is_current(void) {
 static void stack_was_requested(int number, siginfo_t *information, void *context) {
     (void)number;
     int error = errno;
-    int expected = waiting;
+    unsigned serial = (unsigned)information->si_value.sival_int;
+    unsigned expected = state_of(serial, waiting);
     if (information->si_code == SI_QUEUE
-        && information->si_value.sival_int == __atomic_load_n(&request.serial, __ATOMIC_ACQUIRE)
         && __atomic_compare_exchange_n(
-            &request.state, &expected, taken, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            &request.state, &expected, state_of(serial, taken), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         request.outcome = is_current() ? 0 : -ESTALE;
         if (request.outcome == 0) capture(context);
         // Posted first: once the request is done, the next one may begin.
         sem_post(&request.is_done);
-        __atomic_store_n(&request.state, done, __ATOMIC_RELEASE);
+        __atomic_store_n(&request.state, state_of(serial, done), __ATOMIC_RELEASE);
     }
     errno = error;
 }
@@ -145,7 +148,7 @@ static int send(pid_t thread) {
     information.si_code = SI_QUEUE;
     information.si_pid = getpid();
     information.si_uid = getuid();
-    information.si_value.sival_int = request.serial;
+    information.si_value.sival_int = (int)request.serial;
     long status = syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, signal_number, &information);
     return status == 0 ? 0 : -errno;
 }
@@ -170,18 +173,19 @@ int cuv_stack_capture(
     request.identity = identity;
     request.expected = expected;
     request.activity = activity;
-    __atomic_store_n(&request.state, waiting, __ATOMIC_RELEASE);
-    __atomic_store_n(&request.serial, request.serial + 1, __ATOMIC_RELEASE);
+    request.serial++;
+    unsigned found = state_of(request.serial, waiting);
+    __atomic_store_n(&request.state, found, __ATOMIC_RELEASE);
     int status = send(thread);
     if (status < 0) return status;
     await_handler();
-    int found = waiting;
+    unsigned given_up = state_of(request.serial, abandoned);
     if (__atomic_compare_exchange_n(
-            &request.state, &found, abandoned, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            &request.state, &found, given_up, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         return -ETIMEDOUT;
     }
     // The handler has begun, and does not wait for anything.
-    while (__atomic_load_n(&request.state, __ATOMIC_ACQUIRE) != done) {
+    while (__atomic_load_n(&request.state, __ATOMIC_ACQUIRE) != state_of(request.serial, done)) {
         struct timespec moment = {.tv_nsec = 1000000};
         nanosleep(&moment, NULL);
     }

@@ -166,7 +166,7 @@ final class UVWatch {
         // told from data, and would come again for ever.
         guard condition >= 0, condition & CInt(cuv_poll_invalid) == 0 else {
             report.events = .hangUp
-            return
+            return maskPeerHangUp(epoll)
         }
         report.events = Events(kernelMask: condition)
         if condition & CInt(cuv_poll_hang_up | cuv_poll_error) != 0 {
@@ -174,9 +174,13 @@ final class UVWatch {
                 report.details.insert(.unread)
             }
             report.events.insert(.hangUp)
-        } else if condition & CInt(cuv_poll_peer_hang_up) != 0, !peerIsDone {
-            peerIsDone = true
-            _ = cuv_epoll_modify(epoll, descriptor, kernelMask)
+        } else if condition & CInt(cuv_poll_peer_hang_up) != 0 {
+            maskPeerHangUp(epoll)
         }
+    }
+
+    private func maskPeerHangUp(_ epoll: CInt) {
+        if exchange(&peerIsDone, with: true) { return }
+        _ = cuv_epoll_modify(epoll, descriptor, kernelMask)
     }
 }

@@ -81,6 +81,9 @@ extension UVRunLoop {
             let made = try make(for: .main, isMain: true)
             MainLoop.set(made)
             awaitMainQueue()
+            // The main thread may have found the loop, and sleep in it, before it had to ask whether
+            // libdispatch was used.
+            if ThreadIdentity.current != .main { made.waker.contentsDidChange() }
             return made
         }
     }
