@@ -19,8 +19,7 @@
 int cuv_pipe_open(int ends[_Nonnull 2], int writes) {
     if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
     int own = ends[writes ? 1 : 0];
-    int flags = cuv_file_flags(own);
-    int status = flags < 0 ? flags : cuv_set_file_flags(own, flags | O_NONBLOCK);
+    int status = cuv_set_file_flags(own, O_NONBLOCK);
     if (status == 0) return 0;
     close(ends[0]);
     close(ends[1]);

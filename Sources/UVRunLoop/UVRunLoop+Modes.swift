@@ -16,7 +16,7 @@ extension UVRunLoop {
         for source in joined {
             source.state.withLock { state in
                 // Another thread may have taken it out again.
-                if isIn(mode, state) { source.didJoin([mode], of: self, &state) }
+                if isIn(mode, state) { source.makeDue(.schedule, [mode], of: self, &state) }
             }
             source.makeModeCalls()
         }

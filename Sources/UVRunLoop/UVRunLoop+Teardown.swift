@@ -60,7 +60,7 @@ extension UVRunLoop: EndsWithThread {
         for (record, left) in remains.sources {
             record.source.state.withLock { state in
                 state.links.removeAll { $0.loop === self }
-                record.source.didLeave(left, of: self, &state)
+                record.source.makeDue(.cancel, left, of: self, &state)
             }
             record.source.makeModeCalls()
             checkProcess()

@@ -132,26 +132,14 @@ private final class Termination: Sendable {
         let arrivals = sources.map { source in
             let (undelivered, latest) = source.invalidateCounting()
             let count = source.signal == signal ? undelivered + count : undelivered
-            return Arrivals(signal: source.signal, count: count, latest: latest)
+            return (signal: source.signal, count: count, latest: latest)
         }
-        Self.raiseAllButFirst(arrivals.filter { $0.count > 0 })
+        let inOrder = arrivals.filter { $0.count > 0 }.sorted { $0.latest < $1.latest }
+        // Those that came after the first have their effects.
+        for (index, arrived) in inOrder.enumerated() where index > 0 || arrived.count > 1 {
+            SignalListener.raise(arrived.signal)
+        }
         handler.current?()
         handler.release()
-    }
-
-    /// The arrivals of one signal before the handler is called.
-    private struct Arrivals {
-        let signal: CInt
-        let count: Int
-        /// The place of the latest of them in the order of all arrivals.
-        let latest: UInt64
-    }
-
-    /// Gives the signals that came after the first their effects.
-    private static func raiseAllButFirst(_ arrivals: [Arrivals]) {
-        let inOrder = arrivals.sorted { $0.latest < $1.latest }
-        for (index, signal) in inOrder.enumerated() where index > 0 || signal.count > 1 {
-            SignalListener.raise(signal.signal)
-        }
     }
 }

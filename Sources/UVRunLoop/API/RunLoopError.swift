@@ -49,57 +49,32 @@ extension UVRunLoop {
         /// The error of libuv or the system; `nil` if none of their calls was involved.
         public let underlying: UVError?
 
-        private init(_ error: UVError, _ code: Code) {
-            self.code = code
+        /// What an error is about.
+        enum Subject { case library, descriptor, signal, child, thread, traceFile }
+
+        /// Creates the error for what the library opens itself, or for something of the caller's.
+        init(_ error: UVError, of subject: Subject = .library) {
             underlying = error
-        }
-
-        /// Creates the error for what the library opens itself.
-        init(_ error: UVError) {
-            switch error {
-            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: self.init(error, .noDescriptorsLeft)
-            default: self.init(error, .refusedBySystem)
-            }
-        }
-
-        /// Creates the error for a descriptor of the user that cannot be watched.
-        init(ofDescriptor error: UVError) {
-            switch error {
-            case .badDescriptor: self.init(error, .descriptorClosed)
-            case .notPermitted: self.init(error, .descriptorNotWatchable)
-            default: self.init(error)
-            }
-        }
-
-        /// Creates the error for a signal that cannot be watched.
-        init(ofSignal error: UVError) {
-            self = error == .invalidArgument ? Self(error, .signalNotWatchable) : Self(error)
-        }
-
-        /// Creates the error for a child process that cannot be watched.
-        init(ofChild error: UVError) {
-            switch error {
-            case .noSuchProcess, .noChild: self.init(error, .noSuchChild)
-            default: self.init(error)
-            }
-        }
-
-        /// Creates the error for a thread that could not be started.
-        init(ofThread error: UVError) {
-            self.init(error, error == .invalidArgument ? .stackSizeNotPossible : .noThreadsLeft)
-        }
-
-        /// Creates the error for a recorder's file that cannot be opened.
-        init(ofTraceFile error: UVError) {
-            self = error == .tryAgain ? Self(error, .fileBeingRecordedTo) : Self(error)
+            code =
+                switch (subject, error) {
+                case (.descriptor, .badDescriptor): .descriptorClosed
+                case (.descriptor, .notPermitted): .descriptorNotWatchable
+                case (.signal, .invalidArgument): .signalNotWatchable
+                case (.child, .noSuchProcess), (.child, .noChild): .noSuchChild
+                case (.thread, .invalidArgument): .stackSizeNotPossible
+                case (.thread, _): .noThreadsLeft
+                case (.traceFile, .tryAgain): .fileBeingRecordedTo
+                case (_, .tooManyOpenFiles), (_, .tooManyOpenFilesInSystem): .noDescriptorsLeft
+                default: .refusedBySystem
+                }
         }
 
         /// Makes a call, and throws what it throws as an error of this type.
         static func translating<Result: ~Copyable>(
             _ call: @autoclosure () throws(UVError) -> Result,
-            as make: (UVError) -> RunLoopError = RunLoopError.init(_:)
+            of subject: Subject = .library
         ) throws(RunLoopError) -> Result {
-            do { return try call() } catch { throw make(error) }
+            do { return try call() } catch { throw RunLoopError(error, of: subject) }
         }
 
         /// The code and the underlying error in one line.

@@ -36,14 +36,11 @@ final class Recording: LoopTracer {
 
     /// Begins to record.
     static func begin(path: String, capacity: Int = 1 << 17) throws(RunLoopError) -> Recording {
-        let file = try RunLoopError.translating(
-            try TraceFile(path: path),
-            as: RunLoopError.init(ofTraceFile:)
-        )
+        let file = try RunLoopError.translating(try TraceFile(path: path), of: .traceFile)
         let recording = Recording(file, capacity)
         try RunLoopError.translating(
             try recording.thread.start("recorder") { recording.writeAll() },
-            as: RunLoopError.init(ofThread:)
+            of: .thread
         )
         LoopTracing.add(recording)
         _ = endsAtExit

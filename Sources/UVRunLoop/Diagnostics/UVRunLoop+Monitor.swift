@@ -52,7 +52,7 @@ extension UVRunLoop {
         ) throws(RunLoopError) {
             watch = try RunLoopError.translating(
                 try HangWatch.begin(threshold, capturesStacks, handler),
-                as: RunLoopError.init(ofThread:)
+                of: .thread
             )
         }
 

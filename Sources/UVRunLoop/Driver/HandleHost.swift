@@ -38,7 +38,7 @@ package final class HandleHost {
     /// Keeps a handle or request that libuv uses from now on.
     package func insert(_ handle: any HostedHandle) { handles[ObjectIdentifier(handle)] = handle }
 
-    /// Notes that libuv no longer uses a handle or request.
+    /// Records that libuv no longer uses a handle or request.
     ///
     /// - Parameters:
     ///   - handle: The handle or request.

@@ -21,11 +21,7 @@ extension UVRunLoop {
     /// - Parameter body: Receives libuv's loop.
     /// - Returns: The body's result.
     /// - Throws: The body's error.
-    @available(
-        *,
-        noasync,
-        message: "The loop belongs to one thread. Lend it in a block of perform(_:)."
-    )
+    @available(*, noasync, message: "The loop has one thread. Lend it in a block of perform(_:).")
     public func withUVLoop<Result, Failure: Error>(
         _ body: (UnsafeMutablePointer<uv_loop_t>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -16,7 +16,9 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var signalledCount = 0 {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
-    var latestPoll = PollStamp()
+    /// The latest poll that counts: one counts that has found something, or was made while a port of
+    /// any mode was ready or expected to be.
+    private(set) var latestPoll = (number: Int64(0), serial: UInt64(0))
     var expectations = Expectations()
     /// The part of the state that any thread may read without the lock.
     ///
@@ -39,7 +41,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     @inline(__always)
     mutating func beginPoll(_ number: Int64) {
         if number > latestPoll.number {
-            latestPoll = PollStamp(number: number, serial: nextSerial())
+            latestPoll = (number, nextSerial())
         }
     }
 

@@ -50,8 +50,10 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         keepsModes = port.keepsModes
     }
 
-    /// Ends a turn that a poll has ended: once its modes have changed, or it has another event, the
-    /// polls do not tell.
+    /// Ends its turn if a poll has not found it ready any more.
+    ///
+    /// Called before a change after which the numbers of polls do not say so: it joins or leaves a
+    /// mode, or gets another event.
     mutating func endLostTurn(in modes: inout ModeTable<Items>) {
         if turn != nil, !isExpected, !isReady(modes) { unqueue(in: &modes) }
     }
@@ -92,7 +94,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Whether it has an event, as far as polls tell.
     func isReady(_ modes: borrowing ModeTable<Items>) -> Bool { !isForPolls || isFound(modes) }
 
-    /// Whether all its events are of polls.
+    /// Whether only a poll can say that it is ready.
     private var isForPolls: Bool { !hasAnnouncement && !hasRefusal }
 
     /// Whether a poll has found it, and every later one in one of its modes, too.

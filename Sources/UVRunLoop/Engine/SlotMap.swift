@@ -60,10 +60,15 @@ struct SlotMap<Item>: ~Copyable {
 }
 
 /// Identifies one item of a slot map: a slot, and the slot's generation when the item was inserted.
-struct Ticket: Hashable, Sendable {
-    var slot: UInt32
-    var generation: UInt32
+struct Ticket: RawRepresentable, Hashable, Sendable {
+    let rawValue: UInt64
+    var slot: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
+    var generation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
 
     /// A ticket that no item has.
     static let none = Ticket(slot: .max, generation: 0)
+}
+
+extension Ticket {
+    init(slot: UInt32, generation: UInt32) { rawValue = UInt64(generation) << 32 | UInt64(slot) }
 }

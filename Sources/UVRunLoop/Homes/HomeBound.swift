@@ -116,27 +116,14 @@ extension Home {
     /// Releases a value that nobody else can reach, here or on its home thread.
     func release<Value: ~Copyable>(_ value: inout Value?) {
         guard value != nil, !isHere else { return value = nil }
-        let cell = Transferred(Cell(moving: &value))
-        if !post({ cell.value.release() }) { cell.value.release() }
+        let cell = Transferred(Cell(value.take()))
+        if !post({ cell.value.value = nil }) { cell.value.value = nil }
     }
 
     /// Carries a value to its home thread without a copy that would be released elsewhere.
-    @safe
-    private struct Cell<Value: ~Copyable> {
-        private let memory: UnsafeMutablePointer<Value?>
+    private final class Cell<Value: ~Copyable> {
+        var value: Value?
 
-        init(moving value: inout Value?) {
-            let memory = UnsafeMutablePointer<Value?>.allocate(capacity: 1)
-            unsafe withUnsafeMutablePointer(to: &value) { source in
-                unsafe memory.moveInitialize(from: source, count: 1)
-                unsafe source.initialize(to: nil)
-            }
-            unsafe self.memory = memory
-        }
-
-        func release() {
-            unsafe memory.deinitialize(count: 1)
-            unsafe memory.deallocate()
-        }
+        init(_ value: consuming Value?) { self.value = value }
     }
 }

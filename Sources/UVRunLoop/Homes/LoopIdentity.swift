@@ -1,5 +1,5 @@
-/// Which thread of which process a loop belongs to, how its items refer to it, and what tracers
-/// are notified of it.
+/// Which thread of which process a loop belongs to, how its items refer to it, and its label and
+/// activity for tracers.
 struct LoopIdentity: ~Copyable, Sendable {
     /// The thread that runs the loop, as the one that releases handlers.
     let home: HomeThread

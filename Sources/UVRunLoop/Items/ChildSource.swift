@@ -95,10 +95,7 @@ extension UVRunLoop {
             _ order: Int,
             _ taker: HomeBound<ChildReceiver.Taker>
         ) throws(RunLoopError) {
-            let child = try RunLoopError.translating(
-                try ChildHandle(process),
-                as: RunLoopError.init(ofChild:)
-            )
+            let child = try RunLoopError.translating(try ChildHandle(process), of: .child)
             self.process = process
             link = PortLink(
                 descriptor: child.descriptor,

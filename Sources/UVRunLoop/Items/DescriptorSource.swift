@@ -110,7 +110,7 @@ extension UVRunLoop {
             let isReadOnly = events.contains(.readable) && !events.contains(.writable)
             let standIn = try RunLoopError.translating(
                 try DescriptorProbe.check(descriptor, isReadOnly: isReadOnly),
-                as: RunLoopError.init(ofDescriptor:)
+                of: .descriptor
             )
             self.descriptor = descriptor
             link = PortLink(

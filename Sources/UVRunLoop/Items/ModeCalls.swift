@@ -96,16 +96,15 @@ struct ModeCalls {
 }
 
 extension UVRunLoop.Source {
-    /// Makes calls of `schedule` due for modes that the source has joined.
-    func didJoin(_ modes: [UVRunLoop.Mode], of loop: UVRunLoop, _ state: inout State) {
+    /// Makes calls of `schedule` or `cancel` due for modes that the source has joined or left.
+    func makeDue(
+        _ kind: ModeCalls.Kind,
+        _ modes: [UVRunLoop.Mode],
+        of loop: UVRunLoop,
+        _ state: inout State
+    ) {
         guard hasModeHandlers else { return }
-        for mode in modes { state.modeCalls.add(.schedule, mode, of: loop) }
-    }
-
-    /// Makes calls of `cancel` due for modes that the source has left.
-    func didLeave(_ modes: [UVRunLoop.Mode], of loop: UVRunLoop, _ state: inout State) {
-        guard hasModeHandlers else { return }
-        for mode in modes { state.modeCalls.add(.cancel, mode, of: loop) }
+        for mode in modes { state.modeCalls.add(kind, mode, of: loop) }
     }
 
     /// Makes the calls of `schedule` and `cancel` that the calling thread has made due.

@@ -12,7 +12,7 @@ extension UVRunLoop {
     /// > Threading: Any thread, except where a member says otherwise.
     public final class Observer: Sendable {
         let owner = ItemOwner()
-        private let ticketInLoop = ItemTicket()
+        let ticket = ItemTicket()
         let handler: HomeBound<ObserverCall>
         let labelBox = LabelBox()
         let useMark = UseMark("an observer")
@@ -22,12 +22,6 @@ extension UVRunLoop {
         public let repeats: Bool
         /// The position among the observers of a mode; lower ones are called first.
         public let order: Int
-
-        /// The observer's ticket in its loop, under that loop's lock.
-        var ticket: Ticket {
-            get { ticketInLoop.value }
-            set { ticketInLoop.value = newValue }
-        }
 
         /// Creates an observer.
         ///
@@ -95,7 +89,7 @@ extension UVRunLoop {
         public func invalidate() {
             useMark.dismiss()
             let record = owner.withLock { _, engine in
-                let record = engine.removeObserver(ticket)
+                let record = engine.removeObserver(ticket.value)
                 owner.invalidate()
                 owner.leave()
                 return record

@@ -114,14 +114,15 @@ extension UVRunLoop {
         ///   limit, the port is or becomes invalid, only the calling thread could make room, or the
         ///   task is cancelled.
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
-            switch inbox.post(message) {
-            case .announced: return true
-            case .first:
-                link.announce()
-                return true
-            case .refused: return false
-            case .full: return waitAndSend(message, limit)
-            }
+            didPost(inbox.post(message)) ?? waitAndSend(message, limit)
+        }
+
+        /// Announces the first message of a series.
+        ///
+        /// - Returns: Whether the message was queued; `nil` if there is no room for it.
+        func didPost(_ outcome: PortInbox.Outcome) -> Bool? {
+            if outcome == .first { link.announce() }
+            return outcome == .full ? nil : outcome != .refused
         }
 
         /// Returns until when a sender may wait before it checks for room by itself.
@@ -142,14 +143,15 @@ extension UVRunLoop {
             // The thread's record, which that reads, is not to be made under the inbox's lock.
             _ = ThreadIdentity.current
             let onlyThisThreadMakesRoom = { [link] in link.owner.isInLoopOfThisThread }
-            var outcome = PortInbox.Outcome.full
+            var isSent: Bool?
             repeat {
                 let check = nextCheck(before: date)
-                outcome = inbox.post(message, until: check, unless: onlyThisThreadMakesRoom)
-            } while outcome == .full && !onlyThisThreadMakesRoom() && !Task.isCancelled
+                isSent = didPost(
+                    inbox.post(message, until: check, unless: onlyThisThreadMakesRoom)
+                )
+            } while isSent == nil && !onlyThisThreadMakesRoom() && !Task.isCancelled
                 && monotonicNow() < date
-            if outcome == .first { link.announce() }
-            return outcome == .first || outcome == .announced
+            return isSent ?? false
         }
 
         /// How many messages may be queued.

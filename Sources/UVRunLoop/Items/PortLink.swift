@@ -20,7 +20,7 @@ extension UVRunLoop {
         /// Whether the port is announced for a libuv handle, which a poll may find ready.
         let isHosted: Bool
         let owner = ItemOwner()
-        private let ticketInLoop = ItemTicket()
+        let ticket = ItemTicket()
         let labelBox = LabelBox()
         private let callFlag = Atomic<Bool>(false)
         package let receiver: any PortReceiver
@@ -44,12 +44,6 @@ extension UVRunLoop {
             self.receiver = receiver
         }
 
-        /// The port's ticket in its loop, under that loop's lock.
-        var ticket: Ticket {
-            get { ticketInLoop.value }
-            set { ticketInLoop.value = newValue }
-        }
-
         /// Whether the port was not invalidated, and the kernel did not refuse it.
         package var isValid: Bool { owner.isValid }
 
@@ -70,7 +64,7 @@ extension UVRunLoop {
         ///   takes its place among those that it reported.
         package func announce(ofPoll isOfPoll: Bool = false) {
             owner.withLock { _, engine in
-                engine.announce(ticket, ofPoll: isOfPoll)
+                engine.announce(ticket.value, ofPoll: isOfPoll)
             } nowhere: {
             } afterwards: { loop in
                 loop.portDidAnnounce()
@@ -80,7 +74,7 @@ extension UVRunLoop {
         /// Whether it was served, and a skipped poll would have found it if it has stayed ready.
         package var isExpected: Bool {
             owner.withLock { _, engine in
-                engine.isExpected(ticket)
+                engine.isExpected(ticket.value)
             } nowhere: {
                 false
             }
@@ -102,7 +96,7 @@ extension UVRunLoop {
                 eventBits.store(set.rawValue, ordering: .relaxed)
                 var waitsForMore = false
                 owner.withLock { _, engine in
-                    waitsForMore = engine.setEvents(set, of: ticket)
+                    waitsForMore = engine.setEvents(set, of: ticket.value)
                 } nowhere: {
                 } afterwards: { loop in
                     if waitsForMore { loop.portWasAdded() } else { loop.contentsDidChange() }
@@ -115,7 +109,7 @@ extension UVRunLoop {
         /// > Threading: The loop's own thread; the loop is not woken.
         package func setKeepsModes(_ keepsModes: Bool) {
             owner.withLock { _, engine in
-                engine.setKeepsModes(keepsModes, ticket)
+                engine.setKeepsModes(keepsModes, ticket.value)
             } nowhere: {
             }
         }

@@ -83,10 +83,7 @@ extension UVRunLoop {
             _ handler: HomeBound<(SignalSource, Int) -> Void>,
             keepsModes: Bool = true
         ) throws(RunLoopError) {
-            let listener = try RunLoopError.translating(
-                try SignalListener(signal),
-                as: RunLoopError.init(ofSignal:)
-            )
+            let listener = try RunLoopError.translating(try SignalListener(signal), of: .signal)
             self.signal = signal
             link = PortLink(
                 descriptor: listener.descriptor,

@@ -171,7 +171,7 @@ extension UVRunLoop {
                 let links = exchange(&state.links, with: [])
                 for link in links {
                     let left = link.loop.withEngine { $0.removeSource(link.ticket) }
-                    didLeave(left, of: link.loop, &state)
+                    makeDue(.cancel, left, of: link.loop, &state)
                 }
                 return (links, state.modeCalls.end())
             }

@@ -18,7 +18,7 @@ extension UVRunLoop {
     static func invalidateKeepingHandler(_ link: PortLink) {
         link.useMark.dismiss()
         let record = link.owner.withLock { _, engine in
-            let record = engine.removePort(link.ticket)
+            let record = engine.removePort(link.ticket.value)
             link.owner.invalidate()
             link.owner.leave(staysBusy: link.descriptor != nil)
             return record

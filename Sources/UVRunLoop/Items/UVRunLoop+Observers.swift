@@ -24,9 +24,9 @@ extension UVRunLoop {
         observer.useMark.dismiss()
         observer.owner.enter(self, caller) { engine, isNew in
             if isNew {
-                observer.ticket = engine.observers.insert(ObserverRecord(observer: observer))
+                observer.ticket.value = engine.observers.insert(ObserverRecord(observer: observer))
             }
-            engine.add(observer.ticket, observerTo: mode)
+            engine.add(observer.ticket.value, observerTo: mode)
         }
     }
 
@@ -42,7 +42,7 @@ extension UVRunLoop {
     ///     common mode.
     public func remove(_ observer: Observer, forMode mode: Mode) {
         let dropped = observer.owner.withLock(ifIn: self) { engine in
-            let dropped = engine.remove(observer.ticket, observerFrom: mode)
+            let dropped = engine.remove(observer.ticket.value, observerFrom: mode)
             if dropped != nil { observer.owner.leave() }
             return dropped
         }
@@ -63,7 +63,7 @@ extension UVRunLoop {
     /// - Returns: `true` from the moment `add` has returned.
     public func contains(_ observer: Observer, forMode mode: Mode) -> Bool {
         observer.owner.withLock(ifIn: self) { engine in
-            engine.observers.contains(observer.ticket, in: mode, of: engine.modes)
+            engine.observers.contains(observer.ticket.value, in: mode, of: engine.modes)
         } ?? false
     }
 }

@@ -26,8 +26,8 @@ extension UVRunLoop {
         var (isBeingCalled, hasJoined) = (false, false)
         link.owner.enter(self, caller) { engine, isNew in
             hasJoined = isNew
-            if isNew { link.ticket = engine.insert(ServedPort(port)) }
-            engine.add(link.ticket, portTo: mode)
+            if isNew { link.ticket.value = engine.insert(ServedPort(port)) }
+            engine.add(link.ticket.value, portTo: mode)
             isBeingCalled = link.isBeingCalled
         }
         // Its handler may go on reading until there is no more.
@@ -54,7 +54,7 @@ extension UVRunLoop {
     public func remove(_ port: any PortSource, forMode mode: Mode) {
         let link = port.link
         let dropped = link.owner.withLock(ifIn: self) { engine in
-            let dropped = engine.remove(link.ticket, portFrom: mode)
+            let dropped = engine.remove(link.ticket.value, portFrom: mode)
             if dropped != nil { link.owner.leave(staysBusy: link.descriptor != nil) }
             return dropped
         }
@@ -66,11 +66,9 @@ extension UVRunLoop {
 
     /// Has the kernel stop watching the descriptor of a port that has left the engine.
     ///
-    /// Whichever of several threads removes or invalidates a source, its descriptor may be closed
-    /// as soon as the call returns. The kernel watches it until this function is done, which cannot
-    /// be called under the loop's lock, because the remote's lock comes before that. So a port that
-    /// has a descriptor stays busy after it has left the engine, until this is done: any other
-    /// thread that removes, invalidates or adds the port waits.
+    /// The owner may close the descriptor when the call that removes or invalidates the source has
+    /// returned. The remote's lock comes before the loop's, so the port has left the engine already,
+    /// and stays busy meanwhile: other threads that remove, invalidate or add it wait.
     func endLeaving(_ link: PortLink) {
         guard let descriptor = link.descriptor else { return }
         // Another source may use the descriptor.
@@ -102,7 +100,7 @@ extension UVRunLoop {
 
     func contains(_ link: PortLink, forMode mode: Mode) -> Bool {
         link.owner.withLock(ifIn: self) { engine in
-            engine.ports.contains(link.ticket, in: mode, of: engine.modes)
+            engine.ports.contains(link.ticket.value, in: mode, of: engine.modes)
         } ?? false
     }
 }

@@ -23,7 +23,7 @@ extension UVRunLoop {
         let joined = source.state.withLock { state -> [Mode] in
             guard state.isValid else { return [] }
             let joined = join(mode, source, &state)
-            source.didJoin(joined, of: self, &state)
+            source.makeDue(.schedule, joined, of: self, &state)
             return joined
         }
         source.makeModeCalls()
@@ -67,7 +67,7 @@ extension UVRunLoop {
             let ticket = state.links[index].ticket
             let (left, dropped) = withEngine { $0.remove(ticket, sourceFrom: mode) }
             if dropped != nil { state.links.remove(at: index) }
-            source.didLeave(left, of: self, &state)
+            source.makeDue(.cancel, left, of: self, &state)
             return dropped
         }
         source.makeModeCalls()

@@ -94,16 +94,10 @@ final class JobQueue: Sendable {
     @inline(__always)
     func takeNext(_ reader: inout Reader) -> Entry? {
         if reader.hasOvertaking { return reader.overtaking.popLast() }
-        if let entry = takeFirst(&reader) { return entry }
+        let first = queue.takeFirst(&reader.slots) { entry(in: $0, mark: $1) }
+        if let first { return first }
         guard queue.mayHoldMore(reader.slots), takeOvertaking(&reader) else { return nil }
         return reader.overtaking.popLast()
-    }
-
-    @inline(__always)
-    private func takeFirst(_ reader: inout Reader) -> Entry? {
-        queue.takeFirst(&reader.slots) { place, mark in
-            entry(in: place, mark: mark)
-        }
     }
 
     /// Takes a job out of its slot.

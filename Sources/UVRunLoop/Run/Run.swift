@@ -116,11 +116,3 @@ enum PassEvent: ~Copyable {
     case timers(Engine.Firing)
     case nothing
 }
-
-/// The outcome of step 9 of a pass.
-struct PassOutcome {
-    /// Whether a port was served.
-    var servedPort = false
-    /// Whether what it did counts as a handled source.
-    var handledPort = false
-}

@@ -8,13 +8,13 @@ extension UVRunLoop {
     func fireTimers(from first: consuming Engine.Firing, _ run: inout Run) -> Bool {
         var next = Optional(first)
         // Another thread may leave the latest call the last reference to its timer, whose release may
-        // change what is next: so it is let go while no timer is taken.
+        // change what is next: so it is released while no timer is taken.
         var latest: Engine.Firing?
         var hasFired = false
         while let firing = next.take() {
             calling(.timer, firing.timer) { firing.timer.callOut() }
             if takeHandledSomething(run) { hasFired = true }
-            // An optimised build would let go of it before the call.
+            // An optimised build would release it before the call.
             withExtendedLifetime(latest) {}
             latest = nil
             userCodeMayHaveRun(&run)

@@ -18,8 +18,8 @@ extension UVRunLoop {
             """
         )
         var run = Run(mode, local, terms)
-        // A handler on the stack may wait for senders that wait for room in a port, by running the
-        // loop again and again, even in an empty mode.
+        // A port's handler may run the loop until a sender is done that waits for room in the port:
+        // the sender is woken, even if the mode is empty.
         run.local.receiverBeingCalled?.wakeBlockedSenders()
         guard begin(&run, in: mode) else {
             if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }
@@ -89,12 +89,12 @@ extension UVRunLoop {
             if run.delivery == nil { notify(.afterWaiting, &run) }
         }
 
-        let outcome = mayHaveEvent(&run) ? handle(pendingEvent(&run), &run) : PassOutcome()
+        let handledPort = mayHaveEvent(&run) ? handle(pendingEvent(&run), &run) : nil
         // Runs nested in a handler have stored their own value.
-        run.local.servedPort = outcome.servedPort
+        run.local.servedPort = handledPort != nil
         performBlocks(&run)
         run.isInFirstPass = false
-        return decide(&run, handledSource: performedSource || outcome.handledPort)
+        return decide(&run, handledSource: performedSource || handledPort == true)
     }
 
     /// Begins step 2: numbers the pass, performs posted releases, and clears a pending wake-up,
@@ -144,34 +144,32 @@ extension UVRunLoop {
     /// Handles the event of step 9.
     ///
     /// While its handlers run, passes of nested runs go by what was served here.
-    private func handle(_ event: consuming PassEvent, _ run: inout Run) -> PassOutcome {
+    ///
+    /// - Returns: Whether a port handled it, and so counts as a handled source; `nil` if no port was
+    ///   served.
+    private func handle(_ event: consuming PassEvent, _ run: inout Run) -> Bool? {
         switch consume event {
         case .port(let delivery): return serveAsEvent(delivery, &run)
         case .timers(let first):
             run.local.servedPort = false
             // If all were perform requests that wait for a later pass, none was the event.
-            return fireTimers(from: first, &run) ? PassOutcome() : serveReadyPort(&run)
-        case .nothing: return PassOutcome()
+            return fireTimers(from: first, &run) ? nil : serveReadyPort(&run)
+        case .nothing: return nil
         }
     }
 
     /// Serves a port, if one is ready, in place of timers.
     @inline(never)
-    private func serveReadyPort(_ run: inout Run) -> PassOutcome {
+    private func serveReadyPort(_ run: inout Run) -> Bool? {
         let mode = run.modeIndex
-        guard let delivery = contents.withEngine({ $0.takeReadyPort(in: mode) }) else {
-            return PassOutcome()
-        }
+        guard let delivery = contents.withEngine({ $0.takeReadyPort(in: mode) }) else { return nil }
         return serveAsEvent(delivery, &run)
     }
 
     @inline(__always)
-    private func serveAsEvent(
-        _ delivery: borrowing Engine.Delivery,
-        _ run: inout Run
-    ) -> PassOutcome {
+    private func serveAsEvent(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> Bool {
         run.local.servedPort = true
-        return PassOutcome(servedPort: true, handledPort: serve(delivery, &run))
+        return serve(delivery, &run)
     }
 
     /// Returns why the run ends, the first reason that applies, or `nil` if it continues.

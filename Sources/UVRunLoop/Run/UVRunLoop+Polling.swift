@@ -76,8 +76,8 @@ extension UVRunLoop {
     /// innermost one's next poll.
     ///
     /// Those that have stayed ready keep the turns that the skipped polls would have given them. The
-    /// kernel is not told of any changes, and what else is ready is left to the next poll, so
-    /// nothing but those turns tells of this one.
+    /// kernel is not told of any changes, and what else is ready is left to the next poll: this one
+    /// has no other effect.
     @inline(never)
     func pollForExpected(_ local: LocalState) {
         checkProcess()
@@ -117,7 +117,8 @@ extension UVRunLoop {
                 refused.append(change.descriptor)
             }
         }
-        if LoopTracing.isOn { tracedDescriptorsWereRefused(refused) }
+        guard LoopTracing.isOn else { return }
+        for descriptor in refused { trace(.refused(descriptor: descriptor, at: monotonicNow())) }
     }
 
     /// Records the ready ports, and masks those this run cannot serve.

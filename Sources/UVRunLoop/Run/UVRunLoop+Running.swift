@@ -8,11 +8,7 @@ extension UVRunLoop {
     /// - Parameters:
     ///   - file: The caller's file, for the message of a trap.
     ///   - line: The caller's line.
-    @available(
-        *,
-        noasync,
-        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
-    )
+    @available(*, noasync, message: "A run keeps its thread. Await the work, or call withThread.")
     public func run(file: StaticString = #fileID, line: UInt = #line) {
         run(mode: .default, for: nil, file: file, line: line)
     }
@@ -36,11 +32,7 @@ extension UVRunLoop {
     ///   - file: The caller's file, for the message of a trap.
     ///   - line: The caller's line.
     /// - Returns: Why the run ended.
-    @available(
-        *,
-        noasync,
-        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
-    )
+    @available(*, noasync, message: "A run keeps its thread. Await the work, or call withThread.")
     @discardableResult
     public func run(
         mode: Mode = .default,
@@ -80,11 +72,7 @@ extension UVRunLoop {
     ///   - file: The caller's file, for the message of a trap.
     ///   - line: The caller's line.
     /// - Returns: Why the run ended.
-    @available(
-        *,
-        noasync,
-        message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
-    )
+    @available(*, noasync, message: "A run keeps its thread. Await the work, or call withThread.")
     @discardableResult
     public func run(
         mode: Mode = .default,

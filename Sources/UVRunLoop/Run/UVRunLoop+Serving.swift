@@ -87,7 +87,7 @@ extension UVRunLoop.PortLink {
     /// call has ended.
     fileprivate func endCallElsewhere(hasMore: Bool) {
         owner.withLock { _, engine in
-            _ = engine.endCall(of: ticket, hasMore: hasMore)
+            _ = engine.endCall(of: ticket.value, hasMore: hasMore)
         } nowhere: {
             isBeingCalled = false
         } afterwards: { loop in

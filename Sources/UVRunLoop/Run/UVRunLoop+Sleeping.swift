@@ -9,8 +9,7 @@ extension UVRunLoop {
     /// A port that another thread has added during the sleep may be ready, so the kernel is asked
     /// for it before the sleep ends for another reason.
     func sleep(_ run: inout Run) {
-        // The additions of ports that the latest poll of this sleep has seen; there are never so
-        // many.
+        // The count of added ports at this sleep's latest poll; no count is so high.
         var polledAdditionCount = UInt64.max
         if pollBeforeSleeping(&run) {
             // It may have taken the only port that is ready.
@@ -51,7 +50,7 @@ extension UVRunLoop {
         }
     }
 
-    /// Polls if what the sleep finds at its end would not tell the order of ports.
+    /// Polls first if the sleep's own poll could not give the ports their right order.
     ///
     /// - Returns: Whether it has polled.
     @inline(__always)
@@ -63,9 +62,9 @@ extension UVRunLoop {
 
     /// Whether only another poll tells the places of some ports.
     ///
-    /// Where polls were skipped, a port that was served gets the place that they would have given
-    /// it, if it has stayed ready and has not become ready in the sleep. And ports that polls of
-    /// other runs have found, and that were not served, may not be ready any more.
+    /// A port that is expected keeps its turn if it has stayed ready, not if it becomes ready in the
+    /// sleep. And ports that polls of other runs have found, and that were not served, may not be
+    /// ready any more.
     @inline(never)
     private func sleepHidesPlaces(_ run: borrowing Run) -> Bool {
         if summary.holdsExpectations { return true }

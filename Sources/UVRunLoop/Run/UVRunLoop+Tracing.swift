@@ -110,13 +110,6 @@ extension UVRunLoop {
         if !isExpected { trace(.modeIsUnused(mode, at: monotonicNow())) }
     }
 
-    @inline(never)
-    func tracedDescriptorsWereRefused(_ descriptors: [CInt]) {
-        for descriptor in descriptors {
-            trace(.refused(descriptor: descriptor, at: monotonicNow()))
-        }
-    }
-
     // MARK: The tracers
 
     /// The tracers' record of this loop; new tracers are notified of the loop.

@@ -15,7 +15,7 @@ extension UVRunLoop.Port {
     /// > Threading: Any thread.
     public var messages: Messages {
         queue.takeByTask()
-        return Messages(port: self, queue: queue)
+        return Messages(port: self)
     }
 
     /// The messages of a port as a sequence; see ``UVRunLoop/Port/messages``.
@@ -27,13 +27,7 @@ extension UVRunLoop.Port {
         /// A sequence never fails.
         public typealias Failure = Never
 
-        private let port: UVRunLoop.Port
-        private let queue: PortQueue
-
-        init(port: UVRunLoop.Port, queue: PortQueue) {
-            self.port = port
-            self.queue = queue
-        }
+        fileprivate let port: UVRunLoop.Port
 
         /// Invalidates the port, and with it the sequence.
         ///
@@ -41,12 +35,11 @@ extension UVRunLoop.Port {
         public func invalidate() { port.invalidate() }
 
         /// Returns an iterator; only one task at a time may wait for a message.
-        public func makeAsyncIterator() -> Iterator { Iterator(port: port, queue: queue) }
+        public func makeAsyncIterator() -> Iterator { Iterator(port: port) }
 
         /// Takes the messages in turn.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let port: UVRunLoop.Port
-            fileprivate let queue: PortQueue
 
             /// Waits for the next message.
             ///
@@ -55,7 +48,7 @@ extension UVRunLoop.Port {
             public mutating func next(
                 isolation: isolated (any Actor)? = #isolation
             ) async -> UVRunLoop.PortMessage? {
-                await queue.next(in: port.link.loop, isolation: isolation)
+                await port.queue.next(in: port.link.loop, isolation: isolation)
             }
         }
     }

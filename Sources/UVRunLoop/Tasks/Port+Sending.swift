@@ -22,16 +22,9 @@ extension UVRunLoop.Port {
             if wasResumed, Task.isCancelled { inbox.wakeTask() }
             try Task.checkCancellation()
             let wait = TaskWait<Void>()
-            switch inbox.post(message, orWake: wait) {
-            case .announced: return true
-            case .first:
-                link.announce()
-                return true
-            case .refused: return false
-            case .full:
-                try await room(wait, isolation)
-                wasResumed = true
-            }
+            if let isSent = didPost(inbox.post(message, orWake: wait)) { return isSent }
+            try await room(wait, isolation)
+            wasResumed = true
         }
     }
 

@@ -31,7 +31,7 @@ extension UVRunLoop {
             let slot = EventSlot<Element> { $0.union($1) }
             use = try RunLoopError.translating(
                 try NonBlockingUse(of: descriptor),
-                as: RunLoopError.init(ofDescriptor:)
+                of: .descriptor
             )
             let finisher = SlotFinisher(slot, use)
             self.loop = loop

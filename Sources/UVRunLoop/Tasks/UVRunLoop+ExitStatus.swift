@@ -37,7 +37,7 @@ extension UVRunLoop {
             switch finding {
             case .isReady(let child):
                 end.settle { child.takeStatus().map { .success(ChildSource.ExitStatus($0)) } }
-            case .isUnwatched(let error): end.settle(.failure(RunLoopError(ofChild: error)))
+            case .isUnwatched(let error): end.settle(.failure(RunLoopError(error, of: .child)))
             }
         }
     }

@@ -55,7 +55,7 @@ extension UVRunLoop {
             let start = Start(name: name, setUp: setUp, makeDriver: makeDriver)
             system = try RunLoopError.translating(
                 try PosixThread(stackSize: stackSize) { start.main() },
-                as: RunLoopError.init(ofThread:)
+                of: .thread
             )
             self.name = name
             do {
@@ -70,11 +70,7 @@ extension UVRunLoop {
         /// The calling thread, if it was started by this class and has not ended.
         ///
         /// > Threading: Any thread.
-        @available(
-            *,
-            noasync,
-            message: "A task may go on on another thread. Keep the Thread that you made."
-        )
+        @available(*, noasync, message: "A task may change threads. Keep the Thread itself.")
         public static var current: Thread? {
             ThreadRecord.current.starter as? Thread
         }
@@ -235,16 +231,10 @@ private final class Start: Sendable {
         guard case .success(let loop) = result else { return }
         let record = ThreadRecord.current
         record.starter = self.thread.wait(until: .max) { $0.take() }
-        callSetUp()
+        setUp.withLock { exchange(&$0, with: nil) }?()
         run(loop)
         let last = exchange(&record.starter, with: nil)
         withExtendedLifetime(last) {}
-    }
-
-    /// Calls the set-up closure and releases it.
-    private func callSetUp() {
-        let setUp = setUp.withLock { exchange(&$0, with: nil) }
-        setUp?()
     }
 
     private func run(_ loop: UVRunLoop) {

@@ -5,11 +5,7 @@ extension UVRunLoop {
     /// ``prepareCurrent()`` throws instead.
     ///
     /// > Threading: Any thread; each has its own loop.
-    @available(
-        *,
-        noasync,
-        message: "A task may go on on another thread. Keep the loop, or pass it to the task."
-    )
+    @available(*, noasync, message: "A task may change threads. Keep the loop, or pass it on.")
     public static var current: UVRunLoop {
         do {
             return try prepareCurrent()
@@ -30,11 +26,7 @@ extension UVRunLoop {
     ///
     /// - Returns: The same loop as ``current``.
     /// - Throws: ``RunLoopError`` when the system has no descriptors or no memory left.
-    @available(
-        *,
-        noasync,
-        message: "A task may go on on another thread. Keep the loop, or pass it to the task."
-    )
+    @available(*, noasync, message: "A task may change threads. Keep the loop, or pass it on.")
     @discardableResult
     public static func prepareCurrent() throws(RunLoopError) -> UVRunLoop {
         if let loop = ThreadRecord.withCurrentLoop({ $0 }) { return loop }

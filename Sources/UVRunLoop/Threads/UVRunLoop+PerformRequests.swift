@@ -62,11 +62,7 @@ extension UVRunLoop {
     /// - Returns: The block's result.
     /// - Throws: The block's error; ``PerformError`` if the loop's thread ended first, the request
     ///   was cancelled, or the limit has passed.
-    @available(
-        *,
-        noasync,
-        message: "A wait keeps its thread. Await an actor on the loop, or use requestPerform."
-    )
+    @available(*, noasync, message: "A wait keeps its thread. Await an actor on the loop.")
     @discardableResult
     public func performAndWait<Value: Sendable>(
         inModes modes: [Mode] = commonModes,

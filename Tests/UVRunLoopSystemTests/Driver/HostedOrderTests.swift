@@ -41,4 +41,65 @@ import UVRunLoopSystem
             for source in sources { UVRunLoop.invalidate(source) }
         }
     }
+
+    /// It is left to the next poll, like a descriptor that has become ready at the same time.
+    @Test func aPollThatMakesUpForSkippedOnesDoesNotTellOfAWatch() throws {
+        try withSkippedPoll { loop, log, watch, pipe in
+            pipe.write("x")
+            loop.stop()
+        } afterwards: { loop, log in
+            for _ in 1...2 { runUntilSourceHandled(loop, in: .default) }
+            #expect(log.entries == ["served", "message", "descriptor", "watch"])
+        }
+    }
+
+    /// Such a poll has taken its event from libuv, which then has none to end a sleep with.
+    @Test(arguments: [false, true])
+    func aRunOfAnotherModeServesAWatchOfWhichSuchAPollHasNotTold(isLent: Bool) throws {
+        let other = UVRunLoop.Mode("hosted order, other")
+        try withSkippedPoll { loop, log, watch, _ in
+            if isLent { loop.withUVLoop { _ in } }
+            loop.add(watch, forMode: other)
+            runUntilSourceHandled(loop, in: other)
+            #expect(log.entries == ["served", "message", "watch"])
+            loop.stop()
+        }
+    }
+
+    private func runUntilSourceHandled(_ loop: UVRunLoop, in mode: UVRunLoop.Mode) {
+        let result = loop.run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
+        #expect(result == .handledSource)
+    }
+
+    /// Changes a watched folder after a poll was skipped, then calls a body, and runs until it stops
+    /// the run.
+    private func withSkippedPoll(
+        _ body: @escaping (UVRunLoop, EventLog, UVRunLoop.FileWatch, Pipe) -> Void,
+        afterwards: (UVRunLoop, EventLog) -> Void = { _, _ in }
+    ) throws {
+        try withLoop { loop in
+            let (folder, log, pipes) = (TemporaryFolder(), EventLog(), [Pipe(), Pipe()])
+            let watch = try UVRunLoop.FileWatch(folder.path, order: 5) { _, _ in log.note("watch") }
+            let port = UVRunLoop.Port { _, _ in
+                log.note("message")
+                mkdir("\(folder.path)/new", 0o700)
+                body(loop, log, watch, pipes[1])
+            }
+            let descriptors = try zip(pipes, ["served", "descriptor"]).map { pipe, name in
+                try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in
+                    log.note(name)
+                    _ = pipe.read()
+                    if name == "served" {
+                        _ = port.send(UVRunLoop.PortMessage(), limit: .zero)
+                    }
+                }
+            }
+            let sources: [any UVRunLoop.PortSource] = [watch, port] + descriptors
+            for source in sources { loop.add(source, forMode: .default) }
+            pipes[0].write("x")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            afterwards(loop, log)
+            for source in sources { UVRunLoop.invalidate(source) }
+        }
+    }
 }

@@ -234,4 +234,94 @@ import UVRunLoop
             #expect(log.entries == ["first", "1", "descriptor"])
         }
     }
+
+    /// A poll would have found it ready again if it had stayed ready, but it has not.
+    @Test(arguments: DriverKind.allCases)
+    func aServedSourceThatLeavesTheModeIsNotServedForNothingByAnOuterRun(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (pipe, source) = (Pipe(), Box<UVRunLoop.DescriptorSource?>(nil))
+            let port = messagePort(in: loop, log) { id in
+                guard id == 1, let source = source.value else { return }
+                loop.remove(source, forMode: .default)
+                loop.stop()
+            }
+            let served = try portReader(pipe, noting: "descriptor", in: log) {
+                if log.count == 1 { for id in [1, 2] as [Int32] { send(id, to: port) } }
+            }
+            source.value = served
+            for mode in [.default, other] { loop.add(served, forMode: mode) }
+            addFarTimer(to: loop, in: other)
+            let observer = UVRunLoop.Observer(activities: .afterWaiting, repeats: false) { _, _ in
+                pipe.write("x")
+                loop.run(mode: .default, for: .seconds(60))
+            }
+            loop.add(observer, forMode: other)
+            loop.run(mode: other, for: .milliseconds(1))
+            #expect(log.entries == ["descriptor", "1"])
+            pipe.write("x")
+            serveOnce(loop, in: other)
+            #expect(log.entries == ["descriptor", "1", "descriptor"])
+            source.value = nil
+        }
+    }
+
+    /// A poll that makes up for skipped ones does not tell of a source that was not served.
+    @Test func aFoundSourceKeepsItsPlaceWhenItsDataComesAgainBeforeTheNextPoll() throws {
+        try withLoop(.manual) { loop, log in
+            let pipes = (0..<3).map { _ in Pipe() }
+            let port = messagePort(in: loop, log) { if $0 == 2 { loop.stop() } }
+            let first = try portReader(pipes[0], noting: "first", in: log) { send(1, to: port) }
+            let second = try portReader(pipes[1], order: 1, noting: "second", in: log) {
+                _ = pipes[2].read()
+                loop.performLocally(inModes: [other]) {
+                    send(2, to: port)
+                    pipes[2].write("x")
+                }
+                loop.run(mode: other, for: .zero)
+            }
+            let third = try portReader(pipes[2], order: 2, noting: "third", in: log)
+            for (source, pipe) in zip([first, second, third], pipes) {
+                loop.add(source, forMode: .default)
+                pipe.write("x")
+            }
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(log.entries == ["first", "second", "third", "1", "2"])
+        }
+    }
+
+    /// What a poll has not found any more has no place, and what is ready since is left to the next.
+    @Test func aPollThatMakesUpForSkippedOnesDoesNotFindASourceThatWasNotServed() throws {
+        try withLoop(.manual) { loop, log in
+            let pipes = (0..<4).map { _ in Pipe() }
+            let port = messagePort(in: loop, log)
+            let added = UVRunLoop.Port { _, _ in }
+            let bodies: [() -> Void] = [
+                {
+                    if log.count > 1 { return }
+                    _ = pipes[3].read()
+                    // The next pass polls.
+                    loop.add(added, forMode: .default)
+                },
+                { if log.count > 3 { _ = pipes[1].read() } },
+                {
+                    pipes[3].write("x")
+                    loop.performLocally(inModes: [other]) { send(1, to: port) }
+                    loop.run(mode: other, for: .zero)
+                },
+                { loop.stop() },
+            ]
+            for (index, body) in bodies.enumerated() {
+                let source = try portReader(pipes[index], order: index) {
+                    log.note("source \(index)")
+                    if index != 1 { _ = pipes[index].read() }
+                    body()
+                }
+                loop.add(source, forMode: .default)
+                pipes[index].write("x")
+            }
+            loop.run(mode: .default, for: .seconds(60))
+            let expected = ["source 0", "source 1", "source 2", "source 1", "1", "source 3"]
+            #expect(log.entries == expected)
+        }
+    }
 }
