@@ -99,6 +99,7 @@ package final class HandleHost {
 
     /// The number of sources that were noted and not announced.
     var notedCount: Int { noted.count }
+    var hasNoted: Bool { !noted.isEmpty }
 
     /// Makes the noted sources ready from now on, lower orders first.
     func announceNoted() {

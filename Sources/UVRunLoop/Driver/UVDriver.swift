@@ -328,7 +328,7 @@ final class UVDriver: LoopDriver {
     /// Waits by `uv_run`; whatever ends the wait also ends the loop's sleep.
     private func waitWithForeignHandles() {
         // With pending work, libuv up to 1.44 would do it first and then block anyway.
-        let hasWork = unsafe foreignHandles.haveWork(loop) || hasNoted
+        let hasWork = unsafe foreignHandles.haveWork(loop) || handleHost?.hasNoted == true
         mayBlock = !hasWork
         run(hasWork ? UV_RUN_NOWAIT : UV_RUN_ONCE)
         mayBlock = false
@@ -363,24 +363,14 @@ final class UVDriver: LoopDriver {
     }
 
     private func waitByLibuv() {
-        if foreignHandles.mayBeThere {
-            waitWithForeignHandles()
-        } else if hasNoted {
-            run(UV_RUN_NOWAIT)
-        } else {
-            sleep()
-        }
-        countHosted()
+        defer { countHosted() }
+        if foreignHandles.mayBeThere { return waitWithForeignHandles() }
+        if handleHost?.hasNoted == true { run(UV_RUN_NOWAIT) } else { sleep() }
     }
-
-    /// Whether a hosted source was noted by a poll that did not announce it.
-    private var hasNoted: Bool { handleHost.map { $0.notedCount > 0 } ?? false }
 
     private func countHosted() { reports.hostedCount = handleHost?.notedCount ?? 0 }
 
-    func announceHosted(ifExpected: Bool) {
-        handleHost?.announcePolled(ifExpected: ifExpected)
-    }
+    func announceHosted(ifExpected: Bool) { handleHost?.announcePolled(ifExpected: ifExpected) }
 
     // MARK: The end
 
