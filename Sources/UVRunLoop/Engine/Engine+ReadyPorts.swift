@@ -52,7 +52,13 @@ extension GenericEngine {
         return true
     }
 
-    mutating func takeReadyPort(in mode: Int) -> Delivery? {
+    /// Takes the first ready port of a mode.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - poll: The number of the loop's latest poll.
+    /// - Returns: The delivery; `nil` if no port is ready.
+    mutating func takeReadyPort(in mode: Int, after poll: Int64) -> Delivery? {
         guard let ticket = firstReadyPort(in: mode) else {
             updateMayHoldReady()
             return nil
@@ -64,7 +70,7 @@ extension GenericEngine {
             record.unqueue(in: &modes)
             return record.beginCall(events, ticket)
         }
-        if isPolled { expectations.recordServed(ticket, after: latestPoll.number) }
+        if isPolled { expectations.recordServed(ticket, after: poll) }
         if modes[mode].ready.isEmpty { updateMayHoldReady() }
         return delivery
     }

@@ -1,42 +1,38 @@
 /// The ports that were served, and that only another poll finds ready again.
 struct Expectations {
-    /// The poll after which they were served.
+    /// The latest that was served; `none` if a poll was skipped since.
+    ///
+    /// It is one, because each pass polls, or skips a poll, before it serves a port.
+    private var served = Ticket.none
+    /// The number of the latest poll then.
     private var poll: Int64 = 0
-    /// Those served since the poll or the latest skipped one.
-    private(set) var served: [Ticket] = []
     /// Those that have the turn of a skipped poll, and some that had.
     var expected: [Ticket] = []
 
     mutating func recordServed(_ ticket: Ticket, after poll: Int64) {
-        if self.poll != poll {
-            self.poll = poll
-            served.removeAll(keepingCapacity: true)
-        }
-        served.append(ticket)
+        (served, self.poll) = (ticket, poll)
     }
 
-    /// The number of ports that were served since a poll or the latest skipped one.
-    func servedCount(since poll: Int64) -> Int { self.poll == poll ? served.count : 0 }
-
-    mutating func forgetServed() { served.removeAll(keepingCapacity: true) }
+    /// Takes the port that was served, if a poll is still the latest one.
+    mutating func takeServed(since poll: Int64) -> Ticket? {
+        let taken = exchange(&served, with: .none)
+        return self.poll == poll && taken != .none ? taken : nil
+    }
 }
 
 extension GenericEngine {
     /// Records that a poll was skipped, which the result of an earlier one replaces.
     ///
-    /// The ports that were served since the poll before have their turns as if the skipped one had
-    /// found them again. When one comes first, a poll tells whether it has stayed ready.
+    /// The port that was served since the poll before has its turn as if the skipped one had found
+    /// it again. When it comes first, a poll tells whether it has stayed ready.
     mutating func recordSkippedPoll(reusing poll: Int64, in mode: Int) {
+        guard let ticket = expectations.takeServed(since: poll) else { return }
         let serial = nextSerial()
-        for index in 0..<expectations.servedCount(since: poll) {
-            let ticket = expectations.served[index]
-            let isExpected = ports.modify(ticket, in: &modes) { record, modes in
-                record.expect(at: serial, in: mode, &modes)
-            }
-            if isExpected == true { expectations.expected.append(ticket) }
+        let isExpected = ports.modify(ticket, in: &modes) { record, modes in
+            record.expect(at: serial, in: mode, &modes)
         }
-        expectations.forgetServed()
-        if expectations.expected.isEmpty { return }
+        guard isExpected == true else { return }
+        expectations.expected.append(ticket)
         (summary.holdsExpectations, summary.mayHoldReady) = (true, true)
     }
 

@@ -133,7 +133,7 @@ extension UVRunLoop {
                 }
                 return .timers(first)
             }
-            guard let delivery = engine.takeReadyPort(in: mode) else {
+            guard let delivery = engine.takeReadyPort(in: mode, after: run.local.pollCount) else {
                 return .nothing
             }
             if !isDue { engine.modes[mode].contest.portIsAlone() }
@@ -161,8 +161,9 @@ extension UVRunLoop {
     /// Serves a port, if one is ready, in place of timers.
     @inline(never)
     private func serveReadyPort(_ run: inout Run) -> Bool? {
-        let mode = run.modeIndex
-        guard let delivery = contents.withEngine({ $0.takeReadyPort(in: mode) }) else { return nil }
+        let (mode, poll) = (run.modeIndex, run.local.pollCount)
+        let delivery = contents.withEngine { $0.takeReadyPort(in: mode, after: poll) }
+        guard let delivery else { return nil }
         return serveAsEvent(delivery, &run)
     }
 

@@ -98,6 +98,24 @@ import Testing
         #expect(served == (wasServed ? [0, 1] : [1, 0]).map { tickets[$0] })
     }
 
+    /// A poll that finds nothing while no port is ready need not be told to the engine.
+    @Test(arguments: [false, true])
+    func aSourceWithAnAnnouncementIsExpectedIfNoPollCameBetween(isLatest: Bool) throws {
+        var engine = Engine()
+        let pipes = (0..<2).map { _ in Pipe() }
+        let tickets = try pipes.map { try engine.addPort($0, .readable) }
+        engine.announce(tickets[0])
+        let poll = engine.latestPoll.number + 5
+        #expect(engine.takePort(in: 0, after: poll)?.ticket == tickets[0])
+        engine.finishServing(tickets[0])
+        engine.recordSkippedPoll(reusing: isLatest ? poll : poll + 1, in: 0)
+        engine.announce(tickets[1])
+        engine.beginPoll(poll + 2)
+        for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
+        let served = (0..<2).map { _ in engine.takePort(in: 0)?.ticket }
+        #expect(served == (isLatest ? [0, 1] : [1, 0]).map { tickets[$0] })
+    }
+
     @Test func aPortWhoseEventWasUsedUpIsNotListedAsReady() throws {
         var engine = Engine()
         let pipe = Pipe()

@@ -42,9 +42,9 @@ extension Engine {
         )
     }
 
-    /// Takes the next port to be served, according to the latest poll.
-    mutating func takePort(in mode: Int) -> Delivered? {
-        Delivered(takeReadyPort(in: mode))
+    /// Takes the next port to be served, according to the latest poll that counts or a later one.
+    mutating func takePort(in mode: Int, after poll: Int64? = nil) -> Delivered? {
+        Delivered(takeReadyPort(in: mode, after: poll ?? latestPoll.number))
     }
 
     /// Whether a port of the first mode is ready, according to the latest poll.
