@@ -166,9 +166,13 @@ import UVRunLoop
         }
     }
 
-    /// What was read is not there when a run of another mode begins, and may come again during it.
-    @Test(arguments: [false, true])
-    func aNestedRunEndsThePlaceOfASkippedPoll(sleeps: Bool) throws {
+    enum Return: CaseIterable {
+        case beforeItsFirstPoll, inItsSleep, afterIt
+    }
+
+    /// What was read is not there when a run of another mode begins, and comes again then.
+    @Test(arguments: Return.allCases)
+    func aNestedRunEndsThePlaceOfASkippedPoll(comes: Return) throws {
         try withLoop(.manual) { loop, log in
             let pipe = Pipe()
             let port = UVRunLoop.Port { port, message in
@@ -178,10 +182,14 @@ import UVRunLoop
                     send(2, to: port)
                     pipe.write("x")
                 }
-                if sleeps { virtualClock(of: loop)?.after(.seconds(1), comeAgain) }
                 addFarTimer(to: loop, in: other)
-                loop.run(mode: other, for: sleeps ? .seconds(2) : .zero)
-                if !sleeps { comeAgain() }
+                switch comes {
+                case .beforeItsFirstPoll: loop.perform(inModes: [other], comeAgain)
+                case .inItsSleep: virtualClock(of: loop)?.after(.seconds(1), comeAgain)
+                case .afterIt: break
+                }
+                loop.run(mode: other, for: comes == .inItsSleep ? .seconds(2) : .zero)
+                if comes == .afterIt { comeAgain() }
             }
             loop.add(port, forMode: .default)
             let descriptor = try portReader(pipe, noting: "descriptor", in: log) {
@@ -195,7 +203,8 @@ import UVRunLoop
     }
 
     /// What was read is not there when the run ends.
-    @Test func theEndOfARunEndsThePlaceOfASkippedPoll() throws {
+    @Test(arguments: [false, true])
+    func theEndOfARunEndsThePlaceOfASkippedPoll(runsOther: Bool) throws {
         try withLoop(.manual) { loop, log in
             let pipe = Pipe()
             let port = messagePort(in: loop, log) { if $0 == 1 { loop.stop() } }
@@ -206,7 +215,7 @@ import UVRunLoop
             addFarTimer(to: loop, in: other)
             pipe.write("x")
             #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
-            loop.run(mode: other, for: .zero)
+            if runsOther { loop.run(mode: other, for: .zero) }
             send(2, to: port)
             pipe.write("x")
             for _ in 1...2 { serveOnce(loop) }
@@ -232,6 +241,35 @@ import UVRunLoop
             }
             loop.run(mode: other, for: .seconds(2))
             #expect(log.entries == ["first", "1", "descriptor"])
+        }
+    }
+
+    /// The polls of that mode have found nothing since.
+    @Test func aPollEndsThePlaceOfASourceThatHasLeftItsMode() throws {
+        try withLoop(.manual) { loop, log in
+            let (pipe, source) = (Pipe(), Box<UVRunLoop.DescriptorSource?>(nil))
+            let later = messagePort(in: loop, log, mode: other)
+            let port = UVRunLoop.Port { port, _ in
+                log.note("1")
+                if let source = source.value { loop.remove(source, forMode: .default) }
+                port.invalidate()
+            }
+            loop.add(port, forMode: .default)
+            let served = try portReader(pipe, noting: "descriptor", in: log) {
+                if log.count == 1 { send(1, to: port) }
+            }
+            source.value = served
+            for mode in [.default, other] { loop.add(served, forMode: mode) }
+            addTimer(to: loop, after: .seconds(1)) {
+                send(2, to: later)
+                pipe.write("x")
+                loop.stop()
+            }
+            pipe.write("x")
+            loop.run(mode: .default, for: .seconds(60))
+            for _ in 1...2 { serveOnce(loop, in: other) }
+            #expect(log.entries == ["descriptor", "1", "2", "descriptor"])
+            source.value = nil
         }
     }
 
