@@ -112,10 +112,14 @@ package final class HandleHost {
     /// Makes the sources ready that the latest poll has noted, or only those that are expected.
     func announcePolled(ifExpected: Bool) {
         guard !noted.isEmpty else { return }
-        let all = exchange(&noted, with: [])
-        let ready = ifExpected ? all.filter(\.isExpected) : all
-        if ifExpected { noted = all.filter { !$0.isExpected } }
-        for handle in ready { handle.announce(ofPoll: true) }
+        for handle in exchange(&noted, with: []) {
+            // Asked once: another thread may take the source out of the loop at any time.
+            if ifExpected, !handle.isExpected {
+                noted.append(handle)
+            } else {
+                handle.announce(ofPoll: true)
+            }
+        }
     }
 
     /// Closes all handles and cancels all requests; libuv's close callbacks are still to come.

@@ -66,7 +66,7 @@ extension GenericEngine {
         let poll = latestPoll
         return ports.modify(ticket, in: &modes) { record, modes in
             guard !record.interest(in: mode).isEmpty else {
-                record.confirm(report, poll: poll.number, in: &modes)
+                record.confirm(report, poll: poll.number)
                 return false
             }
             let events = record.events(of: report)

@@ -45,8 +45,8 @@ extension GenericEngine {
         guard descriptors.registration(of: descriptor) == report.registration else { return }
         let poll = latestPoll.number
         for index in 0..<descriptors.sourceCount(of: descriptor) {
-            ports.modify(descriptors.source(index, of: descriptor), in: &modes) { record, modes in
-                record.confirm(report, poll: poll, in: &modes)
+            ports.modify(descriptors.source(index, of: descriptor)) {
+                $0.confirm(report, poll: poll)
             }
         }
         if report.details.contains(.stopped) { markUnwatched(descriptor) }

@@ -147,7 +147,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     }
 
     /// Takes the events of a report, if it is expected and the skipped poll has asked for them.
-    mutating func confirm(_ report: ReadyReport, poll: Int64, in modes: inout ModeTable<Items>) {
+    mutating func confirm(_ report: ReadyReport, poll: Int64) {
         guard isExpected, isServable else { return }
         let events = events(of: report)
         guard !events.isDisjoint(with: pendingEvents) else { return }
