@@ -42,10 +42,11 @@ package final class TemporaryFolder: Sendable {
 
 /// The next name in an open directory, but not its own nor its parent's.
 func nextName(in directory: OpaquePointer) -> String? {
+    // An entry may be shorter than its type, so the name is not copied out of it as an array.
+    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return nil }
     while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) {
-            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        let bytes = UnsafeRawPointer(entry) + offset
+        let name = String(cString: bytes.assumingMemoryBound(to: CChar.self))
         if name != ".", name != ".." { return name }
     }
     return nil

@@ -97,7 +97,7 @@ final class UVDriver: LoopDriver {
     func reclaim(lost: (ReadyReport) -> Void) {
         // libuv frees memory in `uv_run` only. Descriptors that it finds ready are found again by the
         // next poll, but for those that it has stopped to watch.
-        guard hasClosed || hostHoldsHandles, !foreignHandles.mayBeThere else { return }
+        guard hasClosed || hostNeedsLibuv, !foreignHandles.mayBeThere else { return }
         run(UV_RUN_NOWAIT)
         handleHost?.announceNoted()
         while let report = takeReport() {
@@ -348,14 +348,14 @@ final class UVDriver: LoopDriver {
     /// Whether a poll has to go through libuv, because it has handles that are not the driver's.
     @inline(__always)
     private var needsLibuv: Bool {
-        foreignHandles.mayBeThere || (handleHost != nil && hostHoldsHandles)
+        foreignHandles.mayBeThere || (handleHost != nil && hostNeedsLibuv)
     }
 
-    /// Whether there is a hosted handle.
+    /// Whether there is a hosted handle, or a source to announce whose last handle has ended.
     ///
     /// Not inlined: asked in place, a pass without any takes eight instructions more.
     @inline(never)
-    private var hostHoldsHandles: Bool { handleHost?.isEmpty == false }
+    private var hostNeedsLibuv: Bool { handleHost.map { !$0.isEmpty || $0.hasNoted } ?? false }
 
     private func pollByLibuv() {
         if foreignHandles.mayBeThere { pollWithForeignHandles() } else { run(UV_RUN_NOWAIT) }

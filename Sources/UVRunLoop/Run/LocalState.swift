@@ -21,6 +21,9 @@ final class LocalState {
     /// Whether the call that has just ended does not count: the source of perform requests found
     /// none, or a timer has put its request off to a later pass.
     @safe @exclusivity(unchecked) var callHandledNothing = false
+    /// Whether the loop was lent, so that each pass has to poll; for the driver there may be foreign
+    /// handles then.
+    @safe @exclusivity(unchecked) var isLent = false
     /// The number of polls by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0
     /// Whether the latest pass of any run, nested ones included, served a port.

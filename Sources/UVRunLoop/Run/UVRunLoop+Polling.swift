@@ -144,7 +144,9 @@ extension UVRunLoop {
             contents.withEngine { $0.endPoll(number, in: mode) }
         }
         // A run that ends with the next source rarely polls twice.
-        guard !run.terms.limitWasPast, !run.terms.returnsAfterSource else { return isForRun }
+        guard !run.terms.limitWasPast, !run.terms.returnsAfterSource, !run.local.isLent else {
+            return isForRun
+        }
         let factor = max(1, found / Self.maxSkippedPolls)
         run.reusablePoll = PollCache(
             end: run.now(by: waker).addingSaturating(Int64(factor) * Self.maxPollAge),

@@ -66,6 +66,35 @@ import UVRunLoopSystem
         }
     }
 
+    /// Such a poll has taken the end of the work from libuv, which has no request afterwards.
+    @Test func aRunServesTheEndOfWorkOfWhichSuchAPollHasNotTold() throws {
+        try withLoop { loop in
+            let (log, pipe, mayEnd) = (EventLog(), Pipe(), Signal())
+            let port = UVRunLoop.Port { _, _ in
+                mayEnd.send()
+                // Nothing but libuv is told of the work's end. If it is late, it is not missed.
+                usleep(20_000)
+                loop.stop()
+            }
+            let descriptor = try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) {
+                _,
+                _ in
+                _ = pipe.read()
+                _ = port.send(UVRunLoop.PortMessage(), limit: .zero)
+            }
+            let work = try UVRunLoop.Offload {
+                mayEnd.wait()
+            } handler: { _, _ in log.note("work") }
+            let sources: [any UVRunLoop.PortSource] = [port, descriptor, work]
+            for source in sources { loop.add(source, forMode: .default) }
+            pipe.write("x")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            runUntilSourceHandled(loop, in: .default)
+            #expect(log.entries == ["work"])
+            for source in sources { UVRunLoop.invalidate(source) }
+        }
+    }
+
     private func runUntilSourceHandled(_ loop: UVRunLoop, in mode: UVRunLoop.Mode) {
         let result = loop.run(mode: mode, for: .seconds(60), returnAfterSourceHandled: true)
         #expect(result == .handledSource)

@@ -267,6 +267,63 @@ import Testing
         }
     }
 
+    /// A poll is skipped before the handler is called, and made up for when the nested run begins.
+    ///
+    /// In the second case the loop is lent for the first time in the handler.
+    @Test(arguments: [true, false])
+    func aCallbackBelongsToTheRunThatTheHandlerBegins(isLentBefore: Bool) throws {
+        try withLoop(.uv) { loop, log in
+            let inner = UVRunLoop.Mode(rawValue: "inner")
+            addFarTimer(to: loop, in: inner)
+            if isLentBefore { loop.withUVLoop { _ in } }
+            let timers = Box<[Guest<uv_timer_t>]>([])
+            let port = UVRunLoop.Port { _, _ in
+                let timer = guestTimer(in: loop, after: 0) { _ in
+                    log.note("callback, level \(loop.nestingLevel)")
+                    #expect(loop.currentMode == inner)
+                    loop.stop()
+                }
+                timers.value.append(timer)
+                log.note("inner \(loop.run(mode: inner, for: .seconds(60)))")
+                loop.performLocally { loop.stop() }
+            }
+            let pipe = Pipe()
+            let source = try portReader(pipe, noting: "read", in: log) {
+                _ = port.send(UVRunLoop.PortMessage(), limit: .zero)
+            }
+            loop.add(port, forMode: .default)
+            loop.add(source, forMode: .default)
+            pipe.write("x")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(log.entries == ["read", "callback, level 2", "inner stopped"])
+            for timer in timers.value { timer.close() }
+            port.invalidate()
+            source.invalidate()
+        }
+    }
+
+    /// A loop that was lent polls in each pass.
+    @Test(arguments: [true, false])
+    func aCallbackComesBetweenTwoMessages(isLentBefore: Bool) {
+        withLoop(.uv) { loop, log in
+            if isLentBefore { loop.withUVLoop { _ in } }
+            let timers = Box<[Guest<uv_timer_t>]>([])
+            let port = UVRunLoop.Port { _, message in
+                log.note("\(message.id)")
+                if message.id == 2 { return loop.stop() }
+                timers.value.append(guestTimer(in: loop, after: 0) { _ in log.note("callback") })
+            }
+            loop.add(port, forMode: .default)
+            for id in [1, 2] as [Int32] {
+                _ = port.send(UVRunLoop.PortMessage(id: id), limit: .zero)
+            }
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            #expect(log.entries == ["1", "callback", "2"])
+            for timer in timers.value { timer.close() }
+            port.invalidate()
+        }
+    }
+
     @Test func anIdleHandleKeepsTheLoopPassing() {
         withLoop(.uv) { loop, log in
             loop.add(UVRunLoop.Source { _ in }, forMode: .default)

@@ -41,12 +41,14 @@ struct SnapshotFile: Sendable {
 
     /// Removes unfinished files of servers that were killed.
     private func removeLeftovers() {
-        guard let folder = opendir(directory) else { return }
+        // The offset of the name is needed, because an entry may be shorter than its type.
+        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name),
+            let folder = opendir(directory)
+        else { return }
         defer { closedir(folder) }
         while let entry = readdir(folder) {
-            let file = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            let bytes = UnsafeRawPointer(entry) + offset
+            let file = String(cString: bytes.assumingMemoryBound(to: CChar.self))
             if file.hasPrefix("\(name)."), file.hasSuffix(Self.unfinished) {
                 unlink("\(directory)/\(file)")
             }
