@@ -7,9 +7,19 @@ package final class Pipe: Sendable {
     package let writeEnd: CInt
     private let isOpen = Guarded((read: true, write: true))
 
-    package init() {
+    /// Opens a pipe.
+    ///
+    /// - Parameter isReadEndHigh: Whether the read end has a number that no other test gets once it
+    ///   is closed.
+    package init(isReadEndHigh: Bool = false) {
         var ends: [CInt] = [-1, -1]
         precondition(pipe(&ends) == 0, "No pipe could be opened.")
+        if isReadEndHigh {
+            let low = ends[0]
+            ends[0] = fcntl(low, F_DUPFD, 900)
+            precondition(ends[0] >= 0, "The limit of descriptors is too low.")
+            close(low)
+        }
         // Processes that other tests start would keep the ends open.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readEnd, writeEnd) = (ends[0], ends[1])

@@ -25,15 +25,20 @@ extension GenericEngine {
     ///
     /// The port that was served since the poll before has its turn as if the skipped one had found
     /// it again. When it comes first, a poll tells whether it has stayed ready.
-    mutating func recordSkippedPoll(reusing poll: Int64, in mode: Int) {
-        guard let ticket = expectations.takeServed(since: poll) else { return }
+    ///
+    /// - Returns: `false` if the poll may not be skipped, because the kernel has to be told what to
+    ///   watch first.
+    mutating func recordSkippedPoll(reusing poll: Int64, in mode: Int) -> Bool {
+        guard modes[mode].unwatched.isEmpty else { return false }
+        guard let ticket = expectations.takeServed(since: poll) else { return true }
         let serial = nextSerial()
         let isExpected = ports.modify(ticket, in: &modes) { record, modes in
             record.expect(at: serial, in: mode, &modes)
         }
-        guard isExpected == true else { return }
+        guard isExpected == true else { return true }
         expectations.expected.append(ticket)
         (summary.holdsExpectations, summary.mayHoldReady) = (true, true)
+        return true
     }
 
     /// Records what a poll that makes up for skipped ones has reported, for the sources that are

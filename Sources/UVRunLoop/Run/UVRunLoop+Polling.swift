@@ -63,12 +63,15 @@ extension UVRunLoop {
             latest.number == run.local.pollCount,
             latest.skippedPolls < latest.maxSkippedPolls, run.now(by: waker) < latest.end
         else { return false }
-        latest.skippedPolls += 1
-        run.reusablePoll = latest
         if run.view.holdsPolledPorts {
             let mode = run.modeIndex
-            contents.withEngine { $0.recordSkippedPoll(reusing: latest.number, in: mode) }
+            let isSkipped = contents.withEngine {
+                $0.recordSkippedPoll(reusing: latest.number, in: mode)
+            }
+            guard isSkipped else { return false }
         }
+        latest.skippedPolls += 1
+        run.reusablePoll = latest
         return true
     }
 

@@ -9,14 +9,15 @@ extension UVRunLoop {
 
     @inline(never)
     private func updateView(_ run: inout Run) {
+        // The view may keep the last reference to an observer that was removed. Its release may run
+        // user code, for which the lock must be free. A copy that is kept until then would not do:
+        // the optimiser leaves out its references, and the update releases the observer.
+        if !run.view.observers.observed.isEmpty {
+            run.view.observers = ObserverLists()
+            userCodeMayHaveRun(&run)
+        }
         let mode = run.modeIndex
-        let outdated = run.view.observers
         contents.withEngine { $0.update(&run.view, of: mode) }
-        // The view may have kept the last reference to an observer that was removed. Releasing it
-        // may run user code, for which the lock must be free.
-        let heldObservers = !outdated.observed.isEmpty
-        _ = consume outdated
-        if heldObservers { userCodeMayHaveRun(&run) }
     }
 
     /// Called when user code has returned, or the kernel, where libuv may have called user code: the

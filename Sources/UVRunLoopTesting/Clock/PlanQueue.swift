@@ -12,8 +12,9 @@ struct PlanQueue {
     var soonest: Int64? { plans.first?.date }
 
     mutating func insert(at date: Int64, _ action: @escaping @Sendable () -> Void) {
-        let index = plans.firstIndex { $0.date > date } ?? plans.endIndex
-        plans.insert(Plan(date: date, action: action), at: index)
+        // From the end: most plans are made in the order of their dates.
+        let earlier = plans.lastIndex { $0.date <= date }
+        plans.insert(Plan(date: date, action: action), at: earlier.map { $0 + 1 } ?? 0)
     }
 
     /// Takes the first plan, if its date is this one or an earlier one.

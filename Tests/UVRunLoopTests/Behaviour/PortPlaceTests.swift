@@ -97,7 +97,7 @@ import UVRunLoop
     @Test(arguments: [false, true], DriverKind.allCases)
     func aRefusedSourceDoesNotComeAtALostPlace(wasFound: Bool, kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
-            let (first, pipe) = (Pipe(), Pipe())
+            let (first, pipe) = (Pipe(), Pipe(isReadEndHigh: true))
             let lost = try portReader(pipe, order: 1) { log.note("lost") }
             let twin = try portReader(pipe, order: 2) { log.note("twin") }
             loop.add(try portReader(first, noting: "first", in: log), forMode: .default)
@@ -220,6 +220,35 @@ import UVRunLoop
             pipe.write("x")
             for _ in 1...2 { serveOnce(loop) }
             #expect(log.entries == ["descriptor", "1", "2", "descriptor"])
+        }
+    }
+
+    /// libuv stops to watch a descriptor that has an error, when it finds that in a sleep.
+    @Test(arguments: [false, true])
+    func aSourceThatStaysReadyWithAnErrorKeepsItsPlace(runsOther: Bool) throws {
+        try withLoop(.uv) { loop, log in
+            addFarTimer(to: loop, in: other)
+            let (end, peer) = socketPair()
+            let port = messagePort(in: loop, log) { id in
+                guard id == 1 else { return }
+                if runsOther { loop.run(mode: other, for: .zero) }
+                loop.stop()
+            }
+            let source = try UVRunLoop.DescriptorSource(end, events: .readable) { _, events in
+                log.note(events.contains(.hangUp) ? "hang-up" : "data")
+                guard drain(end) > 0 else { return }
+                for id in [1, 2] as [Int32] { send(id, to: port) }
+            }
+            loop.add(source, forMode: .default)
+            // What the peer has not read when it closes resets the connection.
+            write(end, "x", 1)
+            write(peer, "x", 1)
+            closePeer(peer, of: end)
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            for _ in 1...2 { serveOnce(loop) }
+            #expect(log.entries == ["data", "1", "hang-up", "2"])
+            source.invalidate()
+            close(end)
         }
     }
 

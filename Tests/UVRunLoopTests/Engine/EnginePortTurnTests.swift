@@ -55,7 +55,7 @@ import Testing
             let ticket = try #require(engine.takePort(in: 0)?.ticket)
             served.append(ticket)
             _ = engine.endCall(of: ticket, hasMore: ticket == tickets[0])
-            engine.recordSkippedPoll(reusing: engine.latestPoll.number, in: 0)
+            engine.skipPoll(reusing: engine.latestPoll.number)
             mayServe.append(engine.hasReadyPort(in: 0))
         }
         #expect(served == [0, 0, 0, 1, 0].map { tickets[$0] })
@@ -72,7 +72,7 @@ import Testing
         let pipes = (0..<2).map { _ in Pipe() }
         let tickets = try pipes.map { try engine.addPort($0, .readable) }
         #expect(engine.findAndServe(pipes[0]) == tickets[0])
-        engine.recordSkippedPoll(reusing: engine.latestPoll.number, in: 0)
+        engine.skipPoll(reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
         engine.setEvents([.readable, .writable], of: tickets[0])
         engine.beginNextPoll()
@@ -90,7 +90,7 @@ import Testing
         if wasServed {
             #expect(engine.findAndServe(pipes[0]) == tickets[0])
         }
-        engine.recordSkippedPoll(reusing: engine.latestPoll.number, in: 0)
+        engine.skipPoll(reusing: engine.latestPoll.number)
         engine.announce(tickets[1])
         engine.beginNextPoll()
         _ = engine.record(pipes[0].readEnd, .readable, in: 0)
@@ -108,12 +108,26 @@ import Testing
         let poll = engine.latestPoll.number + 5
         #expect(engine.takePort(in: 0, after: poll)?.ticket == tickets[0])
         engine.finishServing(tickets[0])
-        engine.recordSkippedPoll(reusing: isLatest ? poll : poll + 1, in: 0)
+        engine.skipPoll(reusing: isLatest ? poll : poll + 1)
         engine.announce(tickets[1])
         engine.beginPoll(poll + 2)
         for pipe in pipes { _ = engine.record(pipe.readEnd, .readable, in: 0) }
         let served = (0..<2).map { _ in engine.takePort(in: 0)?.ticket }
         #expect(served == (isLatest ? [0, 1] : [1, 0]).map { tickets[$0] })
+    }
+
+    @Test func noPollIsSkippedBeforeWhichTheKernelHasToBeTold() throws {
+        var engine = Engine()
+        let pipe = Pipe()
+        let ticket = try engine.addPort(pipe, .readable)
+        #expect(engine.findAndServe(pipe) == ticket)
+        engine.markUnwatched(pipe.readEnd)
+        let poll = engine.latestPoll.number
+        let isSkipped = engine.recordSkippedPoll(reusing: poll, in: 0)
+        #expect(!isSkipped)
+        engine.skipPoll(reusing: poll)
+        let isExpected = engine.isExpected(ticket)
+        #expect(isExpected)
     }
 
     @Test func aPortWhoseEventWasUsedUpIsNotListedAsReady() throws {

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import UVRunLoop
 
 extension Engine {
@@ -25,6 +27,13 @@ extension Engine {
     mutating func findNothing() {
         _ = takeWatchChanges(for: 0)
         endPoll(latestPoll.number + 1, in: 0)
+    }
+
+    /// Records that a poll of the first mode was skipped while the kernel watches all.
+    mutating func skipPoll(reusing poll: Int64) {
+        _ = takeWatchChanges(for: 0)
+        let isSkipped = recordSkippedPoll(reusing: poll, in: 0)
+        #expect(isSkipped)
     }
 
     /// Records a plain report about the present use of a descriptor.
