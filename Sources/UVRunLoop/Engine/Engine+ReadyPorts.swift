@@ -23,6 +23,11 @@ extension GenericEngine {
         hasReadyPort(in: mode) || !modes[mode].ready.isEmpty
     }
 
+    /// Whether the first port of the mode that has a turn is only expected to be ready.
+    mutating func isFirstPortExpected(in mode: Int) -> Bool {
+        !hasReadyPort(in: mode) && !modes[mode].ready.isEmpty
+    }
+
     /// The first port, if it is ready; `nil` if it is only expected to be.
     ///
     /// Ends the turns of those before it that a poll has not found any more, because their data was

@@ -121,6 +121,7 @@ extension UVRunLoop {
     /// Step 9: port first, unless the previous pass served one and a timer is due; see
     /// ``PassContest``.
     private func pendingEvent(_ run: inout Run) -> PassEvent {
+        if summary.holdsExpectations { confirmFirstPort(&run) }
         if let delivery = run.delivery.take() { return .port(delivery) }
         let mode = run.modeIndex
         let prefersTimer = run.local.servedPort
@@ -139,6 +140,15 @@ extension UVRunLoop {
             if !isDue { engine.modes[mode].contest.portIsAlone() }
             return .port(delivery)
         }
+    }
+
+    /// Polls if the first port is only expected to be ready: the one before it, for which a poll was
+    /// skipped, has gone.
+    @inline(never)
+    private func confirmFirstPort(_ run: inout Run) {
+        let mode = run.modeIndex
+        let isExpected = contents.withEngine { $0.isFirstPortExpected(in: mode) }
+        if isExpected, run.delivery == nil { pollKernel(&run) }
     }
 
     /// Handles the event of step 9.

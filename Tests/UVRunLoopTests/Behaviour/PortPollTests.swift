@@ -106,6 +106,40 @@ import UVRunLoop
 
     // MARK: Polls by libuv
 
+    // MARK: Skipped polls
+
+    /// A poll is skipped because a port is ready. It goes before it is served, with the observer
+    /// whose captures invalidate it; then the descriptor comes in its pass, which has stayed ready.
+    @Test(arguments: DriverKind.allCases)
+    func aSourceIsServedInThePassInWhichTheReadyPortBeforeItGoes(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let (pipe, observer) = (Pipe(), Box<UVRunLoop.Observer?>(nil))
+            let port = UVRunLoop.Port { _, _ in log.note("message") }
+            observer.value = lastObserver { port.invalidate() }
+            if let observer = observer.value { loop.add(observer, forMode: .default) }
+            let signalled = UVRunLoop.Source { _ in
+                log.note("signalled")
+                if let observer = observer.value.take() { loop.remove(observer, forMode: .default) }
+            }
+            let descriptor = try portReader(pipe) {
+                log.note("descriptor")
+                if log.count > 3 { return loop.stop() }
+                send(1, to: port)
+                signalled.signal()
+            }
+            for source in [port, descriptor] as [any UVRunLoop.PortSource] {
+                loop.add(source, forMode: .default)
+            }
+            loop.add(signalled, forMode: .default)
+            log.observe(loop, .beforeTimers, order: 1)
+            pipe.write("x")
+            #expect(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+            let first = ["beforeTimers", "descriptor"]
+            #expect(log.entries == first + ["beforeTimers", "signalled", "descriptor"])
+            descriptor.invalidate()
+        }
+    }
+
     @Test func anErrorThatARunInAnEmptyModeFindsIsToldInItsMode() throws {
         try withLoop { loop in
             let empty = UVRunLoop.Mode("nothing is in it")
@@ -190,4 +224,10 @@ private func serveManyReadyPortsOnceEach() throws {
         "The second round has another order."
     )
     withExtendedLifetime(pipes) {}
+}
+
+/// An observer that does something when nothing refers to it any more.
+private func lastObserver(_ act: @escaping @Sendable () -> Void) -> UVRunLoop.Observer {
+    let end = Farewell(act)
+    return UVRunLoop.Observer(activities: .exit, sendableHandler: { _, _ in _ = end })
 }
