@@ -4,7 +4,6 @@
 #include "cuv_locks.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -20,15 +19,11 @@ int cuv_futex_wait(const void *_Nonnull word, uint32_t value, int64_t nanosecond
     return is_timed_out;
 }
 
-static void wake(const void *word, int count) {
+void cuv_futex_wake(const void *_Nonnull word, int count) {
     int saved = errno;
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
     errno = saved;
 }
-
-void cuv_futex_wake(const void *_Nonnull word) { wake(word, 1); }
-
-void cuv_futex_wake_all(const void *_Nonnull word) { wake(word, INT_MAX); }
 
 void cuv_nap(void) {
     struct timespec time = {.tv_nsec = 20000};

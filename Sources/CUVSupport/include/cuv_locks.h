@@ -7,11 +7,8 @@
 // passed, otherwise 0.
 int cuv_futex_wait(const void *_Nonnull word, uint32_t value, int64_t nanoseconds);
 
-// Wakes one thread that sleeps on a word.
-void cuv_futex_wake(const void *_Nonnull word);
-
-// Wakes every thread that sleeps on a word.
-void cuv_futex_wake_all(const void *_Nonnull word);
+// Wakes that many threads that sleep on a word, those that fell asleep first.
+void cuv_futex_wake(const void *_Nonnull word, int count);
 
 // Sleeps for at least 20 microseconds.
 void cuv_nap(void);

@@ -40,12 +40,19 @@ final class PortInbox: Sendable {
             messages.append(message)
             return exchange(&isAnnounced, with: true) ? .announced : .first
         }
+
+        /// Takes the tasks that have waited longest off the list.
+        mutating func takeTasks(atMost count: Int) -> [any RoomListener] {
+            let taken = Array(tasks.prefix(max(count, 0)))
+            tasks.removeFirst(taken.count)
+            return taken
+        }
     }
 
     let capacity: Int
     private let state = ConditionGuarded(State())
-    /// The number of tasks that wait or are about to, so that ``wakeSenders()`` without them takes
-    /// no lock.
+    /// The number of tasks that wait or are about to, so that ``wakeSenders()`` without any senders
+    /// takes no lock.
     private let taskCount = Atomic<Int>(0)
     /// How many of the messages that the loop took are not delivered yet.
     let undelivered: Counter
@@ -76,7 +83,7 @@ final class PortInbox: Sendable {
     ///   - message: The message.
     ///   - date: Until when to wait for room, in nanoseconds of the monotonic clock.
     ///   - onlyThisThreadMakesRoom: Whether there can be no room while the thread waits; asked
-    ///     under the lock before the thread waits, and again after each ``wakeSenders()``.
+    ///     under the lock before the thread waits, and again after each ``wakeThreads()``.
     /// - Returns: Whether it was queued.
     func post(
         _ message: Message,
@@ -134,36 +141,50 @@ final class PortInbox: Sendable {
         }
     }
 
-    /// Wakes blocked senders, which check for room.
+    /// Wakes as many blocked threads and as many waiting tasks as there is room for.
+    ///
+    /// With all of them, each message would cost as many switches as there are senders. Whoever is
+    /// woken takes the room or passes it on: a thread tries before it looks at its limit, a task
+    /// that is cancelled wakes the next one.
     func wakeSenders() {
-        state.wakeAll()
-        if taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0 { wakeTasks() }
+        let mayBlockThreads = state.hasWaiters
+        guard mayHoldTasks || mayBlockThreads else { return }
+        let (room, tasks) = state.withLock { state in
+            let room = capacity - state.messages.count - undelivered.value
+            return (room, state.takeTasks(atMost: room))
+        }
+        state.wake(atMost: room)
+        resume(tasks)
     }
+
+    /// Wakes all blocked threads, which also check whether only they can make room.
+    func wakeThreads() { state.wakeAll() }
 
     /// Wakes a task that waits, if there is one: there is room for one message more.
     ///
     /// It costs no more than the message: the task is taken off the list.
     func wakeTask() {
-        guard taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0 else { return }
-        let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
-        guard let task else { return }
-        taskCount.subtract(1, ordering: .relaxed)
-        task.roomMayBeThere()
+        guard mayHoldTasks else { return }
+        resume(state.withLock { $0.takeTasks(atMost: 1) })
     }
 
-    private func wakeTasks() {
-        let tasks = state.withLock { exchange(&$0.tasks, with: []) }
+    private var mayHoldTasks: Bool {
+        taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0
+    }
+
+    private func resume(_ tasks: [any RoomListener]) {
         taskCount.subtract(tasks.count, ordering: .relaxed)
         for task in tasks { task.roomMayBeThere() }
     }
 
     /// Closes the inbox; returns the queued messages, to be released.
     func close() -> [Message?] {
-        let dropped = state.withLock { state in
+        let (dropped, tasks) = state.withLock { state in
             state.isClosed = true
-            return exchange(&state.messages, with: [])
+            return (exchange(&state.messages, with: []), state.takeTasks(atMost: .max))
         }
-        wakeSenders()
+        wakeThreads()
+        resume(tasks)
         return dropped
     }
 }

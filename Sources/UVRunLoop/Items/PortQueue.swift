@@ -135,7 +135,10 @@ final class PortQueue: PortReceiver {
         left == 0 || left == inbox.capacity / 2
     }
 
-    func wakeBlockedSenders() { inbox.wakeSenders() }
+    func wakeBlockedSenders() {
+        inbox.wakeThreads()
+        inbox.wakeSenders()
+    }
 
     func releaseHandler() {
         let dropped = inbox.close()

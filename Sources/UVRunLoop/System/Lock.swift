@@ -100,7 +100,7 @@ struct Lock: ~Copyable, Sendable {
     @usableFromInline
     @inline(never)
     borrowing func wakeOne() {
-        unsafe withUnsafePointer(to: word) { word in unsafe cuv_futex_wake(word) }
+        unsafe withUnsafePointer(to: word) { word in unsafe cuv_futex_wake(word, 1) }
     }
 }
 

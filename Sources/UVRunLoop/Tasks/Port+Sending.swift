@@ -1,9 +1,10 @@
 extension UVRunLoop.Port {
     /// Sends a message from a task, which is suspended while the queue is full.
     ///
-    /// A waiting task is resumed when there may be room, with all others that wait, and the first
-    /// to get there queues its message. Nothing is queued before that: a task that is cancelled
-    /// while it waits has not sent its message.
+    /// When there is room, as many waiting tasks are resumed as it is for, those first that have
+    /// waited longest. Another sender may take the room before a resumed task, which then waits
+    /// again. Nothing is queued before that: a task that is cancelled while it waits has not sent
+    /// its message.
     ///
     /// > Threading: Any task, also on the thread of the port's own loop; there it resumes on it.
     ///
