@@ -168,15 +168,12 @@ extension UVRunLoop {
             _ companion: (any AnyObject & Sendable)?
         ) {
             let interval = interval ?? .max
+            if let companion {
+                _ = extras.store(CompanionedExtras(date: date, interval: interval, companion))
+                return
+            }
             let tolerance = max(tolerance.nanosecondsRoundedUp, 0)
-            _ = extras.store(
-                TimerExtras(
-                    date: date,
-                    interval: interval,
-                    tolerance: tolerance,
-                    companion: companion
-                )
-            )
+            _ = extras.store(TimerExtras(date: date, interval: interval, tolerance: tolerance))
             core.hasTolerance = tolerance > 0
         }
 
@@ -240,7 +237,9 @@ extension UVRunLoop {
         func makeExtras() -> TimerExtras { extras.object ?? extras.store(TimerExtras()) }
 
         /// An object that another layer keeps with the timer.
-        package var companion: (any AnyObject & Sendable)? { extras.object?.companion }
+        package var companion: (any AnyObject & Sendable)? {
+            (extras.object as? CompanionedExtras)?.companion
+        }
 
         // MARK: What it is
 
