@@ -150,6 +150,16 @@ public final class UVRunLoop: Sendable {
         return local.isDriverClosed ? nil : local.withDriver(body)
     }
 
+    /// Has each pass poll from now on, and so call foreign callbacks in the run that they belong to.
+    func willLend() {
+        let local = localState()
+        guard !local.isLent else { return }
+        local.isLent = true
+        guard local.nestingLevel > 0, !local.isDriverClosed else { return }
+        // Nothing replaces the next poll of a run under way, and nothing is expected of it.
+        pollForExpected(local)
+    }
+
     // MARK: The rules
 
     package var isOnOwnThread: Bool { identity.isCurrentThread }

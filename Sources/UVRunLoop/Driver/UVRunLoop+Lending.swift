@@ -25,19 +25,10 @@ extension UVRunLoop {
     public func withUVLoop<Result, Failure: Error>(
         _ body: (UnsafeMutablePointer<uv_loop_t>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let local = localState()
-        if !local.isLent { beginLending(local) }
+        willLend()
         guard let uvLoop = unsafe withDriver({ unsafe $0.lend() }) ?? nil else {
             fail("There is no libuv loop: this run loop has ended, or it runs in virtual time.")
         }
         return try unsafe body(uvLoop)
-    }
-
-    /// Has each pass poll from now on, and so call callbacks in the run that they belong to.
-    private func beginLending(_ local: LocalState) {
-        local.isLent = true
-        guard local.nestingLevel > 0, !local.isDriverClosed else { return }
-        // Nothing replaces the next poll of a run under way, and nothing is expected of it.
-        pollForExpected(local)
     }
 }

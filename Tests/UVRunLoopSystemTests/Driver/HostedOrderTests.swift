@@ -84,7 +84,9 @@ import UVRunLoopSystem
             }
             let work = try UVRunLoop.Offload {
                 mayEnd.wait()
-            } handler: { _, _ in log.note("work") }
+            } handler: { _, _ in
+                log.note("work")
+            }
             let sources: [any UVRunLoop.PortSource] = [port, descriptor, work]
             for source in sources { loop.add(source, forMode: .default) }
             pipe.write("x")

@@ -108,8 +108,9 @@ import UVRunLoop
 
     // MARK: Skipped polls
 
-    /// A poll is skipped because a port is ready. It goes before it is served, with the observer
-    /// whose captures invalidate it; then the descriptor comes in its pass, which has stayed ready.
+    /// The descriptor has stayed ready, and comes in the pass of the port for which a poll was skipped.
+    ///
+    /// The port goes before it is served, with an observer whose captures invalidate it.
     @Test(arguments: DriverKind.allCases)
     func aSourceIsServedInThePassInWhichTheReadyPortBeforeItGoes(kind: DriverKind) throws {
         try withLoop(kind) { loop, log in
