@@ -11,8 +11,9 @@ extension Library {
         case .send(let item, let message):
             performance.note(.sent(item, send(item, message)))
         case .performLocally(let item, let modes):
-            loop.performLocally(inModes: modes.map(\.mode)) { [unowned self] in
-                callOut(item, .called(item, place))
+            let callee = Callee(self, item)
+            loop.performLocally(inModes: modes.map(\.mode)) {
+                callee.callOut { .called($0, $1) }
             }
         case .pass(let time):
             clock?.advance(by: .nanoseconds(time))
@@ -83,19 +84,30 @@ extension Library {
         case .timer(let timer): loop.add(timer, forMode: mode)
         case .descriptor(let source, _): loop.add(source, forMode: mode)
         case .port(let port): loop.add(port, forMode: mode)
-        case .block: break
+        case .block, .gone: break
         }
     }
 
     private func remove(_ item: Int, _ mode: UVRunLoop.Mode) {
         switch members[item] {
         case .source(let source): loop.remove(source, forMode: mode)
-        case .observer(let observer): loop.remove(observer, forMode: mode)
+        case .observer(let observer):
+            loop.remove(observer, forMode: mode)
+            if isUnused(observer, item) { members[item] = makeMember(item) }
         case .timer(let timer): loop.remove(timer, forMode: mode)
         case .descriptor(let source, _): loop.remove(source, forMode: mode)
         case .port(let port): loop.remove(port, forMode: mode)
-        case .block: break
+        case .block, .gone: break
         }
+    }
+
+    /// Whether another observer can take an observer's place; then a run that knows it has its last
+    /// reference.
+    private func isUnused(_ observer: UVRunLoop.Observer, _ item: Int) -> Bool {
+        guard loop.isOnOwnThread, observer.isValid, !itemsOnStack.contains(item) else {
+            return false
+        }
+        return ModeName.allCases.allSatisfy { !loop.contains(observer, forMode: $0.mode) }
     }
 
     private func invalidate(_ item: Int) {
@@ -105,8 +117,10 @@ extension Library {
         case .timer(let timer): timer.invalidate()
         case .descriptor(let source, _): source.invalidate()
         case .port(let port): port.invalidate()
-        case .block: break
+        case .block, .gone: return
         }
+        // The loop may have the last reference now, wherever it goes on with the item.
+        if loop.isOnOwnThread { members[item] = .gone }
     }
 
     private func send(_ item: Int, _ message: Int32) -> Bool {
@@ -142,7 +156,7 @@ extension Library {
         case .timer(let timer): loop.contains(timer, forMode: mode)
         case .descriptor(let source, _): loop.contains(source, forMode: mode)
         case .port(let port): loop.contains(port, forMode: mode)
-        case .block: false
+        case .block, .gone: false
         }
     }
 
@@ -154,6 +168,7 @@ extension Library {
         case .descriptor(let source, _): source.isValid
         case .port(let port): port.isValid
         case .block: true
+        case .gone: false
         }
     }
 }

@@ -3,16 +3,17 @@ import UVRunLoop
 
 extension Library {
     func makeMember(_ item: Int) -> Member {
-        switch performance.program.items[item].kind {
-        case .source(let order): .source(makeSource(item, order))
+        let callee = Callee(self, item)
+        return switch performance.program.items[item].kind {
+        case .source(let order): .source(makeSource(item, order, callee))
         case .observer(let activities, let repeats, let order):
             .observer(
                 UVRunLoop.Observer(
                     activities: UVRunLoop.Activities(rawValue: activities),
                     repeats: repeats,
                     order: order
-                ) { [unowned self] _, activity in
-                    callOut(item, .notified(item, activity: activity.rawValue, place))
+                ) { _, activity in
+                    callee.callOut { .notified($0, activity: activity.rawValue, $1) }
                 }
             )
         case .timer(let date, let interval, let tolerance):
@@ -21,28 +22,28 @@ extension Library {
                     at: instant(date),
                     interval: interval.map { .nanoseconds($0) },
                     tolerance: .nanoseconds(tolerance)
-                ) { [unowned self] timer in
-                    callOut(item, .fired(item, missed: timer.missedFires, place))
+                ) { timer in
+                    callee.callOut { .fired($0, missed: timer.missedFires, $1) }
                 }
             )
-        case .reader(let order): makeDescriptorSource(item, .readable, order)
-        case .writer(let order): makeDescriptorSource(item, .writable, order)
+        case .reader(let order): makeDescriptorSource(.readable, order, callee)
+        case .writer(let order): makeDescriptorSource(.writable, order, callee)
         case .port(let capacity, let order):
             .port(
-                UVRunLoop.Port(capacity: capacity, order: order) { [unowned self] _, message in
-                    callOut(item, .received(item, message: message.id, place))
+                UVRunLoop.Port(capacity: capacity, order: order) { _, message in
+                    callee.callOut { .received($0, message: message.id, $1) }
                 }
             )
         case .block: .block
         }
     }
 
-    private func makeSource(_ item: Int, _ order: Int) -> UVRunLoop.Source {
+    private func makeSource(_ item: Int, _ order: Int, _ callee: Callee) -> UVRunLoop.Source {
         UVRunLoop.Source(
             order: order,
             schedule: { [unowned self] _, mode in noteMembership(mode) { .scheduled(item, $0) } },
             cancel: { [unowned self] _, mode in noteMembership(mode) { .cancelled(item, $0) } },
-            perform: { [unowned self] _ in callOut(item, .performed(item, place)) }
+            perform: { _ in callee.callOut { .performed($0, $1) } }
         )
     }
 
@@ -53,9 +54,9 @@ extension Library {
     }
 
     private func makeDescriptorSource(
-        _ item: Int,
         _ events: UVRunLoop.DescriptorSource.Events,
-        _ order: Int
+        _ order: Int,
+        _ callee: Callee
     ) -> Member {
         let pipe = Pipe()
         do {
@@ -63,12 +64,32 @@ extension Library {
                 events == .readable ? pipe.readEnd : pipe.writeEnd,
                 events: events,
                 order: order
-            ) { [unowned self] _, events in
-                callOut(item, .served(item, events: events.rawValue, place))
+            ) { _, events in
+                callee.callOut { .served($0, events: events.rawValue, $1) }
             }
             return .descriptor(source, pipe)
         } catch {
             fatalError("A pipe can be watched: \(error)")
         }
+    }
+}
+
+extension Library {
+    /// What an item's handler, or a block, has captured: it uses the loop when it is released.
+    final class Callee {
+        private unowned let library: Library
+        private let loop: UVRunLoop
+        private let item: Int
+
+        init(_ library: Library, _ item: Int) {
+            (self.library, loop, self.item) = (library, library.loop, item)
+        }
+
+        func callOut(_ event: (Int, Place) -> Event) {
+            library.callOut(item, event(item, library.place))
+        }
+
+        // No lock is held where a handler is released.
+        deinit { _ = loop.modes }
     }
 }

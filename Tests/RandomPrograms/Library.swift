@@ -23,10 +23,14 @@ final class Library: @unchecked Sendable {
         case descriptor(UVRunLoop.DescriptorSource, Pipe)
         case port(UVRunLoop.Port)
         case block
+        /// An item that the program has let go of, because it is invalid.
+        case gone
     }
 
     var performance: Performance
     var members: [Member] = []
+    /// The items whose handlers are running.
+    private(set) var itemsOnStack: [Int] = []
     let loop: UVRunLoop
     /// The virtual clock; `nil` in real time.
     let clock: UVRunLoop.VirtualClock?
@@ -107,6 +111,8 @@ final class Library: @unchecked Sendable {
     // MARK: Callouts
 
     func callOut(_ item: Int, _ event: Event) {
+        itemsOnStack.append(item)
+        defer { itemsOnStack.removeLast() }
         for action in performance.begin(item, event) { carryOut(action) }
         if ending.event.withLock({ $0 }) != nil { loop.stop() }
     }
