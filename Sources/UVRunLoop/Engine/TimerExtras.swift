@@ -1,9 +1,9 @@
 /// The state that a plain one-shot timer does not have: an interval, a tolerance, missed dates or a
 /// label.
 ///
-/// It takes 56 bytes, and 64 of the heap. They are made when a timer needs them, so that the others take less memory. What users may change
-/// is set under the timer's lock, as its ``TimerCore`` is, but for the label, which has a lock of its
-/// own; it is read without the timer's lock.
+/// They are made when a timer needs them, so that the others take less memory: 56 bytes, and 64 of
+/// the heap. What users may change is set under the timer's lock, as its ``TimerCore`` is, but for
+/// the label, which has a lock of its own; it is read without the timer's lock.
 class TimerExtras {
     /// The dates of a repeating timer; of another one, never read.
     let series: FireSeries
