@@ -238,17 +238,17 @@ import Testing
     ) throws {
         let place = Place()
         for address in [SocketAddress.ipv4Loopback(port: 0), .unix(place.path + "/socket")] {
-            let listener = try PlainListener(at: address)
-            listener.close()
+            let deaf = try PlainListener(at: address, backlog: nil)
             try withLoop { loop in
                 let log = EventLog()
-                let port = try SocketPort(connectingTo: listener.address) { log.note($1) }
+                let port = try SocketPort(connectingTo: deaf.address) { log.note($1) }
                 loop.add(port, forMode: .default)
                 action.perform(on: port)
                 #expect(loop.run(for: .seconds(60)) == .finished)
                 #expect(log.entries == ["failed: the connection was refused"])
                 #expect(!port.isValid)
             }
+            deaf.close()
         }
     }
 

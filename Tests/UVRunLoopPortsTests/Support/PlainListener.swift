@@ -9,12 +9,16 @@ final class PlainListener {
     private var number: CInt
 
     /// Listens with a backlog of this many clients, and one more that the system adds.
-    init(at address: SocketAddress, backlog: CInt = 128) throws {
+    ///
+    /// With `nil` it does not listen, and the system refuses every client; nobody else gets the
+    /// address meanwhile.
+    init(at address: SocketAddress, backlog: CInt? = 128) throws {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let number = socket(address.family, kind, 0)
         let raw = try address.raw
-        let isBound = raw.lend { bind(number, $0, $1) } == 0 && listen(number, backlog) == 0
-        precondition(isBound, "Nobody can listen at \(address): \(errno).")
+        let isBound = raw.lend { bind(number, $0, $1) } == 0
+        let listens = isBound && backlog.map { listen(number, $0) == 0 } ?? true
+        precondition(listens, "Nobody can listen at \(address): \(errno).")
         let bound = try RawAddress { getsockname(number, $0, &$1) }
         self.number = number
         self.address = SocketAddress(bound) ?? address

@@ -174,16 +174,15 @@ import Testing
 
     @Test func aRefusedConnectionThrowsOnce() async throws {
         try await UVRunLoop.withThread { loop in
-            let listener = try SocketPort(listeningAt: .ipv4Loopback(port: 0))
-            let address = try #require(listener.localAddress)
-            listener.invalidate()
-            let port = try SocketPort(connectingTo: address)
+            let deaf = try PlainListener(at: .ipv4Loopback(port: 0), backlog: nil)
+            let port = try SocketPort(connectingTo: deaf.address)
             loop.add(port, forMode: .common)
             await #expect { try await port.connected() } throws: { isRefused($0) }
             await #expect { try await port.nextBytes() } throws: { isRefused($0) }
             #expect(try await port.nextBytes() == nil)
             await #expect { try await port.connected() } throws: { isRefused($0) }
             #expect(!port.isValid)
+            deaf.close()
         }
     }
 
