@@ -12,7 +12,7 @@ class TimerExtras {
     let tolerance: SharedNumber
     let labelBox = LabelBox()
 
-    init(date: Int64 = 0, interval: Int64 = .max, tolerance: Int64 = 0) {
+    init(_ date: Int64, _ interval: Int64, _ tolerance: Int64) {
         series = FireSeries(date: date, interval: interval)
         self.tolerance = SharedNumber(tolerance)
     }
@@ -23,9 +23,14 @@ final class CompanionedExtras: TimerExtras {
     /// An object that another layer keeps with the timer.
     let companion: any AnyObject & Sendable
 
-    init(date: Int64, interval: Int64, _ companion: any AnyObject & Sendable) {
+    init(
+        _ date: Int64,
+        _ interval: Int64,
+        _ tolerance: Int64,
+        _ companion: any AnyObject & Sendable
+    ) {
         self.companion = companion
-        super.init(date: date, interval: interval)
+        super.init(date, interval, tolerance)
     }
 }
 

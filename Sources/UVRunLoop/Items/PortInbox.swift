@@ -34,11 +34,16 @@ final class PortInbox: Sendable {
             _ undelivered: Counter
         ) -> Outcome? {
             guard !isClosed else { return .refused }
-            if room == 0 { room = capacity - messages.count - undelivered.value }
+            if room == 0 { room = freePlaces(capacity, undelivered) }
             guard room > 0 else { return nil }
             room -= 1
             messages.append(message)
             return exchange(&isAnnounced, with: true) ? .announced : .first
+        }
+
+        /// The number of further messages for which there is room now.
+        func freePlaces(_ capacity: Int, _ undelivered: Counter) -> Int {
+            capacity - messages.count - undelivered.value
         }
 
         /// Takes the tasks that have waited longest off the list.
@@ -83,7 +88,7 @@ final class PortInbox: Sendable {
     ///   - message: The message.
     ///   - date: Until when to wait for room, in nanoseconds of the monotonic clock.
     ///   - onlyThisThreadMakesRoom: Whether there can be no room while the thread waits; asked
-    ///     under the lock before the thread waits, and again after each ``wakeThreads()``.
+    ///     under the lock before the thread waits, and again each time it is woken.
     /// - Returns: Whether it was queued.
     func post(
         _ message: Message,
@@ -146,19 +151,18 @@ final class PortInbox: Sendable {
     /// With all of them, each message would cost as many switches as there are senders. Whoever is
     /// woken takes the room or passes it on: a thread tries before it looks at its limit, a task
     /// that is cancelled wakes the next one.
-    func wakeSenders() {
-        let mayBlockThreads = state.hasWaiters
-        guard mayHoldTasks || mayBlockThreads else { return }
+    ///
+    /// - Parameter allThreads: Whether to wake all threads, which then check whether only they can
+    ///   make room.
+    func wakeSenders(allThreads: Bool = false) {
+        guard state.hasWaiters || mayHoldTasks else { return }
         let (room, tasks) = state.withLock { state in
-            let room = capacity - state.messages.count - undelivered.value
+            let room = state.freePlaces(capacity, undelivered)
             return (room, state.takeTasks(atMost: room))
         }
-        state.wake(atMost: room)
+        state.wake(atMost: allThreads ? .max : room)
         resume(tasks)
     }
-
-    /// Wakes all blocked threads, which also check whether only they can make room.
-    func wakeThreads() { state.wakeAll() }
 
     /// Wakes a task that waits, if there is one: there is room for one message more.
     ///
@@ -183,7 +187,7 @@ final class PortInbox: Sendable {
             state.isClosed = true
             return (exchange(&state.messages, with: []), state.takeTasks(atMost: .max))
         }
-        wakeThreads()
+        state.wakeAll()
         resume(tasks)
         return dropped
     }

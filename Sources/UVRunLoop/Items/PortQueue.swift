@@ -135,10 +135,7 @@ final class PortQueue: PortReceiver {
         left == 0 || left == inbox.capacity / 2
     }
 
-    func wakeBlockedSenders() {
-        inbox.wakeThreads()
-        inbox.wakeSenders()
-    }
+    func wakeBlockedSenders() { inbox.wakeSenders(allThreads: true) }
 
     func releaseHandler() {
         let dropped = inbox.close()

@@ -21,6 +21,7 @@ extension UVRunLoop {
         @safe nonisolated(unsafe) private var state: State
         private let sharedDate: SharedNumber
         let owner = ItemOwner()
+        // Unchecked, because only some of what the extras hold is guarded by that lock.
         @safe nonisolated(unsafe) private let extras = OnceReference<TimerExtras>()
         let useMark = UseMark("a timer")
 
@@ -168,12 +169,11 @@ extension UVRunLoop {
             _ companion: (any AnyObject & Sendable)?
         ) {
             let interval = interval ?? .max
-            if let companion {
-                _ = extras.store(CompanionedExtras(date: date, interval: interval, companion))
-                return
-            }
             let tolerance = max(tolerance.nanosecondsRoundedUp, 0)
-            _ = extras.store(TimerExtras(date: date, interval: interval, tolerance: tolerance))
+            let made =
+                companion.map { CompanionedExtras(date, interval, tolerance, $0) }
+                ?? TimerExtras(date, interval, tolerance)
+            _ = extras.store(made)
             core.hasTolerance = tolerance > 0
         }
 
@@ -234,7 +234,7 @@ extension UVRunLoop {
             extras.withObject(body)
         }
 
-        func makeExtras() -> TimerExtras { extras.object ?? extras.store(TimerExtras()) }
+        func makeExtras() -> TimerExtras { extras.object ?? extras.store(TimerExtras(0, .max, 0)) }
 
         /// An object that another layer keeps with the timer.
         package var companion: (any AnyObject & Sendable)? {
