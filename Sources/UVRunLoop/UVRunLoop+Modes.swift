@@ -11,8 +11,7 @@ extension UVRunLoop {
     ///   ``Mode/common`` itself.
     /// - Complexity: O(number of items in the loop).
     public func addCommonMode(_ mode: Mode) {
-        guard mode != .common else { return }
-        let joined = withEngine { $0.addCommonMode(mode) }
+        guard mode != .common, let joined = withEngine({ $0.addCommonMode(mode) }) else { return }
         for source in joined {
             source.state.withLock { state in
                 // Another thread may have taken it out again.

@@ -24,7 +24,6 @@ extension UVRunLoop {
 
         /// Behind a lock of the source's own, because the source may be in several loops.
         struct State {
-            var isValid = true
             var links: [Link] = []
             var modeCalls: ModeCalls
         }
@@ -36,11 +35,12 @@ extension UVRunLoop {
         let labelBox = LabelBox()
         let useMark = UseMark("a source")
         /// The number of the first signal since the source was last performed; zero if there is
-        /// none.
+        /// none, ``invalid`` for good once the source was invalidated.
         ///
         /// Stored once the loops know of the signal, and cleared before `perform` is called; both
         /// under the state's lock.
         private let pendingSignal = Atomic<UInt64>(0)
+        private static let invalid = UInt64.max
         /// Numbers the signals of all sources in the order of time.
         private static let signalCount = Atomic<UInt64>(0)
         /// The position among sources that are signalled at the same time; lower ones are performed
@@ -122,7 +122,7 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         public func signal() {
             state.withLock { state in
-                guard state.isValid, !isSignalled else { return }
+                guard isValid, !isSignalled else { return }
                 let serial = Self.signalCount.add(1, ordering: .relaxed).newValue
                 state.links.forEachUnretained({ $0.loop }, with: { $0.ticket }) { loop, ticket in
                     loop.withEngine { $0.markSignalled(ticket, serial) }
@@ -145,18 +145,16 @@ extension UVRunLoop {
         }
 
         /// Whether the source is valid, was signalled, and not performed since.
-        public var isSignalled: Bool { pendingSignal.load(ordering: .acquiring) != 0 }
+        public var isSignalled: Bool { signalNumber != nil }
 
         /// The number of the signal, for a loop that the source joins; `nil` if there is none.
-        ///
-        /// > Threading: The state's lock is held.
         var signalNumber: UInt64? {
-            let number = pendingSignal.load(ordering: .relaxed)
-            return number == 0 ? nil : number
+            let number = pendingSignal.load(ordering: .acquiring)
+            return number == 0 || number == Self.invalid ? nil : number
         }
 
         /// Whether the source may still be performed: it was not invalidated.
-        public var isValid: Bool { state.withLock(\.isValid) }
+        public var isValid: Bool { pendingSignal.load(ordering: .acquiring) != Self.invalid }
 
         /// Removes the source from all its loops permanently, and calls `cancel` for each mode it
         /// was in.
@@ -165,14 +163,14 @@ extension UVRunLoop {
         public func invalidate() {
             useMark.dismiss()
             let (links, released) = state.withLock { state -> ([Link], ModeCalls.Handlers?) in
-                guard state.isValid else { return ([], nil) }
-                state.isValid = false
-                forgetSignal()
+                guard isValid else { return ([], nil) }
                 let links = exchange(&state.links, with: [])
                 for link in links {
                     let left = link.loop.withEngine { $0.removeSource(link.ticket) }
                     makeDue(.cancel, left, of: link.loop, &state)
                 }
+                // Last, because it is read without the lock: an invalid source is in no mode.
+                pendingSignal.store(Self.invalid, ordering: .releasing)
                 return (links, state.modeCalls.end())
             }
             withExtendedLifetime(released) {}
@@ -187,7 +185,7 @@ extension UVRunLoop {
         ///   - loop: A loop that has already removed the source from its queues. If it is signalled
         ///     again meanwhile, that loop finds nothing to do.
         ///   - cleared: The source's ticket in that loop then; it may have been added anew.
-        /// - Returns: Whether the source was signalled and is valid.
+        /// - Returns: Whether the source was signalled; an invalid one is not.
         func takeSignal(clearedIn loop: UVRunLoop? = nil, _ cleared: Ticket = .none) -> Bool {
             state.withLock { state in
                 let wasSignalled = forgetSignal()
@@ -195,18 +193,17 @@ extension UVRunLoop {
                     if other === loop, ticket == cleared { return }
                     other.withEngine { $0.clearSignal(ticket) }
                 }
-                return state.isValid && wasSignalled
+                return wasSignalled
             }
         }
 
         /// Clears the signal; returns whether the source was signalled.
         ///
         /// > Threading: The state's lock is held.
-        @discardableResult
-        func forgetSignal() -> Bool {
-            let wasSignalled = signalNumber != nil
+        private func forgetSignal() -> Bool {
+            guard isSignalled else { return false }
             pendingSignal.store(0, ordering: .releasing)
-            return wasSignalled
+            return true
         }
 
         /// Calls `perform`; returns `false` if the source has become invalid.

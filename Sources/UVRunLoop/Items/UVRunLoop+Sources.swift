@@ -21,7 +21,7 @@ extension UVRunLoop {
         source.handler.checkHome(is: thread) { Caller(file, line, "source", label: source.label) }
         source.useMark.dismiss()
         let joined = source.state.withLock { state -> [Mode] in
-            guard state.isValid else { return [] }
+            guard source.isValid else { return [] }
             let joined = join(mode, source, &state)
             source.makeDue(.schedule, joined, of: self, &state)
             return joined

@@ -7,7 +7,7 @@ package struct LabelBox: ~Copyable, Sendable {
     package init() {}
 
     package var text: String? {
-        get { box.object?.texts.withLock { $0.own ?? $0.fallback } }
+        get { box.withObject { $0.texts.withLock { $0.own ?? $0.fallback } } ?? nil }
         nonmutating set { change { $0.own = newValue } }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UVRunLoop
 
-/// For which changes to timers by other threads a sleeping loop is woken.
+/// For which changes by other threads a sleeping loop is woken.
 @Suite(.timeLimit(.minutes(5))) struct UndisturbedSleepTests {
     /// Has another thread do something, and then stop the loop, while it sleeps until a timer's
     /// date, a minute ahead.
@@ -69,6 +69,16 @@ import Testing
             loop.add(timer)
             timer.nextFireDate = timer.nextFireDate.advanced(by: .seconds(-10))
             timer.invalidate()
+        }
+        #expect(wakes == 0)
+    }
+
+    @Test func aModeThatIsCommonAlreadyDoesNotDisturbIt() throws {
+        let wakes = try wakes {
+            $0.addCommonMode(Self.other)
+        } by: { loop in
+            loop.addCommonMode(.default)
+            loop.addCommonMode(Self.other)
         }
         #expect(wakes == 0)
     }
