@@ -112,6 +112,25 @@ import UVRunLoop
         #expect(try await port.sendWhenThereIsRoom(message(3)) == false)
     }
 
+    @Test func aTaskThatIsCancelledAtAnyMomentKeepsNobodyWaiting() async throws {
+        try await UVRunLoop.withThread { loop in
+            let port = UVRunLoop.Port(capacity: 1, sendableHandler: { _, _ in })
+            loop.add(port, forMode: .default)
+            for number in 0..<1_000 {
+                _ = port.send(message(0), limit: .zero)
+                let senders = (0..<2).map { _ in
+                    Task { try await port.sendWhenThereIsRoom(UVRunLoop.PortMessage()) }
+                }
+                for _ in 0..<number % 7 { await Task.yield() }
+                senders[0].cancel()
+                let wasSent = try await senders[1].value
+                #expect(wasSent)
+                _ = await senders[0].result
+            }
+            port.invalidate()
+        }
+    }
+
     @Test func cancellationAtAnyMomentLosesNoMessageThatWasSent() async throws {
         try await UVRunLoop.withThread { loop in
             let (received, sent) = (SharedBox(0), SharedBox(0))

@@ -98,11 +98,13 @@ extension UVRunLoop {
         /// If the queue is full, the call blocks until there is room. On the thread of the port's
         /// own loop it does not block, or no longer once the port has joined that loop, because it
         /// would do so forever; nor does it without a limit on the thread that the handler is bound
-        /// to. Blocked senders are woken in batches rather than message by message; while a handler
-        /// blocks the loop's thread within a batch, they check for room by themselves every 20 ms.
+        /// to. Those that wait have one line, with the tasks that do. Blocked threads get room in
+        /// batches rather than message by message; while a handler blocks the loop's thread within
+        /// a batch, they look for room by themselves every 20 ms.
         ///
         /// A message that was sent is delivered, unless the port becomes invalid first. If the call
-        /// blocks in a task, it ends within 20 ms after the task is cancelled, and nothing is sent.
+        /// blocks in a task, it ends within 20 ms after the task is cancelled, and unless there was
+        /// room before, nothing is sent.
         ///
         /// > Threading: Any thread. Blocks the thread: in a task, pass a limit of zero, or await
         /// > ``sendWhenThereIsRoom(_:isolation:)``.
@@ -114,7 +116,7 @@ extension UVRunLoop {
         ///   limit, the port is or becomes invalid, only the calling thread could make room, or the
         ///   task is cancelled.
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
-            didPost(inbox.post(message)) ?? waitAndSend(message, limit)
+            didPost(inbox.post(message)) ?? sendBehindOthers(message, limit)
         }
 
         /// Announces the first message of a series.
@@ -125,34 +127,51 @@ extension UVRunLoop {
             return outcome == .full ? nil : outcome != .refused
         }
 
-        /// Returns until when a sender may wait before it checks for room by itself.
-        ///
-        /// Within a series of messages the loop does not wake it for each, though the handler may
-        /// wait for it; a series may begin at any moment.
-        private func nextCheck(before date: Int64) -> Int64 {
-            let interval: Int64 = inbox.undelivered.value > 0 ? 20_000_000 : 1_000_000_000
-            let check = monotonicNow().addingSaturating(interval)
-            return CurrentTask.nextCheck(before: min(date, check))
+        /// Gives the senders that wait for room what there is.
+        func handOverRoom() {
+            if inbox.handOverRoomAsSender() { link.announce() }
         }
 
-        private func waitAndSend(_ message: PortMessage, _ limit: Duration?) -> Bool {
+        private func sendBehindOthers(_ message: PortMessage, _ limit: Duration?) -> Bool {
+            // Those that wait come first, but there may be more room than they need.
+            handOverRoom()
+            if let isSent = didPost(inbox.post(message)) { return isSent }
             if let limit, limit <= .zero { return false }
             if limit == nil, queue.isServedByThisThreadAlone { return false }
             let date =
                 limit.map { monotonicNow().addingSaturating($0.nanosecondsRoundedUp) } ?? .max
-            // The thread's record, which that reads, is not to be made under the inbox's lock.
-            _ = ThreadIdentity.current
-            let onlyThisThreadMakesRoom = { [link] in link.owner.isInLoopOfThisThread }
-            var isSent: Bool?
-            repeat {
-                let check = nextCheck(before: date)
-                isSent = didPost(
-                    inbox.post(message, until: check, unless: onlyThisThreadMakesRoom)
-                )
-            } while isSent == nil && !onlyThisThreadMakesRoom() && !Task.isCancelled
-                && monotonicNow() < date
-            return isSent ?? false
+            let sender = BlockedSender()
+            switch inbox.post(message, orWait: sender) {
+            case .ended(let outcome): return didPost(outcome) ?? false
+            case .waits(let number):
+                if let isSent = wait(sender, until: date) { return isSent }
+                return inbox.forget(number) ? false : sender.awaitEnd()
+            }
         }
+
+        /// Waits until a sender's message is queued or the port is invalid.
+        ///
+        /// - Returns: Whether it was queued; `nil` if the sender is not to wait any longer.
+        private func wait(_ sender: BlockedSender, until date: Int64) -> Bool? {
+            var hasWaited = false
+            // Before each wait, because the port may join this thread's loop at any moment.
+            while !link.owner.isInLoopOfThisThread, !Task.isCancelled {
+                handOverRoom()
+                // Not at first: where many threads send, each batch would have to tell all of them.
+                let isLong = hasWaited && inbox.beginLongWait()
+                defer { if isLong { inbox.endLongWait() } }
+                let check = monotonicNow().addingSaturating(isLong ? .max : Self.checkInterval)
+                let end = CurrentTask.nextCheck(before: min(date, check))
+                if let isSent = sender.wait(until: end) { return isSent }
+                if monotonicNow() >= date { break }
+                hasWaited = true
+            }
+            return nil
+        }
+
+        /// How long a thread waits, within a series of messages, before it hands over the room that
+        /// each has made: 20 ms.
+        private static let checkInterval: Int64 = 20_000_000
 
         /// How many messages may be queued.
         public var capacity: Int { inbox.capacity }

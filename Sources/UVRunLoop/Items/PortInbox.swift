@@ -20,9 +20,9 @@ final class PortInbox: Sendable {
 
     private struct State {
         var messages: [Message?] = []
-        /// Tasks that wait for room.
-        var tasks: [any RoomListener] = []
-        /// The number of further messages for which there is certainly room.
+        var senders = SenderQueue()
+        /// The number of further messages for which there is certainly room; none while senders
+        /// wait, who come first.
         var room = 0
         var isAnnounced = false
         var isClosed = false
@@ -34,7 +34,7 @@ final class PortInbox: Sendable {
             _ undelivered: Counter
         ) -> Outcome? {
             guard !isClosed else { return .refused }
-            if room == 0 { room = freePlaces(capacity, undelivered) }
+            if room == 0, senders.isEmpty { room = freePlaces(capacity, undelivered) }
             guard room > 0 else { return nil }
             room -= 1
             messages.append(message)
@@ -46,19 +46,31 @@ final class PortInbox: Sendable {
             capacity - messages.count - undelivered.value
         }
 
-        /// Takes the tasks that have waited longest off the list.
-        mutating func takeTasks(atMost count: Int) -> [any RoomListener] {
-            let taken = Array(tasks.prefix(max(count, 0)))
-            tasks.removeFirst(taken.count)
-            return taken
+        /// Queues the messages of the senders that have waited longest, as many as there is room
+        /// for; returns the senders, whose wait is over.
+        mutating func handOver(
+            _ capacity: Int,
+            _ undelivered: Counter
+        ) -> [SenderQueue.Entry] {
+            guard !senders.isEmpty else { return [] }
+            var served: [SenderQueue.Entry] = []
+            let free = freePlaces(capacity, undelivered)
+            while served.count < free, let next = senders.takeFirst() {
+                messages.append(next.message)
+                served.append(next)
+            }
+            return served
         }
     }
 
     let capacity: Int
-    private let state = ConditionGuarded(State())
-    /// The number of tasks that wait or are about to, so that ``wakeSenders()`` without any senders
-    /// takes no lock.
-    private let taskCount = Atomic<Int>(0)
+    private let state = Guarded(State())
+    /// Three counts of senders that wait or are about to, so that a receiver without any takes no
+    /// lock: threads, threads that wait for long, tasks.
+    private let waiting = Atomic<Int>(0)
+    private static let thread = 1
+    private static let longWait = 1 << 20
+    private static let task = 1 << 40
     /// How many of the messages that the loop took are not delivered yet.
     let undelivered: Counter
 
@@ -77,58 +89,43 @@ final class PortInbox: Sendable {
         undelivered = Counter()
     }
 
-    /// Queues a message, if there is room.
+    /// Queues a message, if there is room and nobody waits for it.
     func post(_ message: Message) -> Outcome {
         state.withLock { $0.queue(message, capacity, undelivered) } ?? .full
     }
 
-    /// Queues a message as soon as there is room.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - date: Until when to wait for room, in nanoseconds of the monotonic clock.
-    ///   - onlyThisThreadMakesRoom: Whether there can be no room while the thread waits; asked
-    ///     under the lock before the thread waits, and again each time it is woken.
-    /// - Returns: Whether it was queued.
-    func post(
-        _ message: Message,
-        until date: Int64,
-        unless onlyThisThreadMakesRoom: () -> Bool
-    ) -> Outcome {
-        let outcome = state.wait(until: date) { state in
-            state.queue(message, capacity, undelivered) ?? (onlyThisThreadMakesRoom() ? .full : nil)
-        }
-        return outcome ?? .full
+    /// The result of posting a message whose sender waits for room.
+    enum Posting {
+        case ended(Outcome)
+        /// The number of the sender among those that wait.
+        case waits(number: Int)
     }
 
-    /// Queues a message, or stores a task that tries again when there may be room.
-    func post(_ message: Message, orWake task: any RoomListener) -> Outcome {
-        // As in ``ConditionGuarded``: counted before the check, so that room made after it is
-        // announced.
-        taskCount.add(1, ordering: .acquiringAndReleasing)
-        let outcome = state.withLock { state -> Outcome? in
-            let outcome = state.queue(message, capacity, undelivered)
-            if outcome == nil { state.tasks.append(task) }
-            return outcome
+    /// Queues a message, or has its sender wait for room.
+    func post(_ message: Message, orWait sender: any WaitingSender) -> Posting {
+        // Counted before the check, so that whoever makes room after it finds the sender.
+        count(sender, 1)
+        let posting = state.withLock { state -> Posting in
+            if let outcome = state.queue(message, capacity, undelivered) { return .ended(outcome) }
+            return .waits(number: state.senders.append(message, sender))
         }
-        if outcome != nil { taskCount.subtract(1, ordering: .relaxed) }
-        return outcome ?? .full
+        if case .ended = posting { count(sender, -1) }
+        return posting
     }
 
-    /// Removes a task that does not wait any longer.
+    /// Ends a sender's wait before there is room for its message.
     ///
-    /// - Returns: `false` if it was about to be resumed.
-    func forget(_ task: any RoomListener) -> Bool {
-        let count = state.withLock { state in
-            let count = state.tasks.count
-            state.tasks.removeAll { $0 === task }
-            return count - state.tasks.count
-        }
-        taskCount.subtract(count, ordering: .relaxed)
-        return count > 0
+    /// - Returns: `false` if the wait has ended or is about to: the message was queued, or the port
+    ///   is invalid.
+    func forget(_ number: Int) -> Bool {
+        guard let entry = state.withLock({ $0.senders.remove(number) }) else { return false }
+        count(entry.sender, -1)
+        return true
     }
 
     var count: Int { state.withLock { $0.messages.count + undelivered.value } }
+
+    // MARK: The receiver
 
     /// Takes all messages, in exchange for an empty array.
     func takeAll(into messages: inout [Message?]) {
@@ -139,62 +136,96 @@ final class PortInbox: Sendable {
     }
 
     /// Returns whether messages are queued; if not, the next one is announced.
+    ///
+    /// Before that, senders get the room there is: nobody waits while there is room and none of the
+    /// messages is announced.
     func hasMoreOrRearms() -> Bool {
-        state.withLock { state in
+        let (hasMore, served) = state.withLock { state in
+            let served = state.handOver(capacity, undelivered)
             state.isAnnounced = !state.messages.isEmpty
-            return state.isAnnounced
+            return (state.isAnnounced, served)
         }
+        end(served)
+        return hasMore
     }
 
-    /// Wakes as many blocked threads and as many waiting tasks as there is room for.
+    /// Queues the messages of those that wait, as many as there is room for.
     ///
-    /// With all of them, each message would cost as many switches as there are senders. Whoever is
-    /// woken takes the room or passes it on: a thread tries before it looks at its limit, a task
-    /// that is cancelled wakes the next one.
+    /// The receiver calls this after it has taken a message. It announces nothing, because the
+    /// receiver looks for more messages afterwards.
     ///
-    /// - Parameter allThreads: Whether to wake all threads, which then check whether only they can
-    ///   make room.
-    func wakeSenders(allThreads: Bool = false) {
-        guard state.hasWaiters || mayHoldTasks else { return }
-        let (room, tasks) = state.withLock { state in
-            let room = state.freePlaces(capacity, undelivered)
-            return (room, state.takeTasks(atMost: room))
+    /// - Parameters:
+    ///   - onlyIfTasksWait: Whether to leave it if only threads wait.
+    ///   - isInSeries: Whether there are more messages in the batch, whose room threads are not
+    ///     given at once.
+    func handOverRoom(onlyIfTasksWait: Bool = false, isInSeries: Bool = false) {
+        let waiting = countOfSenders
+        guard waiting > 0 else { return }
+        if !onlyIfTasksWait || waiting >= Self.task {
+            end(state.withLock { $0.handOver(capacity, undelivered) })
         }
-        state.wake(atMost: allThreads ? .max : room)
-        resume(tasks)
+        // Within a series threads hand over room by themselves, because the handler may wait for
+        // one of them.
+        if isInSeries, waiting % Self.task >= Self.longWait { checkWaits() }
     }
 
-    /// Wakes a task that waits, if there is one: there is room for one message more.
+    // MARK: Others
+
+    /// Queues the messages of those that wait, as many as there is room for.
     ///
-    /// It costs no more than the message: the task is taken off the list.
-    func wakeTask() {
-        guard mayHoldTasks else { return }
-        resume(state.withLock { $0.takeTasks(atMost: 1) })
+    /// - Returns: Whether the loop has to be notified.
+    func handOverRoomAsSender() -> Bool {
+        guard countOfSenders > 0 else { return false }
+        let (isFirst, served) = state.withLock { state in
+            let served = state.handOver(capacity, undelivered)
+            return (!served.isEmpty && !exchange(&state.isAnnounced, with: true), served)
+        }
+        end(served)
+        return isFirst
     }
 
-    private var mayHoldTasks: Bool {
-        taskCount.add(0, ordering: .acquiringAndReleasing).oldValue > 0
-    }
-
-    private func resume(_ tasks: [any RoomListener]) {
-        taskCount.subtract(tasks.count, ordering: .relaxed)
-        for task in tasks { task.roomMayBeThere() }
+    /// Has the threads that wait check whether they may, and for how long.
+    func checkWaits() {
+        guard countOfSenders > 0 else { return }
+        for sender in state.withLock({ $0.senders.waiting }) { sender.checkWait() }
     }
 
     /// Closes the inbox; returns the queued messages, to be released.
     func close() -> [Message?] {
-        let (dropped, tasks) = state.withLock { state in
+        let (dropped, senders) = state.withLock { state in
             state.isClosed = true
-            return (exchange(&state.messages, with: []), state.takeTasks(atMost: .max))
+            state.room = 0
+            return (exchange(&state.messages, with: []), state.senders.takeAll())
         }
-        state.wakeAll()
-        resume(tasks)
+        end(senders, isSent: false)
         return dropped
     }
-}
 
-/// A task that waits for room in a port's queue.
-protocol RoomListener: AnyObject, Sendable {
-    /// Called while no lock is held, when the task may try again.
-    func roomMayBeThere()
+    /// Ends the waits of senders, while no lock is held.
+    private func end(_ entries: [SenderQueue.Entry], isSent: Bool = true) {
+        for entry in entries {
+            count(entry.sender, -1)
+            entry.sender.endWait(isSent: isSent)
+        }
+    }
+
+    private func count(_ sender: any WaitingSender, _ difference: Int) {
+        let unit = sender.isTask ? Self.task : Self.thread
+        waiting.add(difference * unit, ordering: .acquiringAndReleasing)
+    }
+
+    /// The senders that wait or are about to; one that counts itself later finds the room that was
+    /// made before.
+    private var countOfSenders: Int { waiting.add(0, ordering: .acquiringAndReleasing).oldValue }
+
+    /// Returns whether a thread may wait for long: no series of messages is being delivered, and it
+    /// is told when one begins, until ``endLongWait()``.
+    func beginLongWait() -> Bool {
+        waiting.add(Self.longWait, ordering: .acquiringAndReleasing)
+        if undelivered.value == 0 { return true }
+        endLongWait()
+        return false
+    }
+
+    func endLongWait() { waiting.subtract(Self.longWait, ordering: .acquiringAndReleasing) }
 }

@@ -86,14 +86,14 @@ final class PortQueue: PortReceiver {
     func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
         guard let body = handler?.current else { return leaveToTask(wasHandled: false) }
         var result = ServeResult(wasHandled: false, hasMore: true)
-        var sendersAreWoken = true
-        defer { if !sendersAreWoken { inbox.wakeSenders() } }
+        var threadsGotRoom = true
+        defer { if !threadsGotRoom { inbox.handOverRoom() } }
         while result.hasMore, port.isValid, mayGoOn() {
             switch takeForHandler() {
             case .message(let message, let left):
                 // Before the call, which may take long: there is room already.
-                sendersAreWoken = !result.wasHandled || isTimeToWakeSenders(left)
-                if sendersAreWoken { inbox.wakeSenders() } else { inbox.wakeTask() }
+                threadsGotRoom = !result.wasHandled || isTimeForThreads(left)
+                inbox.handOverRoom(onlyIfTasksWait: !threadsGotRoom, isInSeries: left > 0)
                 body(port, message)
                 result.wasHandled = true
                 result.hasMore = left > 0 || inbox.hasMoreOrRearms()
@@ -127,15 +127,18 @@ final class PortQueue: PortReceiver {
         ServeResult(wasHandled: arrivals.deliver(()) || wasHandled)
     }
 
-    /// Whether to wake blocked senders within a series of messages, with so many left in the batch.
+    /// Whether blocked threads get room within a series of messages, with so many left in the batch.
     ///
-    /// They are woken for its first message, when it has ended, and twice per batch: to wake them
-    /// for every message would cost a thread switch for each. A task is resumed for every message.
-    private func isTimeToWakeSenders(_ left: Int) -> Bool {
+    /// They get it for its first message, when it has ended, and twice per batch: to wake one for
+    /// every message would cost a switch for each. While tasks wait, each message's room is given
+    /// away, to whoever has waited longest.
+    private func isTimeForThreads(_ left: Int) -> Bool {
         left == 0 || left == inbox.capacity / 2
     }
 
-    func wakeBlockedSenders() { inbox.wakeSenders(allThreads: true) }
+    func handOverRoom() { inbox.handOverRoom() }
+
+    func checkWaits() { inbox.checkWaits() }
 
     func releaseHandler() {
         let dropped = inbox.close()
@@ -163,7 +166,7 @@ final class PortQueue: PortReceiver {
     func takeMessage(mayRefill: Bool) -> Message? {
         let message = batch.withLock { $0.takeNext(refillingFrom: inbox, mayRefill: mayRefill) }
         // Each time: the task may wait for a sender before it takes the next message.
-        if message != nil { inbox.wakeSenders() }
+        if message != nil { inbox.handOverRoom() }
         return message
     }
 }

@@ -62,12 +62,17 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// - Returns: The result for the pass.
     func receiveMore(port: Port, while mayGoOn: () -> Bool) -> ServeResult
 
-    /// Wakes the senders that wait for room; only for a port without a descriptor.
+    /// Gives the senders that wait for room what there is; only for a port without a descriptor.
     ///
-    /// Called when the port's handler runs the loop, in which the senders may be waited for, and
-    /// when the port has joined a loop, on whose thread none may wait. Otherwise the receiver wakes
-    /// them itself.
-    func wakeBlockedSenders()
+    /// Called when the port's handler runs the loop, in which the senders may be waited for.
+    /// Otherwise the receiver does it itself.
+    func handOverRoom()
+
+    /// Has the senders that wait for room check whether they may; only for a port without a
+    /// descriptor.
+    ///
+    /// Called when the port has joined a loop, on whose thread none may wait.
+    func checkWaits()
 
     /// Called when the port was removed from a mode, on any thread.
     func portDidLeave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop)
@@ -99,7 +104,9 @@ extension PortReceiver {
 
     package var outlivesRefusal: Bool { false }
 
-    package func wakeBlockedSenders() {}
+    package func handOverRoom() {}
+
+    package func checkWaits() {}
 
     package func portDidLeave(_ mode: UVRunLoop.Mode, of loop: UVRunLoop) {}
 

@@ -37,7 +37,7 @@ extension UVRunLoop {
         // Not before the port is in the loop: events since then are announced to the loop.
         if link.receiver.isReady { link.announce() }
         // A sender that waits on this loop's thread would wait forever from now on.
-        if hasJoined, link.mayBlockSenders { link.receiver.wakeBlockedSenders() }
+        if hasJoined, link.mayBlockSenders { link.receiver.checkWaits() }
         portWasAdded()
     }
 

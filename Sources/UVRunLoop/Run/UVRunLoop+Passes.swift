@@ -19,8 +19,8 @@ extension UVRunLoop {
         )
         var run = Run(mode, local, terms)
         // A port's handler may run the loop until a sender is done that waits for room in the port:
-        // the sender is woken, even if the mode is empty.
-        run.local.receiverBeingCalled?.wakeBlockedSenders()
+        // the sender gets it, even if the mode is empty.
+        run.local.receiverBeingCalled?.handOverRoom()
         guard begin(&run, in: mode) else {
             if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }
             reclaim(run.local)

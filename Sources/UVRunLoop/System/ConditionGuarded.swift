@@ -6,7 +6,7 @@ final class ConditionGuarded<Value>: Sendable {
     private let value: Guarded<Value>
     /// The number of times that waiting threads were woken; they sleep on it.
     private let wakeUps = Atomic<UInt32>(0)
-    /// The number of threads that wait or are about to, so that ``wake(atMost:)`` without waiters
+    /// The number of threads that wait or are about to, so that ``wakeAll()`` without waiters
     /// makes no system call.
     private let waiters = Atomic<Int>(0)
 
@@ -55,18 +55,10 @@ final class ConditionGuarded<Value>: Sendable {
     }
 
     /// Wakes every waiting thread to check again.
-    func wakeAll() { wake(atMost: .max) }
-
-    /// Wakes so many waiting threads to check again, those first that have waited longest.
-    func wake(atMost count: Int) {
-        guard count > 0, hasWaiters else { return }
+    func wakeAll() {
+        // A thread that counts itself after this sees every change made before.
+        guard waiters.add(0, ordering: .acquiringAndReleasing).oldValue > 0 else { return }
         wakeUps.add(1, ordering: .releasing)
-        unsafe withUnsafePointer(to: wakeUps) { word in
-            unsafe cuv_futex_wake(word, CInt(clamping: count))
-        }
+        unsafe withUnsafePointer(to: wakeUps) { word in unsafe cuv_futex_wake(word, .max) }
     }
-
-    /// Whether a thread waits or is about to; one that counts itself after this sees every change
-    /// made before it.
-    var hasWaiters: Bool { waiters.add(0, ordering: .acquiringAndReleasing).oldValue > 0 }
 }

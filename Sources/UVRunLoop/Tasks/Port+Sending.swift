@@ -1,10 +1,9 @@
 extension UVRunLoop.Port {
     /// Sends a message from a task, which is suspended while the queue is full.
     ///
-    /// When there is room, as many waiting tasks are resumed as it is for, those first that have
-    /// waited longest. Another sender may take the room before a resumed task, which then waits
-    /// again. Nothing is queued before that: a task that is cancelled while it waits has not sent
-    /// its message.
+    /// As soon as there is room for it, the message is queued, and the task goes on when it can.
+    /// Those that have waited longest come first, tasks and blocked threads alike. A task that is
+    /// cancelled before that has not sent its message; one that is cancelled later has.
     ///
     /// > Threading: Any task, also on the thread of the port's own loop; there it resumes on it.
     ///
@@ -17,27 +16,29 @@ extension UVRunLoop.Port {
         _ message: UVRunLoop.PortMessage,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> Bool {
-        var wasResumed = false
-        while true {
-            // Another task may take the room for which this one was resumed.
-            if wasResumed, Task.isCancelled { inbox.wakeTask() }
-            try Task.checkCancellation()
-            let wait = TaskWait<Void>()
-            if let isSent = didPost(inbox.post(message, orWake: wait)) { return isSent }
-            try await room(wait, isolation)
-            wasResumed = true
-        }
-    }
-
-    private func room(_ wait: TaskWait<Void>, _ isolation: isolated (any Actor)?) async throws {
-        try await UVRunLoop.outcome(of: wait, on: link.loop, isolation: isolation) { [inbox] in
-            if !inbox.forget(wait) { inbox.wakeTask() }
+        try Task.checkCancellation()
+        let wait = TaskWait<Bool>()
+        switch inbox.post(message, orWait: wait) {
+        case .ended(let outcome): return didPost(outcome) ?? false
+        case .waits(let number):
+            // Threads that wait may have left room.
+            handOverRoom()
+            return try await UVRunLoop.outcome(
+                of: wait,
+                on: link.loop,
+                isolation: isolation,
+                endedByCancelling: { [inbox] in inbox.forget(number) }
+            )
         }
     }
 }
 
-extension TaskWait: RoomListener where Value == Void {
-    func roomMayBeThere() { settle(.success(())) }
+extension TaskWait: WaitingSender where Value == Bool {
+    var isTask: Bool { true }
+
+    func endWait(isSent: Bool) { settle(.success(isSent)) }
+
+    func checkWait() {}
 }
 
 extension UVRunLoop.TypedPort {

@@ -94,6 +94,29 @@ package final class WaitEnd<Value: Sendable>: Sendable {
 }
 
 extension UVRunLoop {
+    /// Waits for an outcome, in a task whose cancellation may come too late.
+    ///
+    /// - Parameters:
+    ///   - wait: What to wait for.
+    ///   - loop: The loop on whose thread a task resumes that waits there; `nil` if there is none.
+    ///   - isolation: The caller's actor.
+    ///   - end: Called on any thread when the task is cancelled. If it returns `true`, the wait ends
+    ///     with `CancellationError`; otherwise somebody else ends it.
+    /// - Returns: The value of the outcome.
+    /// - Throws: The error of the outcome.
+    static func outcome<Value: Sendable>(
+        of wait: TaskWait<Value>,
+        on loop: UVRunLoop?,
+        isolation: isolated (any Actor)?,
+        endedByCancelling end: @Sendable () -> Bool
+    ) async throws -> Value {
+        try await suspend(on: loop, isolation: isolation) {
+            wait.begin($0)
+        } onCancel: { _ in
+            if end() { wait.settle(.failure(CancellationError())) }
+        }.get()
+    }
+
     /// Waits for an outcome, in a task that may be cancelled.
     ///
     /// - Parameters:
@@ -111,14 +134,17 @@ extension UVRunLoop {
         isolation: isolated (any Actor)?,
         onCancel cancel: @Sendable () -> Void
     ) async throws -> Value {
-        let outcome = await suspend(on: loop, isolation: isolation) {
-            wait.begin($0)
-        } onCancel: { _ in
-            wait.settle(.failure(CancellationError()))
-            cancel()
-        }
         do {
-            return try outcome.get()
+            return try await outcome(
+                of: wait,
+                on: loop,
+                isolation: isolation,
+                endedByCancelling: {
+                    wait.settle(.failure(CancellationError()))
+                    cancel()
+                    return false
+                }
+            )
         } catch PerformError.threadEnded where Task.isCancelled {
             throw CancellationError()
         }

@@ -1,78 +1,209 @@
+import TestSupport
 import Testing
 
 @testable import UVRunLoop
 
-/// Who is woken when there is room in a port's queue.
+/// Who gets the room in a port's queue.
 @Suite(.timeLimit(.minutes(15))) struct PortInboxTests {
-    /// A task that waits for room, and counts how often it was resumed.
-    private final class Waiter: RoomListener {
-        let resumptions = Counter()
-        func roomMayBeThere() { resumptions.add() }
+    private typealias Message = UVRunLoop.PortMessage
+
+    /// A sender that records what it is told.
+    private final class Waiter: WaitingSender {
+        let isTask: Bool
+        let ends = SharedBox<[Bool]>([])
+        let checks = Counter()
+
+        init(isTask: Bool) { self.isTask = isTask }
+
+        func endWait(isSent: Bool) { ends.value.append(isSent) }
+        func checkWait() { checks.add() }
     }
 
     private func fullInbox(_ capacity: Int) -> PortInbox {
         let inbox = PortInbox(capacity: capacity)
-        for _ in 0..<capacity { _ = inbox.post(UVRunLoop.PortMessage()) }
+        for _ in 0..<capacity { _ = inbox.post(Message()) }
         return inbox
     }
 
-    private func wait(_ count: Int, on inbox: PortInbox) -> [Waiter] {
-        (0..<count).map { _ in
-            let waiter = Waiter()
-            #expect(inbox.post(UVRunLoop.PortMessage(), orWake: waiter) == .full)
-            return waiter
+    /// Has a sender wait with a message of this number.
+    private func wait(_ id: Int32, isTask: Bool = true, on inbox: PortInbox) -> (Waiter, Int?) {
+        let waiter = Waiter(isTask: isTask)
+        guard case .waits(let number) = inbox.post(Message(id: id), orWait: waiter) else {
+            return (waiter, nil)
         }
+        return (waiter, number)
     }
 
-    /// Takes all messages, and delivers so many of them.
-    private func deliver(_ count: Int, from inbox: PortInbox) {
-        var messages: [UVRunLoop.PortMessage?] = []
+    private func wait(_ ids: Range<Int32>, on inbox: PortInbox) -> [Waiter] {
+        ids.map { wait($0, on: inbox).0 }
+    }
+
+    /// Takes all messages, and delivers so many of them; returns the numbers of all.
+    @discardableResult
+    private func deliver(_ count: Int, from inbox: PortInbox) -> [Int32] {
+        var messages: [Message?] = []
         inbox.takeAll(into: &messages)
         inbox.undelivered.value = messages.count - count
+        return messages.compactMap { $0?.id }
     }
 
-    @Test func asManyTasksAreResumedAsThereIsRoomForTheLongestWaitingFirst() {
+    @Test func asManyMessagesAreQueuedAsThereIsRoomForTheLongestWaitingFirst() {
         let inbox = fullInbox(4)
-        let waiters = wait(6, on: inbox)
-        inbox.wakeSenders()
-        #expect(waiters.allSatisfy { $0.resumptions.value == 0 })
+        let waiters = wait(1..<7, on: inbox)
+        inbox.handOverRoom()
+        #expect(waiters.allSatisfy { $0.ends.value.isEmpty })
         deliver(2, from: inbox)
-        inbox.wakeSenders()
-        #expect(waiters.map(\.resumptions.value) == [1, 1, 0, 0, 0, 0])
-        // Nobody has taken the room: the tasks may be held up.
-        inbox.wakeSenders()
-        #expect(waiters.map(\.resumptions.value) == [1, 1, 1, 1, 0, 0])
-        inbox.wakeTask()
-        #expect(waiters.map(\.resumptions.value) == [1, 1, 1, 1, 1, 0])
+        inbox.handOverRoom()
+        inbox.handOverRoom()
+        #expect(waiters.map(\.ends.value) == [[true], [true], [], [], [], []])
+        #expect(inbox.count == 4)
+        let delivered = deliver(2, from: inbox)
+        #expect(delivered == [1, 2])
+        inbox.handOverRoom()
+        #expect(waiters.map(\.ends.value) == [[true], [true], [true], [true], [true], [true]])
+        #expect(deliver(4, from: inbox) == [3, 4, 5, 6])
     }
 
-    @Test func allTasksAreResumedWhenThePortIsClosed() {
+    @Test func threadsAndTasksHaveOneLine() {
+        let inbox = fullInbox(2)
+        let waiters = [false, true, false].enumerated().map { id, isTask in
+            wait(Int32(id), isTask: isTask, on: inbox).0
+        }
+        deliver(1, from: inbox)
+        inbox.handOverRoom(onlyIfTasksWait: true)
+        #expect(waiters.map(\.ends.value) == [[true], [], []])
+        inbox.undelivered.value = 0
+        inbox.handOverRoom(onlyIfTasksWait: true)
+        #expect(waiters.map(\.ends.value) == [[true], [true], []])
+        deliver(2, from: inbox)
+        inbox.handOverRoom(onlyIfTasksWait: true)
+        #expect(waiters.map(\.ends.value) == [[true], [true], []])
+        inbox.handOverRoom()
+        #expect(waiters.map(\.ends.value) == [[true], [true], [true]])
+    }
+
+    @Test func nobodyOvertakesThoseThatWait() {
+        let inbox = fullInbox(4)
+        let (waiter, _) = wait(1, isTask: false, on: inbox)
+        deliver(1, from: inbox)
+        // There is room, which is the waiting sender's.
+        #expect(inbox.post(Message(id: 2)) == .full)
+        #expect(!inbox.handOverRoomAsSender())
+        #expect(waiter.ends.value == [true])
+        inbox.undelivered.value = 2
+        #expect(inbox.post(Message(id: 2)) == .announced)
+        #expect(deliver(0, from: inbox) == [1, 2])
+    }
+
+    @Test func aSenderThatIsForgottenSendsNothingAndKeepsNobodyWaiting() {
         let inbox = fullInbox(1)
-        let waiters = wait(3, on: inbox)
-        #expect(inbox.close().count == 1)
-        #expect(waiters.map(\.resumptions.value) == [1, 1, 1])
+        let (first, number) = wait(1, on: inbox)
+        let (second, other) = wait(2, on: inbox)
+        #expect(number.map(inbox.forget) == true)
+        #expect(number.map(inbox.forget) == false)
+        deliver(1, from: inbox)
+        inbox.handOverRoom()
+        #expect(other.map(inbox.forget) == false)
+        #expect((first.ends.value, second.ends.value) == ([], [true]))
+        #expect(deliver(1, from: inbox) == [2])
+        #expect(inbox.post(Message(id: 3)) != .full)
     }
 
-    /// Each thread has its message queued, however few are woken at a time.
+    /// The numbers of senders stay theirs, whoever has left.
+    @Test func theLineIsKeptWhoeverLeavesIt() {
+        let inbox = fullInbox(1)
+        var waiting: [(id: Int32, number: Int)] = []
+        var (expected, delivered): ([Int32], [Int32]) = ([], [])
+        for id in Int32(1)...2_000 {
+            guard let number = wait(id, on: inbox).1 else { continue }
+            waiting.append((id, number))
+            if id % 3 == 0 {
+                let left = waiting.remove(at: waiting.count / 2)
+                #expect(inbox.forget(left.number))
+            }
+            guard id % 2 == 0, id > 100 else { continue }
+            delivered += deliver(1, from: inbox)
+            inbox.handOverRoom()
+            expected.append(waiting.removeFirst().id)
+        }
+        delivered += deliver(1, from: inbox)
+        #expect(delivered.dropFirst() == expected[...])
+    }
+
+    @Test func whatIsAnnouncedNextIsTheFirstMessageThatNobodyLooksFor() {
+        let inbox = fullInbox(1)
+        let (waiter, _) = wait(1, on: inbox)
+        deliver(1, from: inbox)
+        // The receiver looks again: there is a message.
+        #expect(inbox.hasMoreOrRearms())
+        #expect(waiter.ends.value == [true])
+        #expect(deliver(1, from: inbox) == [1])
+        #expect(!inbox.hasMoreOrRearms())
+        #expect(inbox.post(Message()) == .first)
+    }
+
+    @Test func roomThatASenderHandsOverIsAnnouncedIfNothingElseIs() {
+        let inbox = fullInbox(2)
+        _ = wait(1, on: inbox)
+        var messages: [Message?] = []
+        inbox.takeAll(into: &messages)
+        #expect(!inbox.hasMoreOrRearms())
+        inbox.undelivered.value = 1
+        #expect(inbox.handOverRoomAsSender())
+        #expect(!inbox.handOverRoomAsSender())
+    }
+
+    @Test func theWaitsEndWhenThePortIsClosed() {
+        let inbox = fullInbox(1)
+        let waiters = wait(1..<4, on: inbox)
+        #expect(inbox.close().count == 1)
+        #expect(waiters.map(\.ends.value) == [[false], [false], [false]])
+        #expect(wait(4, on: inbox).1 == nil)
+    }
+
+    @Test func threadsThatWaitForLongAreToldWhenASeriesBegins() {
+        let inbox = fullInbox(4)
+        let waiters = [false, true].map { wait(1, isTask: $0, on: inbox).0 }
+        inbox.handOverRoom(isInSeries: true)
+        #expect(waiters.map(\.checks.value) == [0, 0])
+        #expect(inbox.beginLongWait())
+        inbox.handOverRoom(isInSeries: false)
+        #expect(waiters.map(\.checks.value) == [0, 0])
+        inbox.handOverRoom(isInSeries: true)
+        #expect(waiters[0].checks.value == 1)
+        inbox.endLongWait()
+        inbox.handOverRoom(isInSeries: true)
+        #expect(waiters[0].checks.value == 1)
+        deliver(0, from: inbox)
+        #expect(!inbox.beginLongWait())
+        inbox.handOverRoom(isInSeries: true)
+        #expect(waiters[0].checks.value == 1)
+    }
+
+    /// Each thread has its messages queued, in its order.
     @Test func everyBlockedThreadGetsItsTurn() {
         let inbox = fullInbox(1)
-        let threads = (0..<6).map { _ in
+        let threads = (0..<6).map { thread in
             startThread {
-                for _ in 0..<50 {
-                    let outcome = inbox.post(UVRunLoop.PortMessage(), until: .max) { false }
-                    #expect(outcome != .full)
+                for number in 0..<50 {
+                    let sender = BlockedSender()
+                    let message = Message(id: Int32(thread * 50 + number))
+                    if case .waits = inbox.post(message, orWait: sender) {
+                        #expect(sender.awaitEnd())
+                    }
                 }
             }
         }
-        var delivered = 0
-        while delivered < 301 {
-            var messages: [UVRunLoop.PortMessage?] = []
-            inbox.takeAll(into: &messages)
-            delivered += messages.count
+        var delivered: [Int32] = []
+        while delivered.count < 301 {
+            delivered += deliver(0, from: inbox)
             inbox.undelivered.value = 0
-            inbox.wakeSenders()
+            inbox.handOverRoom()
         }
         for thread in threads { thread.join() }
-        #expect(delivered == 301)
+        for thread in Int32(0)..<6 {
+            let own = delivered.dropFirst().filter { $0 / 50 == thread }
+            #expect(own == Array(thread * 50..<thread * 50 + 50))
+        }
     }
 }

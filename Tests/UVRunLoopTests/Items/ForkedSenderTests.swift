@@ -1,0 +1,52 @@
+import TestSupport
+import Testing
+
+@testable import UVRunLoop
+
+/// Senders of the parent that wait for room in a port, in a forked child.
+@Suite(.timeLimit(.minutes(15))) struct ForkedSenderTests {
+    @Test func theParentsSendersGetNoRoomInTheChild() async {
+        await #expect(processExitsWith: .success) { forkWhileASenderWaits() }
+    }
+}
+
+private final class Waiter: WaitingSender {
+    let end = SharedBox<Bool?>(nil)
+
+    var isTask: Bool { true }
+
+    func endWait(isSent: Bool) { end.value = isSent }
+
+    func checkWait() {}
+
+    /// Waits for room with a message of this number.
+    init(_ id: Int32, on inbox: PortInbox) {
+        _ = inbox.post(UVRunLoop.PortMessage(id: id), orWait: self)
+    }
+}
+
+private func forkWhileASenderWaits() {
+    let inbox = PortInbox(capacity: 1)
+    _ = inbox.post(UVRunLoop.PortMessage(id: 1))
+    let parents = Waiter(2, on: inbox)
+    let status = inChild {
+        let own = Waiter(3, on: inbox)
+        let messages = (deliverAll(from: inbox), deliverAll(from: inbox), deliverAll(from: inbox))
+        guard parents.end.value == nil, own.end.value == true else { return 2 }
+        guard messages == ([1], [3], []) else { return 3 }
+        // There is room, and nobody waits.
+        return inbox.post(UVRunLoop.PortMessage(id: 4)) == .full ? 4 : 0
+    }
+    precondition(status == 0, "The child found something wrong.")
+    precondition(deliverAll(from: inbox) == [1] && deliverAll(from: inbox) == [2])
+    precondition(parents.end.value == true)
+}
+
+/// Takes all messages, and gives those that wait the room.
+private func deliverAll(from inbox: PortInbox) -> [Int32] {
+    var messages: [UVRunLoop.PortMessage?] = []
+    inbox.takeAll(into: &messages)
+    inbox.undelivered.value = 0
+    inbox.handOverRoom()
+    return messages.compactMap { $0?.id }
+}
