@@ -162,11 +162,8 @@ final class UVWatch {
 
     private func inspect(_ report: inout ReadyReport, epoll: CInt) {
         let condition = cuv_condition(descriptor)
-        // Where `poll` fails, as in a process that may open no descriptors, a hang-up could not be
-        // told from data, and would come again for ever.
         guard condition >= 0, condition & CInt(cuv_poll_invalid) == 0 else {
-            report.events = .hangUp
-            return maskPeerHangUp(epoll)
+            return inspectWithoutPoll(&report, epoll)
         }
         report.events = Events(kernelMask: condition)
         if condition & CInt(cuv_poll_hang_up | cuv_poll_error) != 0 {
@@ -175,6 +172,20 @@ final class UVWatch {
             }
             report.events.insert(.hangUp)
         } else if condition & CInt(cuv_poll_peer_hang_up) != 0 {
+            maskPeerHangUp(epoll)
+        }
+    }
+
+    /// Completes a report where `poll` fails, as in a process that may open no descriptors.
+    ///
+    /// Once all is read, it is a hang-up: that could not be told from the end of what the peer
+    /// sends, and would come again for ever.
+    private func inspectWithoutPoll(_ report: inout ReadyReport, _ epoll: CInt) {
+        report.events = .hangUp
+        if hasUnreadBytes(descriptor) {
+            report.events.insert(.readable)
+            report.details.insert(.unread)
+        } else {
             maskPeerHangUp(epoll)
         }
     }

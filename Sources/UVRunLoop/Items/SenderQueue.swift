@@ -27,8 +27,9 @@ struct SenderQueue {
     private var first = 0
     /// How many entries were before those in the array: an entry's number is its index and that.
     private var removed = 0
-    /// The entries of a process that forked this one, whose senders are not in this one. They are
-    /// released with the queue.
+    /// The entries of a process that forked this one, whose senders are not in this one.
+    ///
+    /// They are released with the queue.
     private var inherited: [Entry] = []
     private var count = 0
 

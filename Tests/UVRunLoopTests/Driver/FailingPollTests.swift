@@ -1,0 +1,43 @@
+import Glibc
+import TestSupport
+import Testing
+import UVRunLoop
+
+/// The end of a peer in a process where `poll` fails, because it may open no descriptors.
+@Suite(.timeLimit(.minutes(15))) struct FailingPollTests {
+    @Test func whatAPeerSentBeforeItClosedIsReadFirst() async {
+        await #expect(processExitsWith: .success) { try readUntilTheEnd { close($0) } }
+    }
+
+    @Test func whatAPeerSentBeforeItStoppedSendingIsReadFirst() async {
+        await #expect(processExitsWith: .success) {
+            try readUntilTheEnd { shutdown($0, CInt(SHUT_WR)) }
+        }
+    }
+}
+
+/// Reads little by little what a peer sends before its end.
+private func readUntilTheEnd(_ end: (CInt) -> Void) throws {
+    let (own, peer) = socketPair()
+    let loop = UVRunLoop.current
+    var total = 0
+    var hasEnded = false
+    let source = try UVRunLoop.DescriptorSource(own, events: .readable) { source, _ in
+        var bytes = [UInt8](repeating: 0, count: 1_000)
+        let count = read(source.descriptor, &bytes, bytes.count)
+        total += max(count, 0)
+        hasEnded = count == 0
+        if hasEnded { source.invalidate() }
+    }
+    loop.add(source, forMode: .default)
+    loop.run(mode: .default, for: .zero)
+    var limit = rlimit()
+    let number = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    precondition(getrlimit(number, &limit) == 0)
+    limit.rlim_cur = 0
+    precondition(setrlimit(number, &limit) == 0)
+    precondition(write(peer, [UInt8](repeating: 1, count: 10_000), 10_000) == 10_000)
+    end(peer)
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+    precondition(total == 10_000 && hasEnded, "read \(total) bytes")
+}
