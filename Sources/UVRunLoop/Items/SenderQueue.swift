@@ -22,42 +22,51 @@ struct SenderQueue {
         fileprivate let process = OwnerProcess()
     }
 
-    private var entries: [Entry?] = []
-    /// The index of the first entry that may still wait.
+    private struct Place {
+        let number: Int
+        var entry: Entry?
+    }
+
+    /// The line; those that have left it leave their places empty.
+    private var places: [Place] = []
+    /// The index of the first place that may not be empty.
     private var first = 0
-    /// How many entries were before those in the array: an entry's number is its index and that.
-    private var removed = 0
+    private var count = 0
+    private var nextNumber = 0
     /// The entries of a process that forked this one, whose senders are not in this one.
     ///
     /// They are released with the queue.
     private var inherited: [Entry] = []
-    private var count = 0
 
     var isEmpty: Bool { count == 0 }
 
+    /// How many places the line has, empty ones included.
+    var length: Int { places.count }
+
     /// Adds a sender; returns its number.
     mutating func append(_ message: UVRunLoop.PortMessage, _ sender: any WaitingSender) -> Int {
-        entries.append(Entry(message: message, sender: sender))
+        defer { nextNumber += 1 }
+        let entry = Entry(message: message, sender: sender)
+        places.append(Place(number: nextNumber, entry: entry))
         count += 1
-        return removed + entries.count - 1
+        return nextNumber
     }
 
     /// Removes a sender, to be released without the lock; `nil` if it does not wait any more.
     mutating func remove(_ number: Int) -> Entry? {
-        let index = number - removed
-        guard index >= first, let entry = exchange(&entries[index], with: nil) else { return nil }
-        count -= 1
-        return entry
+        let index = (first..<places.count).lowestIndex { places[$0].number >= number }
+        guard index < places.count, places[index].number == number else { return nil }
+        defer { closeUp() }
+        return empty(index)
     }
 
     /// Takes the sender that has waited longest.
     mutating func takeFirst() -> Entry? {
-        while first < entries.count {
-            let entry = exchange(&entries[first], with: nil)
+        while count > 0 {
+            let entry = empty(first)
             first += 1
-            dropFront()
+            closeUp()
             guard let entry else { continue }
-            count -= 1
             if entry.process.isCurrent { return entry }
             inherited.append(entry)
         }
@@ -72,15 +81,18 @@ struct SenderQueue {
     }
 
     /// The senders that wait.
-    var waiting: [any WaitingSender] {
-        entries[first...].compactMap { $0?.sender }
+    var waiting: [any WaitingSender] { places[first...].compactMap { $0.entry?.sender } }
+
+    private mutating func empty(_ index: Int) -> Entry? {
+        guard let entry = exchange(&places[index].entry, with: nil) else { return nil }
+        count -= 1
+        return entry
     }
 
-    /// Frees the room of the entries that were taken, once that is worth moving the others.
-    private mutating func dropFront() {
-        guard first >= 32, first * 2 >= entries.count else { return }
-        entries.removeFirst(first)
-        removed += first
+    /// Drops the empty places, once there are as many as others, which have to be moved.
+    private mutating func closeUp() {
+        guard places.count >= 32, places.count >= 2 * count else { return }
+        places.removeAll { $0.entry == nil }
         first = 0
     }
 }

@@ -10,36 +10,21 @@ import Testing
     }
 }
 
-private final class Waiter: WaitingSender {
-    let end = SharedBox<Bool?>(nil)
-
-    var isTask: Bool { true }
-
-    func endWait(isSent: Bool) { end.value = isSent }
-
-    func checkWait() {}
-
-    /// Waits for room with a message of this number.
-    init(_ id: Int32, on inbox: PortInbox) {
-        _ = inbox.post(UVRunLoop.PortMessage(id: id), orWait: self)
-    }
-}
-
 private func forkWhileASenderWaits() {
     let inbox = PortInbox(capacity: 1)
     _ = inbox.post(UVRunLoop.PortMessage(id: 1))
-    let parents = Waiter(2, on: inbox)
+    let parents = RecordingSender(2, on: inbox)
     let status = inChild {
-        let own = Waiter(3, on: inbox)
+        let own = RecordingSender(3, on: inbox)
         let messages = (deliverAll(from: inbox), deliverAll(from: inbox), deliverAll(from: inbox))
-        guard parents.end.value == nil, own.end.value == true else { return 2 }
+        guard parents.ends.value.isEmpty, own.ends.value == [true] else { return 2 }
         guard messages == ([1], [3], []) else { return 3 }
         // There is room, and nobody waits.
         return inbox.post(UVRunLoop.PortMessage(id: 4)) == .full ? 4 : 0
     }
     precondition(status == 0, "The child found something wrong.")
     precondition(deliverAll(from: inbox) == [1] && deliverAll(from: inbox) == [2])
-    precondition(parents.end.value == true)
+    precondition(parents.ends.value == [true])
 }
 
 /// Takes all messages, and gives those that wait the room.

@@ -7,35 +7,14 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct PortInboxTests {
     private typealias Message = UVRunLoop.PortMessage
 
-    /// A sender that records what it is told.
-    private final class Waiter: WaitingSender {
-        let isTask: Bool
-        let ends = SharedBox<[Bool]>([])
-        let checks = Counter()
-
-        init(isTask: Bool) { self.isTask = isTask }
-
-        func endWait(isSent: Bool) { ends.value.append(isSent) }
-        func checkWait() { checks.add() }
-    }
-
     private func fullInbox(_ capacity: Int) -> PortInbox {
         let inbox = PortInbox(capacity: capacity)
         for _ in 0..<capacity { _ = inbox.post(Message()) }
         return inbox
     }
 
-    /// Has a sender wait with a message of this number.
-    private func wait(_ id: Int32, isTask: Bool = true, on inbox: PortInbox) -> (Waiter, Int?) {
-        let waiter = Waiter(isTask: isTask)
-        guard case .waits(let number) = inbox.post(Message(id: id), orWait: waiter) else {
-            return (waiter, nil)
-        }
-        return (waiter, number)
-    }
-
-    private func wait(_ ids: Range<Int32>, on inbox: PortInbox) -> [Waiter] {
-        ids.map { wait($0, on: inbox).0 }
+    private func wait(_ ids: Range<Int32>, on inbox: PortInbox) -> [RecordingSender] {
+        ids.map { RecordingSender($0, on: inbox) }
     }
 
     /// Takes all messages, and delivers so many of them; returns the numbers of all.
@@ -67,7 +46,7 @@ import Testing
     @Test func threadsAndTasksHaveOneLine() {
         let inbox = fullInbox(2)
         let waiters = [false, true, false].enumerated().map { id, isTask in
-            wait(Int32(id), isTask: isTask, on: inbox).0
+            RecordingSender(Int32(id), isTask: isTask, on: inbox)
         }
         deliver(1, from: inbox)
         inbox.handOverRoom(onlyIfTasksWait: true)
@@ -84,7 +63,7 @@ import Testing
 
     @Test func nobodyOvertakesThoseThatWait() {
         let inbox = fullInbox(4)
-        let (waiter, _) = wait(1, isTask: false, on: inbox)
+        let waiter = RecordingSender(1, isTask: false, on: inbox)
         deliver(1, from: inbox)
         // There is room, which is the waiting sender's.
         #expect(inbox.post(Message(id: 2)) == .full)
@@ -97,13 +76,12 @@ import Testing
 
     @Test func aSenderThatIsForgottenSendsNothingAndKeepsNobodyWaiting() {
         let inbox = fullInbox(1)
-        let (first, number) = wait(1, on: inbox)
-        let (second, other) = wait(2, on: inbox)
-        #expect(number.map(inbox.forget) == true)
-        #expect(number.map(inbox.forget) == false)
+        let (first, second) = (RecordingSender(1, on: inbox), RecordingSender(2, on: inbox))
+        #expect(first.number.value.map(inbox.forget) == true)
+        #expect(first.number.value.map(inbox.forget) == false)
         deliver(1, from: inbox)
         inbox.handOverRoom()
-        #expect(other.map(inbox.forget) == false)
+        #expect(second.number.value.map(inbox.forget) == false)
         #expect((first.ends.value, second.ends.value) == ([], [true]))
         #expect(deliver(1, from: inbox) == [2])
         #expect(inbox.post(Message(id: 3)) != .full)
@@ -115,7 +93,7 @@ import Testing
         var waiting: [(id: Int32, number: Int)] = []
         var (expected, delivered): ([Int32], [Int32]) = ([], [])
         for id in Int32(1)...2_000 {
-            guard let number = wait(id, on: inbox).1 else { continue }
+            guard let number = RecordingSender(id, on: inbox).number.value else { continue }
             waiting.append((id, number))
             if id % 3 == 0 {
                 let left = waiting.remove(at: waiting.count / 2)
@@ -130,9 +108,23 @@ import Testing
         #expect(delivered.dropFirst() == expected[...])
     }
 
+    /// While there is no room, nobody takes the places of those that have given up.
+    @Test func aLineWhoseSendersGiveUpTakesNoMemory() {
+        var line = SenderQueue()
+        let first = line.append(Message(id: 0), RecordingSender())
+        for id in Int32(1)...10_000 {
+            let number = line.append(Message(id: id), RecordingSender())
+            #expect(line.remove(number)?.message.id == id)
+            #expect(line.remove(number) == nil)
+        }
+        #expect(line.length < 100)
+        #expect(line.takeFirst()?.message.id == 0)
+        #expect(line.remove(first) == nil && line.isEmpty)
+    }
+
     @Test func whatIsAnnouncedNextIsTheFirstMessageThatNobodyLooksFor() {
         let inbox = fullInbox(1)
-        let (waiter, _) = wait(1, on: inbox)
+        let waiter = RecordingSender(1, on: inbox)
         deliver(1, from: inbox)
         // The receiver looks again: there is a message.
         #expect(inbox.hasMoreOrRearms())
@@ -144,7 +136,7 @@ import Testing
 
     @Test func roomThatASenderHandsOverIsAnnouncedIfNothingElseIs() {
         let inbox = fullInbox(2)
-        _ = wait(1, on: inbox)
+        _ = RecordingSender(1, on: inbox)
         var messages: [Message?] = []
         inbox.takeAll(into: &messages)
         #expect(!inbox.hasMoreOrRearms())
@@ -158,12 +150,12 @@ import Testing
         let waiters = wait(1..<4, on: inbox)
         #expect(inbox.close().count == 1)
         #expect(waiters.map(\.ends.value) == [[false], [false], [false]])
-        #expect(wait(4, on: inbox).1 == nil)
+        #expect(RecordingSender(4, on: inbox).number.value == nil)
     }
 
     @Test func threadsThatWaitForLongAreToldWhenASeriesBegins() {
         let inbox = fullInbox(4)
-        let waiters = [false, true].map { wait(1, isTask: $0, on: inbox).0 }
+        let waiters = [false, true].map { RecordingSender(1, isTask: $0, on: inbox) }
         inbox.handOverRoom(isInSeries: true)
         #expect(waiters.map(\.checks.value) == [0, 0])
         #expect(inbox.beginLongWait())

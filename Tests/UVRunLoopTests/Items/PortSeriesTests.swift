@@ -1,0 +1,39 @@
+import TestSupport
+import Testing
+
+@testable import UVRunLoop
+
+/// When those that wait for room in a port get it within a series of its messages.
+@Suite(.timeLimit(.minutes(15))) struct PortSeriesTests {
+    /// Delivers messages of a full port for whose room as many senders wait.
+    ///
+    /// - Parameters:
+    ///   - count: How many are delivered.
+    ///   - isTask: Whether the senders are tasks.
+    /// - Returns: How many senders had room during each message, and after the last.
+    private func sendersWithRoom(_ count: Int, isTask: Bool) -> [Int] {
+        let senders = SharedBox<[RecordingSender]>([])
+        let seen = SharedBox<[Int]>([])
+        let note = { @Sendable in
+            seen.value.append(senders.value.count { $0.ends.value == [true] })
+        }
+        let port = UVRunLoop.Port(capacity: 8, sendableHandler: { _, _ in note() })
+        for _ in 0..<8 { #expect(port.send(UVRunLoop.PortMessage(), limit: .zero)) }
+        senders.value = (0..<8).map { RecordingSender($0, isTask: isTask, on: port.inbox) }
+        _ = port.queue.receiveMore(port: port) { seen.value.count < count }
+        note()
+        port.invalidate()
+        return seen.value
+    }
+
+    @Test func threadsGetRoomForTheFirstMessageTwiceABatchAndAtTheEnd() {
+        #expect(sendersWithRoom(8, isTask: false) == [1, 1, 1, 4, 4, 4, 4, 8, 8])
+        #expect(sendersWithRoom(3, isTask: false) == [1, 1, 1, 3])
+        #expect(sendersWithRoom(6, isTask: false) == [1, 1, 1, 4, 4, 4, 6])
+    }
+
+    @Test func whileTasksWaitEachMessageMakesRoom() {
+        #expect(sendersWithRoom(8, isTask: true) == [1, 2, 3, 4, 5, 6, 7, 8, 8])
+        #expect(sendersWithRoom(3, isTask: true) == [1, 2, 3, 3])
+    }
+}
