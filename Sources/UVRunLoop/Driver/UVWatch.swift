@@ -181,11 +181,11 @@ final class UVWatch {
     /// Once all is read, it is a hang-up: that could not be told from the end of what the peer
     /// sends, and would come again for ever.
     private func inspectWithoutPoll(_ report: inout ReadyReport, _ epoll: CInt) {
-        report.events = .hangUp
         if hasUnreadBytes(descriptor) {
-            report.events.insert(.readable)
+            report.events.formUnion([.readable, .hangUp])
             report.details.insert(.unread)
         } else {
+            report.events = .hangUp
             maskPeerHangUp(epoll)
         }
     }

@@ -21,6 +21,9 @@ final class PortInbox: Sendable {
     private struct State {
         var messages: [Message?] = []
         var senders = SenderQueue()
+        /// The senders of processes that forked this one, which are not in it; kept, because what
+        /// they hold is the parent's.
+        var inherited: [SenderQueue] = []
         /// The number of further messages for which there is certainly room; none while senders
         /// wait, who come first.
         var room = 0
@@ -71,6 +74,8 @@ final class PortInbox: Sendable {
     private static let thread = 1
     private static let longWait = 1 << 20
     private static let task = 1 << 40
+    /// The number of the process whose senders these are.
+    private let process = Atomic<UInt64>(ForkCount.current)
     /// How many of the messages that the loop took are not delivered yet.
     let undelivered: Counter
 
@@ -211,12 +216,30 @@ final class PortInbox: Sendable {
 
     private func count(_ sender: any WaitingSender, _ difference: Int) {
         let unit = sender.isTask ? Self.task : Self.thread
+        forgetParents()
         waiting.add(difference * unit, ordering: .acquiringAndReleasing)
     }
 
     /// The senders that wait or are about to; one that counts itself later finds the room that was
     /// made before.
-    private var countOfSenders: Int { waiting.add(0, ordering: .acquiringAndReleasing).oldValue }
+    private var countOfSenders: Int {
+        guard waiting.add(0, ordering: .acquiringAndReleasing).oldValue > 0 else { return 0 }
+        forgetParents()
+        return waiting.load(ordering: .acquiring)
+    }
+
+    /// Forgets the senders of a process that forked this one, before any of this one are counted.
+    private func forgetParents() {
+        let current = ForkCount.current
+        guard process.load(ordering: .acquiring) != current else { return }
+        state.withLock { state in
+            guard process.load(ordering: .relaxed) != current else { return }
+            state.inherited.append(exchange(&state.senders, with: SenderQueue()))
+            waiting.store(0, ordering: .releasing)
+            // Last: whoever finds it counts senders without the lock.
+            process.store(current, ordering: .releasing)
+        }
+    }
 
     /// Returns whether a thread may wait for long: no series of messages is being delivered, and it
     /// is told when one begins, until ``endLongWait()``.

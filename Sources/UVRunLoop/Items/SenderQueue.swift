@@ -19,7 +19,6 @@ struct SenderQueue {
     struct Entry {
         let message: UVRunLoop.PortMessage
         let sender: any WaitingSender
-        fileprivate let process = OwnerProcess()
     }
 
     private struct Place {
@@ -33,10 +32,6 @@ struct SenderQueue {
     private var first = 0
     private var count = 0
     private var nextNumber = 0
-    /// The entries of a process that forked this one, whose senders are not in this one.
-    ///
-    /// They are released with the queue.
-    private var inherited: [Entry] = []
 
     var isEmpty: Bool { count == 0 }
 
@@ -66,9 +61,7 @@ struct SenderQueue {
             let entry = empty(first)
             first += 1
             closeUp()
-            guard let entry else { continue }
-            if entry.process.isCurrent { return entry }
-            inherited.append(entry)
+            if let entry { return entry }
         }
         return nil
     }

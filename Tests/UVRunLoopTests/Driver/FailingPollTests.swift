@@ -14,15 +14,26 @@ import UVRunLoop
             try readUntilTheEnd { shutdown($0, CInt(SHUT_WR)) }
         }
     }
+
+    @Test func thatThereIsRoomIsToldMeanwhile() async {
+        await #expect(processExitsWith: .success) {
+            try readUntilTheEnd([.readable, .writable]) { shutdown($0, CInt(SHUT_WR)) }
+        }
+    }
 }
 
 /// Reads little by little what a peer sends before its end.
-private func readUntilTheEnd(_ end: (CInt) -> Void) throws {
+private func readUntilTheEnd(
+    _ events: UVRunLoop.DescriptorSource.Events = .readable,
+    _ end: (CInt) -> Void
+) throws {
     let (own, peer) = socketPair()
     let loop = UVRunLoop.current
     var total = 0
-    var hasEnded = false
-    let source = try UVRunLoop.DescriptorSource(own, events: .readable) { source, _ in
+    var (peerHasEnded, hasEnded) = (false, false)
+    let source = try UVRunLoop.DescriptorSource(own, events: events) { source, told in
+        guard peerHasEnded else { return }
+        precondition(total == 10_000 || told.isSuperset(of: events), "told \(told)")
         var bytes = [UInt8](repeating: 0, count: 1_000)
         let count = read(source.descriptor, &bytes, bytes.count)
         total += max(count, 0)
@@ -38,6 +49,7 @@ private func readUntilTheEnd(_ end: (CInt) -> Void) throws {
     precondition(setrlimit(number, &limit) == 0)
     precondition(write(peer, [UInt8](repeating: 1, count: 10_000), 10_000) == 10_000)
     end(peer)
+    peerHasEnded = true
     precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
     precondition(total == 10_000 && hasEnded, "read \(total) bytes")
 }

@@ -8,6 +8,10 @@ import Testing
     @Test func theParentsSendersGetNoRoomInTheChild() async {
         await #expect(processExitsWith: .success) { forkWhileASenderWaits() }
     }
+
+    @Test func theChildsSendersWaitAsIfThereWereNoOthers() async {
+        await #expect(processExitsWith: .success) { forkWhileAThreadWaitsForLong() }
+    }
 }
 
 private func forkWhileASenderWaits() {
@@ -25,6 +29,24 @@ private func forkWhileASenderWaits() {
     precondition(status == 0, "The child found something wrong.")
     precondition(deliverAll(from: inbox) == [1] && deliverAll(from: inbox) == [2])
     precondition(parents.ends.value == [true])
+}
+
+private func forkWhileAThreadWaitsForLong() {
+    let inbox = PortInbox(capacity: 1)
+    _ = inbox.post(UVRunLoop.PortMessage(id: 1))
+    let parents = [true, false].map { RecordingSender(2, isTask: $0, on: inbox) }
+    precondition(inbox.beginLongWait())
+    let status = inChild {
+        let own = RecordingSender(3, isTask: false, on: inbox)
+        var messages: [UVRunLoop.PortMessage?] = []
+        inbox.takeAll(into: &messages)
+        inbox.undelivered.value = 0
+        inbox.handOverRoom(onlyIfTasksWait: true, isInSeries: true)
+        guard own.ends.value.isEmpty, own.checks.value == 0 else { return 2 }
+        inbox.handOverRoom()
+        return own.ends.value == [true] && parents.allSatisfy { $0.ends.value.isEmpty } ? 0 : 3
+    }
+    precondition(status == 0, "The child found something wrong.")
 }
 
 /// Takes all messages, and gives those that wait the room.
