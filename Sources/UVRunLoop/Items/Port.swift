@@ -144,7 +144,7 @@ extension UVRunLoop {
             switch inbox.post(message, orWait: sender) {
             case .ended(let outcome): return didPost(outcome) ?? false
             case .waits(let number):
-                if let isSent = wait(sender, until: date) { return isSent }
+                if let isSent = wait(sender, number, until: date) { return isSent }
                 return inbox.forget(number) ? false : sender.awaitEnd()
             }
         }
@@ -152,25 +152,22 @@ extension UVRunLoop {
         /// Waits until a sender's message is queued or the port is invalid.
         ///
         /// - Returns: Whether it was queued; `nil` if the sender is not to wait any longer.
-        private func wait(_ sender: BlockedSender, until date: Int64) -> Bool? {
-            var hasWaited = false
+        private func wait(_ sender: BlockedSender, _ number: Int, until date: Int64) -> Bool? {
             // Before each wait, because the port may join this thread's loop at any moment.
             while !link.owner.isInLoopOfThisThread, !Task.isCancelled {
                 handOverRoom()
-                // Not at first: where many threads send, each batch would have to tell all of them.
-                let isLong = hasWaited && inbox.beginLongWait()
-                defer { if isLong { inbox.endLongWait() } }
-                let check = monotonicNow().addingSaturating(isLong ? .max : Self.checkInterval)
-                let end = CurrentTask.nextCheck(before: min(date, check))
-                if let isSent = sender.wait(until: end) { return isSent }
+                let interval = inbox.isLookout(number) ? Self.checkInterval : .max
+                let check = min(date, monotonicNow().addingSaturating(interval))
+                if let isSent = sender.wait(until: CurrentTask.nextCheck(before: check)) {
+                    return isSent
+                }
                 if monotonicNow() >= date { break }
-                hasWaited = true
             }
             return nil
         }
 
-        /// How long a thread waits, within a series of messages, before it hands over the room that
-        /// each has made: 20 ms.
+        /// How long the first thread in the line waits, within a series of messages, before it hands
+        /// over the room that each has made: 20 ms.
         private static let checkInterval: Int64 = 20_000_000
 
         /// How many messages may be queued.

@@ -24,6 +24,8 @@ final class PortInbox: Sendable {
         /// The senders of processes that forked this one, which are not in it; kept, because what
         /// they hold is the parent's.
         var inherited: [SenderQueue] = []
+        /// The number of the sender that looks for room by itself.
+        var lookout: Int?
         /// The number of further messages for which there is certainly room; none while senders
         /// wait, who come first.
         var room = 0
@@ -50,7 +52,9 @@ final class PortInbox: Sendable {
         }
 
         /// Queues the messages of the senders that have waited longest, as many as there is room
-        /// for; returns the senders, whose wait is over.
+        /// for.
+        ///
+        /// - Returns: The senders, whose wait is over.
         mutating func handOver(
             _ capacity: Int,
             _ undelivered: Counter
@@ -64,16 +68,32 @@ final class PortInbox: Sendable {
             }
             return served
         }
+
+        /// Has the first in the line look for room by itself while a series of messages is being
+        /// delivered; returns it if it is to be told.
+        mutating func nextLookout(_ undelivered: Counter) -> (any WaitingSender)? {
+            guard undelivered.value > 0, let first = senders.first, first.number != lookout else {
+                return nil
+            }
+            lookout = first.number
+            return first.sender
+        }
+    }
+
+    /// What is to be done, without the lock, after room was handed over.
+    private struct HandOver {
+        /// The senders whose wait is over.
+        var served: [SenderQueue.Entry]
+        /// The one that has to look for room by itself from now on.
+        var lookout: (any WaitingSender)?
     }
 
     let capacity: Int
     private let state = Guarded(State())
-    /// Three counts of senders that wait or are about to, so that a receiver without any takes no
-    /// lock: threads, threads that wait for long, tasks.
+    /// The number of threads that wait or are about to, and that of tasks times ``task``, so that
+    /// a receiver without any takes no lock.
     private let waiting = Atomic<Int>(0)
-    private static let thread = 1
-    private static let longWait = 1 << 20
-    private static let task = 1 << 40
+    private static let task = 1 << 32
     /// The number of the process whose senders these are.
     private let process = Atomic<UInt64>(ForkCount.current)
     /// How many of the messages that the loop took are not delivered yet.
@@ -123,9 +143,24 @@ final class PortInbox: Sendable {
     /// - Returns: `false` if the wait has ended or is about to: the message was queued, or the port
     ///   is invalid.
     func forget(_ number: Int) -> Bool {
-        guard let entry = state.withLock({ $0.senders.remove(number) }) else { return false }
+        let (entry, lookout) = state.withLock { state in
+            (state.senders.remove(number), state.nextLookout(undelivered))
+        }
+        lookout?.checkWait()
+        guard let entry else { return false }
         count(entry.sender, -1)
         return true
+    }
+
+    /// Returns whether a sender has to look for room by itself: it is the first in the line, and a
+    /// series of messages is being delivered. Otherwise it is told when it has to.
+    func isLookout(_ number: Int) -> Bool {
+        state.withLock { state in
+            if state.lookout == number { state.lookout = nil }
+            guard undelivered.value > 0, state.senders.first?.number == number else { return false }
+            state.lookout = number
+            return true
+        }
     }
 
     var count: Int { state.withLock { $0.messages.count + undelivered.value } }
@@ -161,17 +196,18 @@ final class PortInbox: Sendable {
     ///
     /// - Parameters:
     ///   - onlyIfTasksWait: Whether to leave it if only threads wait.
-    ///   - isInSeries: Whether there are more messages in the batch, whose room threads are not
-    ///     given at once.
+    ///   - isInSeries: Whether to leave it after the coming messages, too. The first thread then
+    ///     does it by itself, because the handler may wait for it.
     func handOverRoom(onlyIfTasksWait: Bool = false, isInSeries: Bool = false) {
-        let waiting = countOfSenders
-        guard waiting > 0 else { return }
-        if !onlyIfTasksWait || waiting >= Self.task {
-            end(state.withLock { $0.handOver(capacity, undelivered) })
-        }
-        // Within a series threads hand over room by themselves, because the handler may wait for
-        // one of them.
-        if isInSeries, waiting % Self.task >= Self.longWait { checkWaits() }
+        guard countOfSenders >= (onlyIfTasksWait ? Self.task : 1) else { return }
+        finish(
+            state.withLock { state in
+                HandOver(
+                    served: state.handOver(capacity, undelivered),
+                    lookout: isInSeries ? state.nextLookout(undelivered) : nil
+                )
+            }
+        )
     }
 
     // MARK: Others
@@ -181,15 +217,16 @@ final class PortInbox: Sendable {
     /// - Returns: Whether the loop has to be notified.
     func handOverRoomAsSender() -> Bool {
         guard countOfSenders > 0 else { return false }
-        let (isFirst, served) = state.withLock { state in
+        let (isFirst, handOver) = state.withLock { state in
             let served = state.handOver(capacity, undelivered)
-            return (!served.isEmpty && !exchange(&state.isAnnounced, with: true), served)
+            let isFirst = !served.isEmpty && !exchange(&state.isAnnounced, with: true)
+            return (isFirst, HandOver(served: served, lookout: state.nextLookout(undelivered)))
         }
-        end(served)
+        finish(handOver)
         return isFirst
     }
 
-    /// Has the threads that wait check whether they may, and for how long.
+    /// Has those that wait check whether they may.
     func checkWaits() {
         guard countOfSenders > 0 else { return }
         for sender in state.withLock({ $0.senders.waiting }) { sender.checkWait() }
@@ -206,6 +243,11 @@ final class PortInbox: Sendable {
         return dropped
     }
 
+    private func finish(_ handOver: HandOver) {
+        end(handOver.served)
+        handOver.lookout?.checkWait()
+    }
+
     /// Ends the waits of senders, while no lock is held.
     private func end(_ entries: [SenderQueue.Entry], isSent: Bool = true) {
         for entry in entries {
@@ -215,9 +257,8 @@ final class PortInbox: Sendable {
     }
 
     private func count(_ sender: any WaitingSender, _ difference: Int) {
-        let unit = sender.isTask ? Self.task : Self.thread
         forgetParents()
-        waiting.add(difference * unit, ordering: .acquiringAndReleasing)
+        waiting.add(difference * (sender.isTask ? Self.task : 1), ordering: .acquiringAndReleasing)
     }
 
     /// The senders that wait or are about to; one that counts itself later finds the room that was
@@ -235,20 +276,10 @@ final class PortInbox: Sendable {
         state.withLock { state in
             guard process.load(ordering: .relaxed) != current else { return }
             state.inherited.append(exchange(&state.senders, with: SenderQueue()))
+            state.lookout = nil
             waiting.store(0, ordering: .releasing)
             // Last: whoever finds it counts senders without the lock.
             process.store(current, ordering: .releasing)
         }
     }
-
-    /// Returns whether a thread may wait for long: no series of messages is being delivered, and it
-    /// is told when one begins, until ``endLongWait()``.
-    func beginLongWait() -> Bool {
-        waiting.add(Self.longWait, ordering: .acquiringAndReleasing)
-        if undelivered.value == 0 { return true }
-        endLongWait()
-        return false
-    }
-
-    func endLongWait() { waiting.subtract(Self.longWait, ordering: .acquiringAndReleasing) }
 }

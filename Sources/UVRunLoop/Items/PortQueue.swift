@@ -18,6 +18,9 @@ final class PortQueue: PortReceiver {
 
         var count: Int { messages.count - next }
 
+        /// Whether one message of it was taken, and no more.
+        var isBegun: Bool { next == 1 }
+
         /// Takes the oldest message; after the batch's last one, all that is in the inbox by then,
         /// if the batch may be refilled.
         @inline(__always)
@@ -90,9 +93,9 @@ final class PortQueue: PortReceiver {
         defer { if !threadsGotRoom { inbox.handOverRoom() } }
         while result.hasMore, port.isValid, mayGoOn() {
             switch takeForHandler() {
-            case .message(let message, let left):
+            case .message(let message, let left, let isFirst):
                 // Before the call, which may take long: there is room already.
-                threadsGotRoom = !result.wasHandled || isTimeForThreads(left)
+                threadsGotRoom = isFirst || !result.wasHandled || isTimeForThreads(left)
                 inbox.handOverRoom(onlyIfTasksWait: !threadsGotRoom, isInSeries: left > 0)
                 body(port, message)
                 result.wasHandled = true
@@ -106,8 +109,8 @@ final class PortQueue: PortReceiver {
 
     /// The loop's finding for the handler.
     private enum Found {
-        /// A message, and the number of those that are left in the batch.
-        case message(Message, left: Int)
+        /// A message, the number of those that are left in the batch, and whether it is its first.
+        case message(Message, left: Int, isFirst: Bool)
         case nothing
         case isForTask
     }
@@ -116,7 +119,7 @@ final class PortQueue: PortReceiver {
         batch.withLock { batch in
             if batch.isTakenByTask { return .isForTask }
             guard let message = batch.takeNext(refillingFrom: inbox) else { return .nothing }
-            return .message(message, left: batch.count)
+            return .message(message, left: batch.count, isFirst: batch.isBegun)
         }
     }
 
@@ -129,9 +132,9 @@ final class PortQueue: PortReceiver {
 
     /// Whether blocked threads get room within a series of messages, with so many left in the batch.
     ///
-    /// They get it for its first message, when it has ended, and twice per batch: to wake one for
-    /// every message would cost a switch for each. While tasks wait, each message's room is given
-    /// away, to whoever has waited longest.
+    /// They get it for the first message of the series and of each batch, when it has ended, and
+    /// twice per batch: to wake one for every message would cost a switch for each. While tasks
+    /// wait, each message's room is given away, to whoever has waited longest.
     private func isTimeForThreads(_ left: Int) -> Bool {
         left == 0 || left == inbox.capacity / 2
     }

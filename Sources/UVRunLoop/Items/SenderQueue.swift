@@ -8,8 +8,8 @@ protocol WaitingSender: AnyObject, Sendable {
     /// - Parameter isSent: Whether the message was queued; `false` if the port is invalid.
     func endWait(isSent: Bool)
 
-    /// Called while no lock is held: only this sender may be able to make room by now, or it may
-    /// have to look for room by itself.
+    /// Called while no lock is held: only this sender may be able to make room by now, or it has to
+    /// look for room by itself, unless it is a task.
     func checkWait()
 }
 
@@ -29,7 +29,7 @@ struct SenderQueue {
     /// The line; those that have left it leave their places empty.
     private var places: [Place] = []
     /// The index of the first place that may not be empty.
-    private var first = 0
+    private var front = 0
     private var count = 0
     private var nextNumber = 0
 
@@ -49,7 +49,7 @@ struct SenderQueue {
 
     /// Removes a sender, to be released without the lock; `nil` if it does not wait any more.
     mutating func remove(_ number: Int) -> Entry? {
-        let index = (first..<places.count).lowestIndex { places[$0].number >= number }
+        let index = (front..<places.count).lowestIndex { places[$0].number >= number }
         guard index < places.count, places[index].number == number else { return nil }
         defer { closeUp() }
         return empty(index)
@@ -58,12 +58,19 @@ struct SenderQueue {
     /// Takes the sender that has waited longest.
     mutating func takeFirst() -> Entry? {
         while count > 0 {
-            let entry = empty(first)
-            first += 1
+            let entry = empty(front)
+            front += 1
             closeUp()
             if let entry { return entry }
         }
         return nil
+    }
+
+    /// The sender that has waited longest, and its number.
+    var first: (number: Int, sender: any WaitingSender)? {
+        places[front...].lazy.compactMap { place in
+            place.entry.map { (place.number, $0.sender) }
+        }.first
     }
 
     /// Takes all senders.
@@ -74,7 +81,7 @@ struct SenderQueue {
     }
 
     /// The senders that wait.
-    var waiting: [any WaitingSender] { places[first...].compactMap { $0.entry?.sender } }
+    var waiting: [any WaitingSender] { places[front...].compactMap { $0.entry?.sender } }
 
     private mutating func empty(_ index: Int) -> Entry? {
         guard let entry = exchange(&places[index].entry, with: nil) else { return nil }
@@ -86,6 +93,6 @@ struct SenderQueue {
     private mutating func closeUp() {
         guard places.count >= 32, places.count >= 2 * count else { return }
         places.removeAll { $0.entry == nil }
-        first = 0
+        front = 0
     }
 }

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func theChildsSendersWaitAsIfThereWereNoOthers() async {
-        await #expect(processExitsWith: .success) { forkWhileAThreadWaitsForLong() }
+        await #expect(processExitsWith: .success) { forkWhileTheFirstLooksForRoom() }
     }
 }
 
@@ -31,20 +31,22 @@ private func forkWhileASenderWaits() {
     precondition(parents.ends.value == [true])
 }
 
-private func forkWhileAThreadWaitsForLong() {
-    let inbox = PortInbox(capacity: 1)
-    _ = inbox.post(UVRunLoop.PortMessage(id: 1))
-    let parents = [true, false].map { RecordingSender(2, isTask: $0, on: inbox) }
-    precondition(inbox.beginLongWait())
+private func forkWhileTheFirstLooksForRoom() {
+    let inbox = PortInbox(capacity: 2)
+    for _ in 0..<2 { _ = inbox.post(UVRunLoop.PortMessage(id: 1)) }
+    let parents = [false, true].map { RecordingSender(2, isTask: $0, on: inbox) }
+    var messages: [UVRunLoop.PortMessage?] = []
+    inbox.takeAll(into: &messages)
+    precondition(parents[0].number.value.map(inbox.isLookout) == true)
     let status = inChild {
         let own = RecordingSender(3, isTask: false, on: inbox)
-        var messages: [UVRunLoop.PortMessage?] = []
-        inbox.takeAll(into: &messages)
-        inbox.undelivered.value = 0
-        inbox.handOverRoom(onlyIfTasksWait: true, isInSeries: true)
-        guard own.ends.value.isEmpty, own.checks.value == 0 else { return 2 }
+        inbox.handOverRoom(isInSeries: true)
+        guard own.checks.value == 1 else { return 2 }
+        inbox.undelivered.value = 1
+        inbox.handOverRoom(onlyIfTasksWait: true)
+        guard own.ends.value.isEmpty else { return 3 }
         inbox.handOverRoom()
-        return own.ends.value == [true] && parents.allSatisfy { $0.ends.value.isEmpty } ? 0 : 3
+        return own.ends.value == [true] && parents.allSatisfy { $0.ends.value.isEmpty } ? 0 : 4
     }
     precondition(status == 0, "The child found something wrong.")
 }

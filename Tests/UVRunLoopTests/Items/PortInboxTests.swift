@@ -153,23 +153,34 @@ import Testing
         #expect(RecordingSender(4, on: inbox).number.value == nil)
     }
 
-    @Test func threadsThatWaitForLongAreToldWhenASeriesBegins() {
+    @Test func theFirstInTheLineLooksForRoomWhileASeriesIsDelivered() throws {
         let inbox = fullInbox(4)
-        let waiters = [false, true].map { RecordingSender(1, isTask: $0, on: inbox) }
+        let senders = (0..<3).map { RecordingSender($0, isTask: false, on: inbox) }
+        let numbers = try senders.map { try #require($0.number.value) }
+        #expect(!inbox.isLookout(numbers[0]))
+        deliver(1, from: inbox)
         inbox.handOverRoom(isInSeries: true)
-        #expect(waiters.map(\.checks.value) == [0, 0])
-        #expect(inbox.beginLongWait())
-        inbox.handOverRoom(isInSeries: false)
-        #expect(waiters.map(\.checks.value) == [0, 0])
+        #expect(senders.map(\.checks.value) == [0, 1, 0])
+        #expect(inbox.isLookout(numbers[1]) && !inbox.isLookout(numbers[2]))
+        // It is told once.
         inbox.handOverRoom(isInSeries: true)
-        #expect(waiters[0].checks.value == 1)
-        inbox.endLongWait()
-        inbox.handOverRoom(isInSeries: true)
-        #expect(waiters[0].checks.value == 1)
-        deliver(0, from: inbox)
-        #expect(!inbox.beginLongWait())
-        inbox.handOverRoom(isInSeries: true)
-        #expect(waiters[0].checks.value == 1)
+        #expect(senders.map(\.checks.value) == [0, 1, 0])
+        #expect(inbox.forget(numbers[1]))
+        #expect(senders.map(\.checks.value) == [0, 1, 1])
+        inbox.undelivered.value = 0
+        #expect(!inbox.isLookout(numbers[2]))
+        inbox.undelivered.value = 3
+        #expect(!inbox.handOverRoomAsSender())
+        #expect(senders.map(\.checks.value) == [0, 1, 2])
+    }
+
+    @Test func aReceiverThatKeepsNoRoomBackNeedsNoLookout() {
+        let inbox = fullInbox(4)
+        let senders = (0..<2).map { RecordingSender($0, isTask: false, on: inbox) }
+        deliver(1, from: inbox)
+        inbox.handOverRoom()
+        #expect(senders.map(\.ends.value) == [[true], []])
+        #expect(senders.map(\.checks.value) == [0, 0])
     }
 
     /// Each thread has its messages queued, in its order.
