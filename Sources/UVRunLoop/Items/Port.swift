@@ -129,7 +129,7 @@ extension UVRunLoop {
 
         /// Gives the senders that wait for room what there is.
         func handOverRoom() {
-            if inbox.handOverRoomAsSender() { link.announce() }
+            if inbox.handOverRoomAndAnnounce() { link.announce() }
         }
 
         private func sendBehindOthers(_ message: PortMessage, _ limit: Duration?) -> Bool {
@@ -153,15 +153,19 @@ extension UVRunLoop {
         ///
         /// - Returns: Whether it was queued; `nil` if the sender is not to wait any longer.
         private func wait(_ sender: BlockedSender, _ number: Int, until date: Int64) -> Bool? {
+            handOverRoom()
             // Before each wait, because the port may join this thread's loop at any moment.
             while !link.owner.isInLoopOfThisThread, !Task.isCancelled {
-                handOverRoom()
-                let interval = inbox.isLookout(number) ? Self.checkInterval : .max
+                let isLookout = inbox.isLookout(number)
+                let interval = isLookout ? Self.checkInterval : .max
                 let check = min(date, monotonicNow().addingSaturating(interval))
                 if let isSent = sender.wait(until: CurrentTask.nextCheck(before: check)) {
                     return isSent
                 }
                 if monotonicNow() >= date { break }
+                guard isLookout else { continue }
+                handOverRoom()
+                inbox.tellLookout()
             }
             return nil
         }

@@ -80,14 +80,6 @@ final class PortInbox: Sendable {
         }
     }
 
-    /// What is to be done, without the lock, after room was handed over.
-    private struct HandOver {
-        /// The senders whose wait is over.
-        var served: [SenderQueue.Entry]
-        /// The one that has to look for room by itself from now on.
-        var lookout: (any WaitingSender)?
-    }
-
     let capacity: Int
     private let state = Guarded(State())
     /// The number of threads that wait or are about to, and that of tasks times ``task``, so that
@@ -191,38 +183,34 @@ final class PortInbox: Sendable {
 
     /// Queues the messages of those that wait, as many as there is room for.
     ///
-    /// The receiver calls this after it has taken a message. It announces nothing, because the
-    /// receiver looks for more messages afterwards.
+    /// Called within a series, after a message was taken. It announces nothing, because the receiver
+    /// looks for more messages afterwards.
     ///
-    /// - Parameters:
-    ///   - onlyIfTasksWait: Whether to leave it if only threads wait.
-    ///   - isInSeries: Whether to leave it after the coming messages, too. The first thread then
-    ///     does it by itself, because the handler may wait for it.
-    func handOverRoom(onlyIfTasksWait: Bool = false, isInSeries: Bool = false) {
+    /// - Parameter onlyIfTasksWait: Whether to leave it if only threads wait.
+    func handOverRoom(onlyIfTasksWait: Bool = false) {
         guard countOfSenders >= (onlyIfTasksWait ? Self.task : 1) else { return }
-        finish(
-            state.withLock { state in
-                HandOver(
-                    served: state.handOver(capacity, undelivered),
-                    lookout: isInSeries ? state.nextLookout(undelivered) : nil
-                )
-            }
-        )
+        end(state.withLock { $0.handOver(capacity, undelivered) })
+    }
+
+    /// Has the first thread in the line hand over room by itself while a series of messages is being
+    /// delivered: the handler may wait for it.
+    func tellLookout() {
+        guard countOfSenders > 0 else { return }
+        state.withLock { $0.nextLookout(undelivered) }?.checkWait()
     }
 
     // MARK: Others
 
     /// Queues the messages of those that wait, as many as there is room for.
     ///
-    /// - Returns: Whether the loop has to be notified.
-    func handOverRoomAsSender() -> Bool {
+    /// - Returns: Whether the receiver has to be told, as of the first message of a series.
+    func handOverRoomAndAnnounce() -> Bool {
         guard countOfSenders > 0 else { return false }
-        let (isFirst, handOver) = state.withLock { state in
+        let (isFirst, served) = state.withLock { state in
             let served = state.handOver(capacity, undelivered)
-            let isFirst = !served.isEmpty && !exchange(&state.isAnnounced, with: true)
-            return (isFirst, HandOver(served: served, lookout: state.nextLookout(undelivered)))
+            return (!served.isEmpty && !exchange(&state.isAnnounced, with: true), served)
         }
-        finish(handOver)
+        end(served)
         return isFirst
     }
 
@@ -241,11 +229,6 @@ final class PortInbox: Sendable {
         }
         end(senders, isSent: false)
         return dropped
-    }
-
-    private func finish(_ handOver: HandOver) {
-        end(handOver.served)
-        handOver.lookout?.checkWait()
     }
 
     /// Ends the waits of senders, while no lock is held.

@@ -95,8 +95,10 @@ final class PortQueue: PortReceiver {
             switch takeForHandler() {
             case .message(let message, let left, let isFirst):
                 // Before the call, which may take long: there is room already.
-                threadsGotRoom = isFirst || !result.wasHandled || isTimeForThreads(left)
-                inbox.handOverRoom(onlyIfTasksWait: !threadsGotRoom, isInSeries: left > 0)
+                threadsGotRoom = !result.wasHandled || isTimeForThreads(left)
+                inbox.handOverRoom(onlyIfTasksWait: !threadsGotRoom)
+                // The next time for threads may have been when nothing was left to look for.
+                if threadsGotRoom || isFirst, left > 0 { inbox.tellLookout() }
                 body(port, message)
                 result.wasHandled = true
                 result.hasMore = left > 0 || inbox.hasMoreOrRearms()
@@ -132,9 +134,9 @@ final class PortQueue: PortReceiver {
 
     /// Whether blocked threads get room within a series of messages, with so many left in the batch.
     ///
-    /// They get it for the first message of the series and of each batch, when it has ended, and
-    /// twice per batch: to wake one for every message would cost a switch for each. While tasks
-    /// wait, each message's room is given away, to whoever has waited longest.
+    /// They get it for its first message, when it has ended, and twice per batch: to wake one for
+    /// every message would cost a switch for each. While tasks wait, each message's room is given
+    /// away, to whoever has waited longest.
     private func isTimeForThreads(_ left: Int) -> Bool {
         left == 0 || left == inbox.capacity / 2
     }
@@ -169,7 +171,7 @@ final class PortQueue: PortReceiver {
     func takeMessage(mayRefill: Bool) -> Message? {
         let message = batch.withLock { $0.takeNext(refillingFrom: inbox, mayRefill: mayRefill) }
         // Each time: the task may wait for a sender before it takes the next message.
-        if message != nil { inbox.handOverRoom() }
+        if message != nil, inbox.handOverRoomAndAnnounce() { _ = arrivals.deliver(()) }
         return message
     }
 }

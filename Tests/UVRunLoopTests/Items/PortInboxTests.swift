@@ -67,7 +67,7 @@ import Testing
         deliver(1, from: inbox)
         // There is room, which is the waiting sender's.
         #expect(inbox.post(Message(id: 2)) == .full)
-        #expect(!inbox.handOverRoomAsSender())
+        #expect(!inbox.handOverRoomAndAnnounce())
         #expect(waiter.ends.value == [true])
         inbox.undelivered.value = 2
         #expect(inbox.post(Message(id: 2)) == .announced)
@@ -141,8 +141,8 @@ import Testing
         inbox.takeAll(into: &messages)
         #expect(!inbox.hasMoreOrRearms())
         inbox.undelivered.value = 1
-        #expect(inbox.handOverRoomAsSender())
-        #expect(!inbox.handOverRoomAsSender())
+        #expect(inbox.handOverRoomAndAnnounce())
+        #expect(!inbox.handOverRoomAndAnnounce())
     }
 
     @Test func theWaitsEndWhenThePortIsClosed() {
@@ -158,29 +158,23 @@ import Testing
         let senders = (0..<3).map { RecordingSender($0, isTask: false, on: inbox) }
         let numbers = try senders.map { try #require($0.number.value) }
         #expect(!inbox.isLookout(numbers[0]))
+        inbox.tellLookout()
         deliver(1, from: inbox)
-        inbox.handOverRoom(isInSeries: true)
+        inbox.handOverRoom()
+        #expect(senders.map(\.checks.value) == [0, 0, 0])
+        inbox.tellLookout()
         #expect(senders.map(\.checks.value) == [0, 1, 0])
         #expect(inbox.isLookout(numbers[1]) && !inbox.isLookout(numbers[2]))
         // It is told once.
-        inbox.handOverRoom(isInSeries: true)
+        inbox.tellLookout()
         #expect(senders.map(\.checks.value) == [0, 1, 0])
         #expect(inbox.forget(numbers[1]))
         #expect(senders.map(\.checks.value) == [0, 1, 1])
         inbox.undelivered.value = 0
         #expect(!inbox.isLookout(numbers[2]))
         inbox.undelivered.value = 3
-        #expect(!inbox.handOverRoomAsSender())
+        inbox.tellLookout()
         #expect(senders.map(\.checks.value) == [0, 1, 2])
-    }
-
-    @Test func aReceiverThatKeepsNoRoomBackNeedsNoLookout() {
-        let inbox = fullInbox(4)
-        let senders = (0..<2).map { RecordingSender($0, isTask: false, on: inbox) }
-        deliver(1, from: inbox)
-        inbox.handOverRoom()
-        #expect(senders.map(\.ends.value) == [[true], []])
-        #expect(senders.map(\.checks.value) == [0, 0])
     }
 
     /// Each thread has its messages queued, in its order.

@@ -36,4 +36,27 @@ import Testing
         #expect(sendersWithRoom(8, isTask: true) == [1, 2, 3, 4, 5, 6, 7, 8, 8])
         #expect(sendersWithRoom(3, isTask: true) == [1, 2, 3, 3])
     }
+
+    /// The handler may wait for a thread between the times when threads get room.
+    @Test func inEachBatchTheFirstThreadIsToldToLookForRoom() {
+        let senders = SharedBox<[RecordingSender]>([])
+        let told = SharedBox<[Int]>([])
+        let port = UVRunLoop.Port(
+            capacity: 8,
+            sendableHandler: { port, message in
+                told.value.append(senders.value.map(\.checks.value).reduce(0, +))
+                guard message.id == 8 else { return }
+                // The next batch, and threads for which there is no room.
+                for id in Int32(9)...16 {
+                    #expect(port.send(UVRunLoop.PortMessage(id: id), limit: .zero))
+                }
+                senders.value = (0..<8).map { RecordingSender($0, isTask: false, on: port.inbox) }
+            }
+        )
+        for id in Int32(1)...8 { #expect(port.send(UVRunLoop.PortMessage(id: id), limit: .zero)) }
+        _ = port.queue.receiveMore(port: port) { told.value.count < 13 }
+        // The second time because the first threads have got room.
+        #expect(told.value == [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2])
+        port.invalidate()
+    }
 }
