@@ -46,6 +46,11 @@ final class PortInbox: Sendable {
             return exchange(&isAnnounced, with: true) ? .announced : .first
         }
 
+        mutating func hasMoreOrRearms() -> Bool {
+            isAnnounced = !messages.isEmpty
+            return isAnnounced
+        }
+
         /// The number of further messages for which there is room now.
         func freePlaces(_ capacity: Int, _ undelivered: Counter) -> Int {
             capacity - messages.count - undelivered.value
@@ -144,8 +149,10 @@ final class PortInbox: Sendable {
         return true
     }
 
-    /// Returns whether a sender has to look for room by itself: it is the first in the line, and a
-    /// series of messages is being delivered. Otherwise it is told when it has to.
+    /// Returns whether a sender has to look for room by itself.
+    ///
+    /// It is the first in the line, and a series of messages is being delivered. Otherwise it is
+    /// told when it has to.
     func isLookout(_ number: Int) -> Bool {
         state.withLock { state in
             if state.lookout == number { state.lookout = nil }
@@ -172,10 +179,14 @@ final class PortInbox: Sendable {
     /// Before that, senders get the room there is: nobody waits while there is room and none of the
     /// messages is announced.
     func hasMoreOrRearms() -> Bool {
+        state.withLock { $0.senders.isEmpty ? $0.hasMoreOrRearms() : nil } ?? handOverOrRearm()
+    }
+
+    @inline(never)
+    private func handOverOrRearm() -> Bool {
         let (hasMore, served) = state.withLock { state in
             let served = state.handOver(capacity, undelivered)
-            state.isAnnounced = !state.messages.isEmpty
-            return (state.isAnnounced, served)
+            return (state.hasMoreOrRearms(), served)
         }
         end(served)
         return hasMore
@@ -189,8 +200,11 @@ final class PortInbox: Sendable {
     /// - Parameter onlyIfTasksWait: Whether to leave it if only threads wait.
     func handOverRoom(onlyIfTasksWait: Bool = false) {
         guard countOfSenders >= (onlyIfTasksWait ? Self.task : 1) else { return }
-        end(state.withLock { $0.handOver(capacity, undelivered) })
+        serveSenders()
     }
+
+    @inline(never)
+    private func serveSenders() { end(state.withLock { $0.handOver(capacity, undelivered) }) }
 
     /// Has the first thread in the line hand over room by itself while a series of messages is being
     /// delivered: the handler may wait for it.
