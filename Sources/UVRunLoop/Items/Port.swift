@@ -163,9 +163,7 @@ extension UVRunLoop {
                     return isSent
                 }
                 if monotonicNow() >= date { break }
-                guard isLookout else { continue }
-                handOverRoom()
-                inbox.tellLookout()
+                if isLookout { handOverRoom() }
             }
             return nil
         }

@@ -197,20 +197,24 @@ final class PortInbox: Sendable {
     /// Called within a series, after a message was taken. It announces nothing, because the receiver
     /// looks for more messages afterwards.
     ///
-    /// - Parameter onlyIfTasksWait: Whether to leave it if only threads wait.
-    func handOverRoom(onlyIfTasksWait: Bool = false) {
-        guard countOfSenders >= (onlyIfTasksWait ? Self.task : 1) else { return }
-        serveSenders()
+    /// - Parameters:
+    ///   - onlyIfTasksWait: Whether to leave it if only threads wait.
+    ///   - isInSeries: Whether it may be left after the coming messages. The first in the line then
+    ///     has to do it by itself, because the handler may wait for it.
+    func handOverRoom(onlyIfTasksWait: Bool = false, isInSeries: Bool = false) {
+        let waiting = countOfSenders
+        guard waiting > 0 else { return }
+        serveSenders(isTime: !onlyIfTasksWait || waiting >= Self.task, isInSeries)
     }
 
     @inline(never)
-    private func serveSenders() { end(state.withLock { $0.handOver(capacity, undelivered) }) }
-
-    /// Has the first thread in the line hand over room by itself while a series of messages is being
-    /// delivered: the handler may wait for it.
-    func tellLookout() {
-        guard countOfSenders > 0 else { return }
-        state.withLock { $0.nextLookout(undelivered) }?.checkWait()
+    private func serveSenders(isTime: Bool, _ isInSeries: Bool) {
+        let (served, lookout) = state.withLock { state in
+            let served = isTime ? state.handOver(capacity, undelivered) : []
+            return (served, isInSeries ? state.nextLookout(undelivered) : nil)
+        }
+        end(served)
+        lookout?.checkWait()
     }
 
     // MARK: Others
@@ -220,11 +224,13 @@ final class PortInbox: Sendable {
     /// - Returns: Whether the receiver has to be told, as of the first message of a series.
     func handOverRoomAndAnnounce() -> Bool {
         guard countOfSenders > 0 else { return false }
-        let (isFirst, served) = state.withLock { state in
+        let (isFirst, served, lookout) = state.withLock { state in
             let served = state.handOver(capacity, undelivered)
-            return (!served.isEmpty && !exchange(&state.isAnnounced, with: true), served)
+            let isFirst = !served.isEmpty && !exchange(&state.isAnnounced, with: true)
+            return (isFirst, served, state.nextLookout(undelivered))
         }
         end(served)
+        lookout?.checkWait()
         return isFirst
     }
 

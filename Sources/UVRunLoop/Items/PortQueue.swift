@@ -18,9 +18,6 @@ final class PortQueue: PortReceiver {
 
         var count: Int { messages.count - next }
 
-        /// Whether one message of it was taken, and no more.
-        var isBegun: Bool { next == 1 }
-
         /// Takes the oldest message; after the batch's last one, all that is in the inbox by then,
         /// if the batch may be refilled.
         @inline(__always)
@@ -93,12 +90,10 @@ final class PortQueue: PortReceiver {
         defer { if !threadsGotRoom { inbox.handOverRoom() } }
         while result.hasMore, port.isValid, mayGoOn() {
             switch takeForHandler() {
-            case .message(let message, let left, let isFirst):
+            case .message(let message, let left):
                 // Before the call, which may take long: there is room already.
                 threadsGotRoom = !result.wasHandled || isTimeForThreads(left)
-                inbox.handOverRoom(onlyIfTasksWait: !threadsGotRoom)
-                // The next time for threads may have been when nothing was left to look for.
-                if threadsGotRoom || isFirst, left > 0 { inbox.tellLookout() }
+                inbox.handOverRoom(onlyIfTasksWait: !threadsGotRoom, isInSeries: left > 0)
                 body(port, message)
                 result.wasHandled = true
                 result.hasMore = left > 0 || inbox.hasMoreOrRearms()
@@ -111,8 +106,8 @@ final class PortQueue: PortReceiver {
 
     /// The loop's finding for the handler.
     private enum Found {
-        /// A message, the number of those that are left in the batch, and whether it is its first.
-        case message(Message, left: Int, isFirst: Bool)
+        /// A message, and the number of those that are left in the batch.
+        case message(Message, left: Int)
         case nothing
         case isForTask
     }
@@ -121,7 +116,7 @@ final class PortQueue: PortReceiver {
         batch.withLock { batch in
             if batch.isTakenByTask { return .isForTask }
             guard let message = batch.takeNext(refillingFrom: inbox) else { return .nothing }
-            return .message(message, left: batch.count, isFirst: batch.isBegun)
+            return .message(message, left: batch.count)
         }
     }
 

@@ -28,7 +28,7 @@ struct SenderQueue {
 
     /// The line; those that have left it leave their places empty.
     private var places: [Place] = []
-    /// The index of the first place that may not be empty.
+    /// The index of the first place that is not empty.
     private var front = 0
     private var count = 0
     private var nextNumber = 0
@@ -57,20 +57,15 @@ struct SenderQueue {
 
     /// Takes the sender that has waited longest.
     mutating func takeFirst() -> Entry? {
-        while count > 0 {
-            let entry = empty(front)
-            front += 1
-            closeUp()
-            if let entry { return entry }
-        }
-        return nil
+        guard front < places.count else { return nil }
+        defer { closeUp() }
+        return empty(front)
     }
 
     /// The sender that has waited longest, and its number.
     var first: (number: Int, sender: any WaitingSender)? {
-        places[front...].lazy.compactMap { place in
-            place.entry.map { (place.number, $0.sender) }
-        }.first
+        guard front < places.count, let entry = places[front].entry else { return nil }
+        return (places[front].number, entry.sender)
     }
 
     /// Takes all senders.
@@ -89,8 +84,10 @@ struct SenderQueue {
         return entry
     }
 
-    /// Drops the empty places, once there are as many as others, which have to be moved.
+    /// Passes over empty places, and drops them once there are as many as others, which have to be
+    /// moved.
     private mutating func closeUp() {
+        while front < places.count, places[front].entry == nil { front += 1 }
         guard places.count >= 32, places.count >= 2 * count else { return }
         places.removeAll { $0.entry == nil }
         front = 0

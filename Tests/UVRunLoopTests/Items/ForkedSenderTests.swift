@@ -40,7 +40,7 @@ private func forkWhileTheFirstLooksForRoom() {
     precondition(parents[0].number.value.map(inbox.isLookout) == true)
     let status = inChild {
         let own = RecordingSender(3, isTask: false, on: inbox)
-        inbox.tellLookout()
+        inbox.handOverRoom(onlyIfTasksWait: true, isInSeries: true)
         guard own.checks.value == 1 else { return 2 }
         inbox.undelivered.value = 1
         inbox.handOverRoom(onlyIfTasksWait: true)

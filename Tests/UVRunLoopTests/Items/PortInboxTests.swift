@@ -155,26 +155,28 @@ import Testing
 
     @Test func theFirstInTheLineLooksForRoomWhileASeriesIsDelivered() throws {
         let inbox = fullInbox(4)
-        let senders = (0..<3).map { RecordingSender($0, isTask: false, on: inbox) }
+        let senders = (0..<4).map { RecordingSender($0, isTask: false, on: inbox) }
         let numbers = try senders.map { try #require($0.number.value) }
         #expect(!inbox.isLookout(numbers[0]))
-        inbox.tellLookout()
+        inbox.handOverRoom(isInSeries: true)
         deliver(1, from: inbox)
         inbox.handOverRoom()
-        #expect(senders.map(\.checks.value) == [0, 0, 0])
-        inbox.tellLookout()
-        #expect(senders.map(\.checks.value) == [0, 1, 0])
+        #expect(senders.map(\.checks.value) == [0, 0, 0, 0])
+        inbox.handOverRoom(onlyIfTasksWait: true, isInSeries: true)
+        #expect(senders.map(\.checks.value) == [0, 1, 0, 0])
         #expect(inbox.isLookout(numbers[1]) && !inbox.isLookout(numbers[2]))
         // It is told once.
-        inbox.tellLookout()
-        #expect(senders.map(\.checks.value) == [0, 1, 0])
+        inbox.handOverRoom(isInSeries: true)
+        #expect(senders.map(\.checks.value) == [0, 1, 0, 0])
         #expect(inbox.forget(numbers[1]))
-        #expect(senders.map(\.checks.value) == [0, 1, 1])
+        #expect(senders.map(\.checks.value) == [0, 1, 1, 0])
         inbox.undelivered.value = 0
         #expect(!inbox.isLookout(numbers[2]))
-        inbox.undelivered.value = 3
-        inbox.tellLookout()
-        #expect(senders.map(\.checks.value) == [0, 1, 2])
+        // Whoever hands over room leaves a lookout behind.
+        inbox.undelivered.value = 2
+        #expect(!inbox.handOverRoomAndAnnounce())
+        #expect(senders[2].ends.value == [true] && inbox.isLookout(numbers[3]))
+        #expect(senders.map(\.checks.value) == [0, 1, 1, 1])
     }
 
     /// Each thread has its messages queued, in its order.
