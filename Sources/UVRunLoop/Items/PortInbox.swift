@@ -221,13 +221,15 @@ final class PortInbox: Sendable {
 
     /// Queues the messages of those that wait, as many as there is room for.
     ///
+    /// - Parameter isInSeries: As for the receiver's function; a task that takes the messages does it
+    ///   after each.
     /// - Returns: Whether the receiver has to be told, as of the first message of a series.
-    func handOverRoomAndAnnounce() -> Bool {
+    func handOverRoomAndAnnounce(isInSeries: Bool = true) -> Bool {
         guard countOfSenders > 0 else { return false }
         let (isFirst, served, lookout) = state.withLock { state in
             let served = state.handOver(capacity, undelivered)
             let isFirst = !served.isEmpty && !exchange(&state.isAnnounced, with: true)
-            return (isFirst, served, state.nextLookout(undelivered))
+            return (isFirst, served, isInSeries ? state.nextLookout(undelivered) : nil)
         }
         end(served)
         lookout?.checkWait()

@@ -166,7 +166,9 @@ final class PortQueue: PortReceiver {
     func takeMessage(mayRefill: Bool) -> Message? {
         let message = batch.withLock { $0.takeNext(refillingFrom: inbox, mayRefill: mayRefill) }
         // Each time: the task may wait for a sender before it takes the next message.
-        if message != nil, inbox.handOverRoomAndAnnounce() { _ = arrivals.deliver(()) }
+        if message != nil, inbox.handOverRoomAndAnnounce(isInSeries: false) {
+            _ = arrivals.deliver(())
+        }
         return message
     }
 }
