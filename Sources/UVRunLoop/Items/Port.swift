@@ -100,7 +100,7 @@ extension UVRunLoop {
         /// would do so forever; nor does it without a limit on the thread that the handler is bound
         /// to. Those that wait have one line, with the tasks that do. Blocked threads get room in
         /// batches rather than message by message; while a handler blocks the loop's thread within
-        /// a batch, they look for room by themselves every 20 ms.
+        /// a batch, the first of them looks for room by itself every 20 ms.
         ///
         /// A message that was sent is delivered, unless the port becomes invalid first. If the call
         /// blocks in a task, it ends within 20 ms after the task is cancelled, and unless there was

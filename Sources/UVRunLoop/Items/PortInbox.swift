@@ -246,7 +246,6 @@ final class PortInbox: Sendable {
     func close() -> [Message?] {
         let (dropped, senders) = state.withLock { state in
             state.isClosed = true
-            state.room = 0
             return (exchange(&state.messages, with: []), state.senders.takeAll())
         }
         end(senders, isSent: false)

@@ -35,8 +35,7 @@ private func forkWhileTheFirstLooksForRoom() {
     let inbox = PortInbox(capacity: 2)
     for _ in 0..<2 { _ = inbox.post(UVRunLoop.PortMessage(id: 1)) }
     let parents = [false, true].map { RecordingSender(2, isTask: $0, on: inbox) }
-    var messages: [UVRunLoop.PortMessage?] = []
-    inbox.takeAll(into: &messages)
+    inbox.takeAll(delivering: 0)
     precondition(parents[0].number.value.map(inbox.isLookout) == true)
     let status = inChild {
         let own = RecordingSender(3, isTask: false, on: inbox)
@@ -51,11 +50,8 @@ private func forkWhileTheFirstLooksForRoom() {
     precondition(status == 0, "The child found something wrong.")
 }
 
-/// Takes all messages, and gives those that wait the room.
+/// Delivers all messages, and gives those that wait the room.
 private func deliverAll(from inbox: PortInbox) -> [Int32] {
-    var messages: [UVRunLoop.PortMessage?] = []
-    inbox.takeAll(into: &messages)
-    inbox.undelivered.value = 0
-    inbox.handOverRoom()
-    return messages.compactMap { $0?.id }
+    defer { inbox.handOverRoom() }
+    return inbox.deliverAll()
 }

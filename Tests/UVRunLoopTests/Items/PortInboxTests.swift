@@ -17,30 +17,21 @@ import Testing
         ids.map { RecordingSender($0, on: inbox) }
     }
 
-    /// Takes all messages, and delivers so many of them; returns the numbers of all.
-    @discardableResult
-    private func deliver(_ count: Int, from inbox: PortInbox) -> [Int32] {
-        var messages: [Message?] = []
-        inbox.takeAll(into: &messages)
-        inbox.undelivered.value = messages.count - count
-        return messages.compactMap { $0?.id }
-    }
-
     @Test func asManyMessagesAreQueuedAsThereIsRoomForTheLongestWaitingFirst() {
         let inbox = fullInbox(4)
         let waiters = wait(1..<7, on: inbox)
         inbox.handOverRoom()
         #expect(waiters.allSatisfy { $0.ends.value.isEmpty })
-        deliver(2, from: inbox)
+        inbox.takeAll(delivering: 2)
         inbox.handOverRoom()
         inbox.handOverRoom()
         #expect(waiters.map(\.ends.value) == [[true], [true], [], [], [], []])
         #expect(inbox.count == 4)
-        let delivered = deliver(2, from: inbox)
+        let delivered = inbox.takeAll(delivering: 2)
         #expect(delivered == [1, 2])
         inbox.handOverRoom()
         #expect(waiters.map(\.ends.value) == [[true], [true], [true], [true], [true], [true]])
-        #expect(deliver(4, from: inbox) == [3, 4, 5, 6])
+        #expect(inbox.takeAll(delivering: 4) == [3, 4, 5, 6])
     }
 
     @Test func threadsAndTasksHaveOneLine() {
@@ -48,13 +39,13 @@ import Testing
         let waiters = [false, true, false].enumerated().map { id, isTask in
             RecordingSender(Int32(id), isTask: isTask, on: inbox)
         }
-        deliver(1, from: inbox)
+        inbox.takeAll(delivering: 1)
         inbox.handOverRoom(onlyIfTasksWait: true)
         #expect(waiters.map(\.ends.value) == [[true], [], []])
         inbox.undelivered.value = 0
         inbox.handOverRoom(onlyIfTasksWait: true)
         #expect(waiters.map(\.ends.value) == [[true], [true], []])
-        deliver(2, from: inbox)
+        inbox.takeAll(delivering: 2)
         inbox.handOverRoom(onlyIfTasksWait: true)
         #expect(waiters.map(\.ends.value) == [[true], [true], []])
         inbox.handOverRoom()
@@ -64,14 +55,14 @@ import Testing
     @Test func nobodyOvertakesThoseThatWait() {
         let inbox = fullInbox(4)
         let waiter = RecordingSender(1, isTask: false, on: inbox)
-        deliver(1, from: inbox)
+        inbox.takeAll(delivering: 1)
         // There is room, which is the waiting sender's.
         #expect(inbox.post(Message(id: 2)) == .full)
         #expect(!inbox.handOverRoomAndAnnounce())
         #expect(waiter.ends.value == [true])
         inbox.undelivered.value = 2
         #expect(inbox.post(Message(id: 2)) == .announced)
-        #expect(deliver(0, from: inbox) == [1, 2])
+        #expect(inbox.takeAll(delivering: 0) == [1, 2])
     }
 
     @Test func aSenderThatIsForgottenSendsNothingAndKeepsNobodyWaiting() {
@@ -79,11 +70,11 @@ import Testing
         let (first, second) = (RecordingSender(1, on: inbox), RecordingSender(2, on: inbox))
         #expect(first.number.value.map(inbox.forget) == true)
         #expect(first.number.value.map(inbox.forget) == false)
-        deliver(1, from: inbox)
+        inbox.takeAll(delivering: 1)
         inbox.handOverRoom()
         #expect(second.number.value.map(inbox.forget) == false)
         #expect((first.ends.value, second.ends.value) == ([], [true]))
-        #expect(deliver(1, from: inbox) == [2])
+        #expect(inbox.takeAll(delivering: 1) == [2])
         #expect(inbox.post(Message(id: 3)) != .full)
     }
 
@@ -100,11 +91,11 @@ import Testing
                 #expect(inbox.forget(left.number))
             }
             guard id % 2 == 0, id > 100 else { continue }
-            delivered += deliver(1, from: inbox)
+            delivered += inbox.takeAll(delivering: 1)
             inbox.handOverRoom()
             expected.append(waiting.removeFirst().id)
         }
-        delivered += deliver(1, from: inbox)
+        delivered += inbox.takeAll(delivering: 1)
         #expect(delivered.dropFirst() == expected[...])
     }
 
@@ -125,11 +116,11 @@ import Testing
     @Test func whatIsAnnouncedNextIsTheFirstMessageThatNobodyLooksFor() {
         let inbox = fullInbox(1)
         let waiter = RecordingSender(1, on: inbox)
-        deliver(1, from: inbox)
+        inbox.takeAll(delivering: 1)
         // The receiver looks again: there is a message.
         #expect(inbox.hasMoreOrRearms())
         #expect(waiter.ends.value == [true])
-        #expect(deliver(1, from: inbox) == [1])
+        #expect(inbox.takeAll(delivering: 1) == [1])
         #expect(!inbox.hasMoreOrRearms())
         #expect(inbox.post(Message()) == .first)
     }
@@ -137,8 +128,7 @@ import Testing
     @Test func roomThatASenderHandsOverIsAnnouncedIfNothingElseIs() {
         let inbox = fullInbox(2)
         _ = RecordingSender(1, on: inbox)
-        var messages: [Message?] = []
-        inbox.takeAll(into: &messages)
+        inbox.takeAll(delivering: 0)
         #expect(!inbox.hasMoreOrRearms())
         inbox.undelivered.value = 1
         #expect(inbox.handOverRoomAndAnnounce())
@@ -159,7 +149,7 @@ import Testing
         let numbers = try senders.map { try #require($0.number.value) }
         #expect(!inbox.isLookout(numbers[0]))
         inbox.handOverRoom(isInSeries: true)
-        deliver(1, from: inbox)
+        inbox.takeAll(delivering: 1)
         inbox.handOverRoom()
         #expect(senders.map(\.checks.value) == [0, 0, 0, 0])
         inbox.handOverRoom(onlyIfTasksWait: true, isInSeries: true)
@@ -195,8 +185,7 @@ import Testing
         }
         var delivered: [Int32] = []
         while delivered.count < 301 {
-            delivered += deliver(0, from: inbox)
-            inbox.undelivered.value = 0
+            delivered += inbox.deliverAll()
             inbox.handOverRoom()
         }
         for thread in threads { thread.join() }
