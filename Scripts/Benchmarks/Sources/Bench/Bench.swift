@@ -12,11 +12,11 @@ struct Bench: ParsableCommand {
         abstract:
             "Measures UVRunLoop side by side with libuv in C, CFRunLoop, SwiftNIO and Dispatch.",
         discussion: """
-            Every system runs the same jobs, in turn in each round. The tables show the median, \
-            the lowest and the highest of the rounds, and UVRunLoop's figure divided by the \
-            peer's. It takes minutes and needs an otherwise idle machine.
+            Every system runs the same jobs, in turn in each round and in a process of its own. \
+            The tables show the median, the lowest and the highest of the rounds, and UVRunLoop's \
+            figure divided by the peer's. It takes minutes and needs an otherwise idle machine.
             """,
-        subcommands: [CountOperations.self]
+        subcommands: [MeasureAlone.self, CountOperations.self]
     )
 
     @Flag(help: "Fewer sizes and rounds: about a minute.")
@@ -100,9 +100,7 @@ struct CountOperations: ParsableCommand {
     var count: Int
 
     func run() throws {
-        guard let system = System.allCases.first(where: { $0.word == system }) else {
-            throw ValidationError("There is no system '\(system)'.")
-        }
+        let system = try System(word: system)
         guard let operation = Operation(rawValue: operation), operation.systems.contains(system)
         else {
             throw ValidationError("There is no operation '\(operation)' of \(system.rawValue).")

@@ -9,18 +9,26 @@ package struct ChildProcess {
     /// - Parameters:
     ///   - path: The program.
     ///   - words: Its arguments, the name by which it is called first.
-    package init?(_ path: String, _ words: [String]) {
+    ///   - descriptor: Its standard input and output; `nil` for those of this process.
+    package init?(_ path: String, _ words: [String], talkingOver descriptor: CInt? = nil) {
         var pointers = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let descriptor {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, STDIN_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, descriptor, STDOUT_FILENO)
+        }
         var id: pid_t = 0
-        guard posix_spawn(&id, path, nil, nil, &pointers, environ) == 0 else { return nil }
+        guard posix_spawn(&id, path, &actions, nil, &pointers, environ) == 0 else { return nil }
         self.id = id
     }
 
     /// Starts this program once more, with other arguments.
-    package init(arguments: [String]) {
-        let words = CommandLine.arguments.prefix(1) + arguments
-        guard let child = ChildProcess("/proc/self/exe", Array(words)) else {
+    package init(arguments: [String], talkingOver descriptor: CInt? = nil) {
+        let words = Array(CommandLine.arguments.prefix(1) + arguments)
+        guard let child = ChildProcess("/proc/self/exe", words, talkingOver: descriptor) else {
             fail("this program could not be started once more.")
         }
         self = child

@@ -1,3 +1,4 @@
+import ArgumentParser
 import BenchSupport
 import Results
 
@@ -32,6 +33,14 @@ extension Operation {
 }
 
 extension System {
+    /// The system that a command line names.
+    init(word: String) throws {
+        guard let system = System.allCases.first(where: { $0.word == word }) else {
+            throw ValidationError("There is no system '\(word)'.")
+        }
+        self = system
+    }
+
     /// The name on a command line.
     var word: String {
         switch self {

@@ -22,6 +22,9 @@ struct Job {
     /// For jobs whose result is the same in every round.
     var rounds: Int?
     let contenders: [Contender]
+
+    /// The name by which it is told from others: that of its first row.
+    var name: String { rows[0].name }
 }
 
 /// A line of the results.

@@ -17,6 +17,7 @@ struct Findings {
 
 /// Measures jobs, round by round, every system once in each round.
 struct Runner {
+    let effort: Effort
     let rounds: Int
     let progress: Progress
 
@@ -25,11 +26,13 @@ struct Runner {
     /// Most jobs begin with a round that is not counted, so that nobody pays for pages and threads
     /// that are made once.
     func run(_ job: Job, into findings: inout Findings) {
+        let contestants = job.contenders.map { Contestant($0, in: job, effort) }
+        defer { for contestant in contestants { contestant.end() } }
         for size in job.sizes {
             if let size, !hasDescriptors(for: size, of: job) {
                 progress.skip(job, size: size)
             } else {
-                measure(job, size: size, into: &findings)
+                measure(job, contestants, size: size, into: &findings)
             }
         }
     }
@@ -38,19 +41,24 @@ struct Runner {
         job.descriptorsEach * size + 200 < DescriptorLimit.number
     }
 
-    private func measure(_ job: Job, size: Int?, into findings: inout Findings) {
-        let contenders = job.contenders.filter { $0.largest >= size ?? 0 }
-        var samples = contenders.map { _ in job.rows.map { _ in [Double]() } }
+    private func measure(
+        _ job: Job,
+        _ contestants: [Contestant],
+        size: Int?,
+        into findings: inout Findings
+    ) {
+        let contestants = contestants.filter { $0.largest >= size ?? 0 }
+        var samples = contestants.map { _ in job.rows.map { _ in [Double]() } }
         let rounds = job.rounds ?? self.rounds
         for round in (job.warmsUp ? 0 : 1)...rounds {
-            for (index, contender) in contenders.enumerated() {
-                progress.show(job, size: size, round: round, of: rounds, contender.system)
-                let values = contender.measure(size ?? 0)
+            for (index, contestant) in contestants.enumerated() {
+                progress.show(job, size: size, round: round, of: rounds, contestant.system)
+                let values = contestant.measure(size ?? 0)
                 if round > 0 { job.note(values, in: &samples[index]) }
             }
         }
-        for (contender, samples) in zip(contenders, samples) {
-            job.report(samples, of: contender.system, size: size, to: &findings)
+        for (contestant, samples) in zip(contestants, samples) {
+            job.report(samples, of: contestant.system, size: size, to: &findings)
         }
         progress.finish(job, size: size)
     }

@@ -17,7 +17,7 @@ struct Session {
     func measure() -> Findings {
         let results = Results(machine: .current, rounds: rounds, isQuick: effort.isQuick)
         var findings = Findings(results: results)
-        let runner = Runner(rounds: rounds, progress: progress)
+        let runner = Runner(effort: effort, rounds: rounds, progress: progress)
         for job in Plan.jobs(effort) where job.rows.contains(where: { isWanted($0.name) }) {
             runner.run(job, into: &findings)
         }

@@ -1,0 +1,39 @@
+import ArgumentParser
+import BenchSupport
+import Results
+
+/// Has one system do one job, once for each line that is read.
+struct MeasureAlone: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "measure",
+        abstract:
+            "Has one system do one job, once for each size that is read, and writes its results."
+    )
+
+    @Argument(help: "The job: the first of its names in --list.")
+    var job: String
+
+    @Argument(help: "Who does it: \(System.allCases.map(\.word).joined(separator: ", ")).")
+    var system: String
+
+    @Flag(help: "As for a quick comparison.")
+    var quick = false
+
+    func run() throws {
+        let jobs = Plan.jobs(Effort(isQuick: quick))
+        guard let job = jobs.first(where: { $0.name == job }) else {
+            throw ValidationError("There is no job '\(job)'.")
+        }
+        let system = try System(word: system)
+        guard let contender = job.contenders.first(where: { $0.system == system }) else {
+            throw ValidationError("\(system.rawValue) does not do \(job.name).")
+        }
+        DescriptorLimit.raise()
+        while let line = readLine() {
+            guard let size = Int(line), size >= 0 else {
+                throw ValidationError("'\(line)' is not a size.")
+            }
+            Output.say(contender.measure(size).map { "\($0)" }.joined(separator: " "))
+        }
+    }
+}
