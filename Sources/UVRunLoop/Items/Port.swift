@@ -145,6 +145,8 @@ extension UVRunLoop {
             case .ended(let outcome): return didPost(outcome) ?? false
             case .waits(let number):
                 if let isSent = wait(sender, number, until: date) { return isSent }
+                // There may be room for which nobody has looked yet.
+                handOverRoom()
                 return inbox.forget(number) ? false : sender.awaitEnd()
             }
         }

@@ -113,7 +113,7 @@ final class PortInbox: Sendable {
 
     /// Queues a message, if there is room and nobody waits for it.
     func post(_ message: Message) -> Outcome {
-        state.withLock { $0.queue(message, capacity, undelivered) } ?? .full
+        withState { $0.queue(message, capacity, undelivered) } ?? .full
     }
 
     /// The result of posting a message whose sender waits for room.
@@ -127,7 +127,7 @@ final class PortInbox: Sendable {
     func post(_ message: Message, orWait sender: any WaitingSender) -> Posting {
         // Counted before the check, so that whoever makes room after it finds the sender.
         count(sender, 1)
-        let posting = state.withLock { state -> Posting in
+        let posting = withState { state -> Posting in
             if let outcome = state.queue(message, capacity, undelivered) { return .ended(outcome) }
             return .waits(number: state.senders.append(message, sender))
         }
@@ -140,7 +140,7 @@ final class PortInbox: Sendable {
     /// - Returns: `false` if the wait has ended or is about to: the message was queued, or the port
     ///   is invalid.
     func forget(_ number: Int) -> Bool {
-        let (entry, lookout) = state.withLock { state in
+        let (entry, lookout) = withState { state in
             (state.senders.remove(number), state.nextLookout(undelivered))
         }
         lookout?.checkWait()
@@ -154,7 +154,7 @@ final class PortInbox: Sendable {
     /// It is the first in the line, and a series of messages is being delivered. Otherwise it is
     /// told when it has to.
     func isLookout(_ number: Int) -> Bool {
-        state.withLock { state in
+        withState { state in
             if state.lookout == number { state.lookout = nil }
             guard undelivered.value > 0, state.senders.first?.number == number else { return false }
             state.lookout = number
@@ -162,13 +162,13 @@ final class PortInbox: Sendable {
         }
     }
 
-    var count: Int { state.withLock { $0.messages.count + undelivered.value } }
+    var count: Int { withState { $0.messages.count + undelivered.value } }
 
     // MARK: The receiver
 
     /// Takes all messages, in exchange for an empty array.
     func takeAll(into messages: inout [Message?]) {
-        state.withLock { state in
+        withState { state in
             swap(&state.messages, &messages)
             undelivered.value = messages.count
         }
@@ -179,12 +179,12 @@ final class PortInbox: Sendable {
     /// Before that, senders get the room there is: nobody waits while there is room and none of the
     /// messages is announced.
     func hasMoreOrRearms() -> Bool {
-        state.withLock { $0.senders.isEmpty ? $0.hasMoreOrRearms() : nil } ?? handOverOrRearm()
+        withState { $0.senders.isEmpty ? $0.hasMoreOrRearms() : nil } ?? handOverOrRearm()
     }
 
     @inline(never)
     private func handOverOrRearm() -> Bool {
-        let (hasMore, served) = state.withLock { state in
+        let (hasMore, served) = withState { state in
             let served = state.handOver(capacity, undelivered)
             return (state.hasMoreOrRearms(), served)
         }
@@ -209,7 +209,7 @@ final class PortInbox: Sendable {
 
     @inline(never)
     private func serveSenders(isTime: Bool, _ isInSeries: Bool) {
-        let (served, lookout) = state.withLock { state in
+        let (served, lookout) = withState { state in
             let served = isTime ? state.handOver(capacity, undelivered) : []
             return (served, isInSeries ? state.nextLookout(undelivered) : nil)
         }
@@ -226,7 +226,7 @@ final class PortInbox: Sendable {
     /// - Returns: Whether the receiver has to be told, as of the first message of a series.
     func handOverRoomAndAnnounce(isInSeries: Bool = true) -> Bool {
         guard countOfSenders > 0 else { return false }
-        let (isFirst, served, lookout) = state.withLock { state in
+        let (isFirst, served, lookout) = withState { state in
             let served = state.handOver(capacity, undelivered)
             let isFirst = !served.isEmpty && !exchange(&state.isAnnounced, with: true)
             return (isFirst, served, isInSeries ? state.nextLookout(undelivered) : nil)
@@ -239,12 +239,12 @@ final class PortInbox: Sendable {
     /// Has those that wait check whether they may.
     func checkWaits() {
         guard countOfSenders > 0 else { return }
-        for sender in state.withLock({ $0.senders.waiting }) { sender.checkWait() }
+        for sender in withState({ $0.senders.waiting }) { sender.checkWait() }
     }
 
     /// Closes the inbox; returns the queued messages, to be released.
     func close() -> [Message?] {
-        let (dropped, senders) = state.withLock { state in
+        let (dropped, senders) = withState { state in
             state.isClosed = true
             return (exchange(&state.messages, with: []), state.senders.takeAll())
         }
@@ -273,13 +273,32 @@ final class PortInbox: Sendable {
         return waiting.load(ordering: .acquiring)
     }
 
+    // MARK: Forks
+
+    /// Calls a body with the state, in which there are no senders of a process that forked this one.
+    ///
+    /// Every access goes through here.
+    @inline(__always)
+    private func withState<Result>(
+        _ body: (inout sending State) -> sending Result
+    ) -> sending Result {
+        forgetParents()
+        return state.withLock(body)
+    }
+
     /// Forgets the senders of a process that forked this one, before any of this one are counted.
+    @inline(__always)
     private func forgetParents() {
         let current = ForkCount.current
-        guard process.load(ordering: .acquiring) != current else { return }
+        if process.load(ordering: .acquiring) != current { forgetSenders(before: current) }
+    }
+
+    @inline(never)
+    private func forgetSenders(before current: UInt64) {
         state.withLock { state in
             guard process.load(ordering: .relaxed) != current else { return }
-            state.inherited.append(exchange(&state.senders, with: SenderQueue()))
+            let rest = SenderQueue(behind: state.senders)
+            state.inherited.append(exchange(&state.senders, with: rest))
             state.lookout = nil
             waiting.store(0, ordering: .releasing)
             // Last: whoever finds it counts senders without the lock.

@@ -33,6 +33,11 @@ struct SenderQueue {
     private var count = 0
     private var nextNumber = 0
 
+    init() {}
+
+    /// Makes a line whose senders get other numbers than those of a line.
+    init(behind other: SenderQueue) { nextNumber = other.nextNumber }
+
     var isEmpty: Bool { count == 0 }
 
     /// How many places the line has, empty ones included.

@@ -12,6 +12,69 @@ import Testing
     @Test func theChildsSendersWaitAsIfThereWereNoOthers() async {
         await #expect(processExitsWith: .success) { forkWhileTheFirstLooksForRoom() }
     }
+
+    @Test func whateverTheChildDoesFirstItHasNoneOfTheParentsSenders() async {
+        await #expect(processExitsWith: .success) { useInChild { $0.forget($1) } }
+        await #expect(processExitsWith: .success) { useInChild { $0.isLookout($1) } }
+        await #expect(processExitsWith: .success) {
+            useInChild { inbox, _ in inbox.hasMoreOrRearms() }
+        }
+        await #expect(processExitsWith: .success) {
+            useInChild { inbox, _ in inbox.handOverRoomAndAnnounce() }
+        }
+    }
+
+    @Test func aPortThatTheChildClosesEndsNoWaitOfTheParents() async {
+        await #expect(processExitsWith: .success) {
+            let inbox = PortInbox(capacity: 1)
+            _ = inbox.post(UVRunLoop.PortMessage(id: 1))
+            let parents = RecordingSender(2, on: inbox)
+            let status = inChild {
+                _ = inbox.close()
+                return parents.ends.value.isEmpty ? 0 : 2
+            }
+            precondition(status == 0)
+        }
+    }
+
+    /// The number of the parent's sender is not that of one of the child's.
+    @Test func aSenderOfTheParentThatGivesUpIsNotTakenForOneOfTheChilds() async {
+        await #expect(processExitsWith: .success) {
+            let inbox = PortInbox(capacity: 1)
+            _ = inbox.post(UVRunLoop.PortMessage(id: 1))
+            let parents = RecordingSender(2, on: inbox)
+            let status = inChild {
+                let own = RecordingSender(3, on: inbox)
+                guard let number = parents.number.value, !inbox.forget(number) else { return 2 }
+                return deliverAll(from: inbox) == [1] && own.ends.value == [true] ? 0 : 3
+            }
+            precondition(status == 0)
+        }
+    }
+}
+
+/// Forks while a thread and a task of the parent wait for room that there is, and has a sender of the
+/// child wait.
+///
+/// - Parameter use: The child's first use of the inbox, with the number of the thread that waits;
+///   returns whether it has found that one.
+private func useInChild(_ use: (PortInbox, Int) -> Bool) {
+    let inbox = PortInbox(capacity: 2)
+    for _ in 0..<2 { _ = inbox.post(UVRunLoop.PortMessage(id: 1)) }
+    let parents = [false, true].map { RecordingSender(2, isTask: $0, on: inbox) }
+    inbox.takeAll(delivering: 1)
+    guard let number = parents[0].number.value else { preconditionFailure("It does not wait.") }
+    let status = inChild {
+        guard !use(inbox, number) else { return 2 }
+        guard parents.allSatisfy({ $0.ends.value.isEmpty }) else { return 3 }
+        for _ in 0..<2 { _ = inbox.post(UVRunLoop.PortMessage(id: 1)) }
+        let own = RecordingSender(3, isTask: false, on: inbox)
+        inbox.undelivered.value = 0
+        // Nobody else looks for room.
+        inbox.handOverRoom()
+        return own.ends.value == [true] ? 0 : 4
+    }
+    precondition(status == 0, "The child found something wrong: \(status).")
 }
 
 private func forkWhileASenderWaits() {

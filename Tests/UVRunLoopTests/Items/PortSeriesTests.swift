@@ -59,4 +59,58 @@ import Testing
         #expect(told.value == [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2])
         port.invalidate()
     }
+
+    /// When the limit of the second thread ends, there is room for both that wait, but the first has
+    /// not looked for it.
+    @Test func aSendWhoseLimitEndsTakesTheRoomThereIs() {
+        // If the room came too late, it tells nothing.
+        let attempts = (0..<20).lazy.compactMap { _ in resultOfASendThatEndsBesideRoom() }
+        #expect(attempts.first == true)
+    }
+
+    /// Returns the result of a send with a limit, or `nil` if there was no room before its end.
+    private func resultOfASendThatEndsBesideRoom() -> Bool? {
+        let limit: Duration = .milliseconds(200)
+        let wasInTime = SharedBox(false)
+        let sending = SharedBox<RunningThread?>(nil)
+        let start = SharedBox(ContinuousClock.now)
+        let result = SharedBox(false)
+        let delivered = Counter()
+        let port = UVRunLoop.Port(
+            capacity: 16,
+            sendableHandler: { port, _ in
+                delivered.add()
+                switch delivered.value {
+                case 1:
+                    #expect(port.send(UVRunLoop.PortMessage(), limit: .zero))
+                    let other = RecordingSender(1, isTask: false, on: port.inbox)
+                    start.value = .now
+                    sending.value = startThread {
+                        result.value = port.send(UVRunLoop.PortMessage(), limit: limit)
+                    }
+                    awaitSender(behind: other, of: port)
+                case 4:
+                    wasInTime.value = .now < start.value + limit
+                    sending.value?.join()
+                default: break
+                }
+            }
+        )
+        for _ in 0..<16 { #expect(port.send(UVRunLoop.PortMessage(), limit: .zero)) }
+        _ = port.queue.receiveMore(port: port) { delivered.value < 4 }
+        port.invalidate()
+        return wasInTime.value ? result.value : nil
+    }
+
+    /// Waits until somebody waits behind a sender, or has given up.
+    private func awaitSender(behind first: RecordingSender, of port: UVRunLoop.Port) {
+        var previous = first.number.value
+        awaitCondition {
+            let probe = RecordingSender(2, on: port.inbox)
+            let next = previous.map { $0 + 1 }
+            previous = probe.number.value
+            if let number = previous { #expect(port.inbox.forget(number)) }
+            return previous != next
+        }
+    }
 }
