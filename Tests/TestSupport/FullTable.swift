@@ -1,15 +1,23 @@
 import Glibc
 
+/// Sets how many descriptors the process may have; those beyond that stay open.
+///
+/// With none, `poll` fails.
+package func setDescriptorLimit(_ count: Int) {
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    var limit = rlimit()
+    precondition(getrlimit(resource, &limit) == 0)
+    limit.rlim_cur = rlim_t(count)
+    precondition(setrlimit(resource, &limit) == 0, "The process may not have \(count) descriptors.")
+}
+
 /// The process's table of descriptors, filled up but for a few.
 package final class FullTable: @unchecked Sendable {
     private var descriptors: [CInt] = []
 
     /// Lowers the limit, and opens descriptors until there are no more.
     package init() {
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = 128
-        precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        setDescriptorLimit(128)
         fill()
     }
 

@@ -82,11 +82,9 @@ extension UVRunLoop.MessagePort.Remote {
             while try !connection.trySending(queued, isLate: isLate) {
                 if Task.isCancelled { throw .cancelled }
                 if monotonicNow() >= date { return try connection.expire(queued) }
-                _ = try translating { () throws(UVError) in
-                    // Another sender may send the message, and then fill the socket again.
-                    let check = min(date, Duration.milliseconds(10).fromNow)
-                    return try connection.socket?.descriptor.wait(forWriting: true, until: check)
-                }
+                // Another sender may send the message, and then fill the socket again.
+                let check = min(date, Duration.milliseconds(10).fromNow)
+                connection.socket?.descriptor.wait(forWriting: true, until: check)
                 isLate = monotonicNow() >= date
             }
         } catch {
@@ -212,7 +210,7 @@ struct ReplyWait {
             }
         }
         // Another thread may read the reply without notifying this one, so check regularly.
-        _ = try? connection.socket?.descriptor.wait(forWriting: forWriting, until: nextCheck)
+        connection.socket?.descriptor.wait(forWriting: forWriting, until: nextCheck)
         connection.receive()
     }
 }

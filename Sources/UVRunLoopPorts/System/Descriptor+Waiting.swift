@@ -3,19 +3,21 @@ internal import UVLibc
 import UVRunLoop
 
 extension Descriptor {
-    /// Blocks until the descriptor is ready, at most until a time of the monotonic clock.
+    /// Blocks until the descriptor is ready, or has an error or a hang-up, at most until a time of the
+    /// monotonic clock.
     ///
-    /// - Returns: Whether it is ready; an error or hang-up counts.
-    func wait(forWriting: Bool, until date: Int64) throws(UVError) -> Bool {
+    /// Where `poll` fails, as in a process that may open no descriptors, it ends after a millisecond
+    /// at most: the caller tries, and waits again.
+    func wait(forWriting: Bool, until date: Int64) {
         let events = Int16(POLLIN | (forWriting ? POLLOUT : 0))
         while true {
             let left = max(0, date.subtractingReportingOverflow(monotonicNow()).partialValue)
             let milliseconds = CInt(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
             var state = pollfd(fd: number, events: events, revents: 0)
             let count = unsafe poll(&state, 1, milliseconds)
-            if count > 0 { return true }
-            if count == 0, monotonicNow() >= date { return false }
-            if count < 0, errno != EINTR { throw UVError(rawValue: -errno) }
+            if count > 0 { return }
+            if count < 0, errno != EINTR { return pause(milliseconds: min(milliseconds, 1)) }
+            if monotonicNow() >= date { return }
         }
     }
 

@@ -93,7 +93,7 @@ struct RawListener {
 
     func accept() throws -> RawPeer {
         while true {
-            _ = try socket.descriptor.wait(forWriting: false, until: .max)
+            socket.descriptor.wait(forWriting: false, until: .max)
             if let found = try socket.descriptor.accept() { return RawPeer(SharedSocket(found)) }
         }
     }
@@ -114,7 +114,7 @@ struct RawPeer {
                 if let count = try socket.descriptor.send(bytes[start...]) {
                     start += count
                 } else {
-                    _ = try socket.descriptor.wait(forWriting: true, until: .max)
+                    socket.descriptor.wait(forWriting: true, until: .max)
                     usleep(100)
                 }
             } catch {
@@ -128,7 +128,7 @@ struct RawPeer {
     func read(_ count: Int = .max) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
-            _ = try? socket.descriptor.wait(forWriting: false, until: Duration.seconds(30).fromNow)
+            socket.descriptor.wait(forWriting: false, until: Duration.seconds(30).fromNow)
             let limit = min(count - bytes.count, 65_536)
             let more = try? socket.descriptor.read(appendingTo: &bytes, atMost: limit)
             guard let more, more > 0 else { break }

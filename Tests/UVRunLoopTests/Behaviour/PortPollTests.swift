@@ -104,8 +104,6 @@ import UVRunLoop
         }
     }
 
-    // MARK: Polls by libuv
-
     // MARK: Skipped polls
 
     /// The descriptor has stayed ready, and comes in the pass of the port for which a poll was skipped.
@@ -199,11 +197,7 @@ import UVRunLoop
 
 private func serveManyReadyPortsOnceEach() throws {
     let count = 1_200
-    var limit = rlimit()
-    let number = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    precondition(getrlimit(number, &limit) == 0)
-    limit.rlim_cur = min(limit.rlim_max, 4_096)
-    precondition(setrlimit(number, &limit) == 0 && limit.rlim_cur > 2 * count + 100)
+    setDescriptorLimit(2 * count + 200)
     let loop = UVRunLoop.current
     var served: [CInt] = []
     let pipes = (0..<count).map { _ in Pipe() }

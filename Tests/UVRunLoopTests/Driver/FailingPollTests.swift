@@ -42,11 +42,7 @@ private func readUntilTheEnd(
     }
     loop.add(source, forMode: .default)
     loop.run(mode: .default, for: .zero)
-    var limit = rlimit()
-    let number = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    precondition(getrlimit(number, &limit) == 0)
-    limit.rlim_cur = 0
-    precondition(setrlimit(number, &limit) == 0)
+    setDescriptorLimit(0)
     precondition(write(peer, [UInt8](repeating: 1, count: 10_000), 10_000) == 10_000)
     end(peer)
     peerHasEnded = true
