@@ -12,7 +12,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     /// Due timers that were queued too late for the batch that is being fired.
     private var latecomers = OrderedHeap()
     /// The batches in progress; each began in a handler of the one before it.
-    private var batches: [Batch] = []
+    private var batches = OwnedArray<Batch>()
     /// How many batches have begun: the tag of a timer that is queued now.
     private var batchCount: UInt32 = 0
     // Copies of the innermost batch's properties, which every fire reads.
@@ -93,28 +93,33 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     ///
     /// They stay queued until their turns come. A timer that is queued again before its turn, with
     /// a new date or after it has left the mode, keeps the turn.
-    private struct Batch {
+    private struct Batch: ~Copyable {
         let now: Int64
         /// Timers that were queued before the batch began have smaller tags.
         var number: UInt32
-        /// The turns of timers that are no longer queued where they were, in order.
-        var displaced: [Displaced] = []
-        /// The turns before this index have passed.
-        var nextDisplaced = 0
+        /// Timers that keep their turns although they are no longer queued where they were.
+        private(set) var displaced: [Member] = []
+        /// Those of their turns that have not come, by index.
+        private var turns = OrderedHeap()
+
+        init(now: Int64, number: UInt32) { (self.now, self.number) = (now, number) }
 
         func holds(_ entry: OrderedHeap.Entry) -> Bool { entry.rank <= now && entry.tag < number }
 
-        mutating func insert(_ turn: Displaced) {
-            let rest = nextDisplaced..<displaced.count
-            let index = rest.lowestIndex { !(displaced[$0].turn < turn.turn) }
-            displaced.insert(turn, at: index)
+        mutating func displace(_ member: Member, _ turn: Turn) {
+            turns.insert(HeapSlot(displaced.count), turn)
+            displaced.append(member)
         }
-    }
 
-    /// A timer that keeps its turn in a batch although it is queued elsewhere or not at all.
-    struct Displaced {
-        let member: Member
-        fileprivate let turn: Turn
+        /// The first displaced turn.
+        var firstTurn: Turn? { turns.first?.turn }
+
+        /// Ends the first displaced turn; returns whose it was.
+        mutating func takeFirst() -> Member? {
+            guard let slot = turns.first?.slot else { return nil }
+            turns.remove(slot)
+            return displaced[Int(slot)]
+        }
     }
 
     mutating func beginBatch(now: Int64) {
@@ -127,9 +132,10 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     }
 
     private mutating func innermostBatchDidChange() {
-        guard let batch = batches.last else { return hasDisplaced = false }
-        (batchNow, batchNumber) = (batch.now, batch.number)
-        hasDisplaced = batch.nextDisplaced < batch.displaced.count
+        guard !batches.isEmpty else { return hasDisplaced = false }
+        let innermost = batches.count - 1
+        (batchNow, batchNumber) = (batches[innermost].now, batches[innermost].number)
+        hasDisplaced = batches[innermost].firstTurn != nil
     }
 
     /// Ends the innermost batch.
@@ -137,10 +143,9 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     /// - Returns: The timers it held, for the caller to release; `nil` if there are none.
     mutating func endBatch() -> [Member]? {
         admitLatecomers()
-        let batch = batches.popLast()
+        let members = batches.removeLast().displaced
         innermostBatchDidChange()
-        guard let batch, !batch.displaced.isEmpty else { return nil }
-        return batch.displaced.map(\.member)
+        return members.isEmpty ? nil : members
     }
 
     private mutating func admitLatecomers() {
@@ -156,7 +161,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 
     /// Restarts the numbers of the batches; the batches in progress keep their timers.
     mutating func renumberBatches() {
-        let numbers = batches.map(\.number)
+        let numbers = batches.indices.map { batches[$0].number }
         let renumber = { (tag: UInt32) in UInt32(numbers.count { $0 <= tag }) }
         strict.changeTags(renumber)
         tolerant.changeTags(renumber)
@@ -188,11 +193,9 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         slot: (Member) -> HeapSlot?
     ) -> (member: Member, now: Int64)? {
         let entry = nextQueued()
-        while let displaced = nextDisplaced(before: entry) {
-            batches[batches.count - 1].nextDisplaced += 1
-            innermostBatchDidChange()
+        while let displaced = takeDisplaced(before: entry) {
             // A timer that is being called is not queued.
-            guard let slot = slot(displaced.member), let entry = queued(slot) else { continue }
+            guard let slot = slot(displaced), let entry = queued(slot) else { continue }
             guard entry.rank <= clock(), let member = take(slot) else { continue }
             return (member, max(entry.rank, batchNow))
         }
@@ -217,11 +220,12 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         latecomers.insert(entry.slot, entry.turn, tag: entry.tag)
     }
 
-    private func nextDisplaced(before entry: OrderedHeap.Entry?) -> Displaced? {
-        guard hasDisplaced, let batch = batches.last else { return nil }
-        let displaced = batch.displaced[batch.nextDisplaced]
-        guard let entry else { return displaced }
-        return displaced.turn < entry.turn ? displaced : nil
+    /// Ends the first displaced turn of the innermost batch, if it comes before that of an entry.
+    private mutating func takeDisplaced(before entry: OrderedHeap.Entry?) -> Member? {
+        guard hasDisplaced, let first = batches[batches.count - 1].firstTurn else { return nil }
+        if let entry, !(first < entry.turn) { return nil }
+        defer { innermostBatchDidChange() }
+        return batches[batches.count - 1].takeFirst()
     }
 
     @inline(__always)
@@ -243,7 +247,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
     private mutating func keepTurn(of slot: HeapSlot, inBatchesBefore end: Int) {
         guard let entry = queued(slot), let member = members[slot] else { return }
         for batch in 0..<end where batches[batch].holds(entry) {
-            batches[batch].insert(Displaced(member: member, turn: entry.turn))
+            batches[batch].displace(member, entry.turn)
         }
         innermostBatchDidChange()
     }

@@ -59,6 +59,31 @@ import UVRunLoop
         #expect(entries == ["beforeTimers", "A", "B", "C"])
     }
 
+    /// In whatever order they are set to another date, and whether or not it is due.
+    @Test(arguments: DriverKind.allCases)
+    func timersThatAreSetInAnyOrderFireInTheirOwn(kind: DriverKind) {
+        withLoop(kind) { loop, _ in
+            var generator = SeededGenerator(seed: 15)
+            let (count, date) = (300, loop.now)
+            let order = (1..<count).shuffled(using: &generator)
+            let (timers, fired) = (Box<[UVRunLoop.Timer]>([]), Box<[Int]>([]))
+            timers.value = (0..<count).map { number in
+                UVRunLoop.Timer(at: date) { _ in
+                    fired.value.append(number)
+                    for other in number == 0 ? order : [] {
+                        let delay: Duration = other % 3 == 0 ? .seconds(3_600) : .zero
+                        timers.value[other].nextFireDate = loop.now.advanced(by: delay)
+                    }
+                }
+            }
+            for timer in timers.value { loop.add(timer, forMode: .default) }
+            loop.run(mode: .default, for: .zero)
+            #expect(fired.value == (0..<count).filter { $0 == 0 || $0 % 3 != 0 })
+            for timer in timers.value { timer.invalidate() }
+            timers.value = []
+        }
+    }
+
     @Test(arguments: DriverKind.allCases)
     func aTimerThatIsSetToALaterDateWaitsForIt(kind: DriverKind) {
         let entries = fire(kind) { loop, timers in
