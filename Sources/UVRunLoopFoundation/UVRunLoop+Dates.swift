@@ -94,6 +94,7 @@ extension UVRunLoop {
         message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
     )
     public func limitDate(forMode mode: Mode) -> Date? {
+        checkProcess()
         guard isOnOwnThread else { return nil }
         run(mode: mode, for: .zero, returnAfterSourceHandled: true)
         guard !isEmpty(mode) else { return nil }
@@ -107,6 +108,7 @@ extension UVRunLoop {
         message: "A run keeps its thread. In a task, await the work, or use withThread(_:)."
     )
     private func runOnce(_ mode: Mode, until limit: Instant) -> Bool {
+        checkProcess()
         guard isOnOwnThread, !isEmpty(mode) else { return false }
         run(mode: mode, until: limit, returnAfterSourceHandled: true)
         return true

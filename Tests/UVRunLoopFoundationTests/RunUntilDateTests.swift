@@ -202,4 +202,23 @@ import UVRunLoopFoundation
         thread.join()
         #expect(log.entries == ["false"])
     }
+
+    @Test func callsOfTheParentsLoopTrapInAForkedChild() async {
+        await #expect(processExitsWith: .success) { useTheLoopInAChild() }
+    }
+}
+
+private func useTheLoopInAChild() {
+    let loop = UVRunLoop.current
+    let target = SharedBox(0)
+    let calls: [() -> Void] = [
+        { loop.run(until: Date()) },
+        { loop.run(mode: .default, before: Date()) },
+        { loop.acceptInput(forMode: .default, before: Date()) },
+        { _ = loop.limitDate(forMode: .default) },
+        { loop.cancelPerformSelectors(withTarget: target) },
+    ]
+    for (index, call) in calls.enumerated() {
+        precondition(trapsInChild(call), "Call \(index) did not trap.")
+    }
 }

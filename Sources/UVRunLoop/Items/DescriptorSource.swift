@@ -22,7 +22,8 @@ extension UVRunLoop {
     ///   until a source for `.readable` alone has read the file to its end: it gets `.hangUp`, as
     ///   from a pipe without a writer. That is the end for this source, also if the file grows or
     ///   is rewound later: then it gets `.hangUp` whenever it is added again, and a new source
-    ///   reads on. Sources for other events are served until they are invalidated.
+    ///   reads on. Sources for other events are served until they are invalidated. Such a source has
+    ///   two descriptors of its own.
     ///
     /// If the kernel has no room to watch the descriptor when a run asks it to, the source becomes
     /// invalid, and its handler is called once, with `.hangUp`. The descriptor is non-blocking
@@ -61,7 +62,8 @@ extension UVRunLoop {
         ///     served first.
         ///   - handler: Called on the loop's thread with the events that occurred.
         /// - Throws: ``RunLoopError`` if the descriptor is closed or of a kind that cannot be
-        ///   watched: a directory, or a file that the program has opened itself.
+        ///   watched: a directory, or a file that the program has opened itself; or if a file that
+        ///   is a standard descriptor needs two more, and none are left.
         public convenience init(
             _ descriptor: CInt,
             events: Events,
@@ -83,7 +85,8 @@ extension UVRunLoop {
         ///     served first.
         ///   - sendableHandler: Called on the loop's thread with the events that occurred.
         /// - Throws: ``RunLoopError`` if the descriptor is closed or of a kind that cannot be
-        ///   watched: a directory, or a file that the program has opened itself.
+        ///   watched: a directory, or a file that the program has opened itself; or if a file that
+        ///   is a standard descriptor needs two more, and none are left.
         @_disfavoredOverload
         public convenience init(
             _ descriptor: CInt,

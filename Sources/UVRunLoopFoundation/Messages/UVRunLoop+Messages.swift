@@ -109,6 +109,7 @@ extension UVRunLoop {
     }
 
     private func checkThreadOfMessages() {
+        checkProcess()
         require(
             isOnOwnThread,
             "This run loop belongs to another thread. Make the call there, or use requestPerform."
