@@ -98,7 +98,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         /// Timers that were queued before the batch began have smaller tags.
         var number: UInt32
         /// Timers that keep their turns although they are no longer queued where they were.
-        private(set) var displaced: [Member] = []
+        private(set) var displaced: [(member: Member, turn: Turn)] = []
         /// Those of their turns that have not come, by index.
         private var turns = OrderedHeap()
 
@@ -108,7 +108,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 
         mutating func displace(_ member: Member, _ turn: Turn) {
             turns.insert(HeapSlot(displaced.count), turn)
-            displaced.append(member)
+            displaced.append((member, turn))
         }
 
         /// The first displaced turn.
@@ -118,7 +118,7 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
         mutating func takeFirst() -> Member? {
             guard let slot = turns.first?.slot else { return nil }
             turns.remove(slot)
-            return displaced[Int(slot)]
+            return displaced[Int(slot)].member
         }
     }
 
@@ -140,12 +140,14 @@ struct TimerQueue<Member: AnyObject>: ~Copyable {
 
     /// Ends the innermost batch.
     ///
-    /// - Returns: The timers it held, for the caller to release; `nil` if there are none.
+    /// - Returns: The timers it held, for the caller to release, in the order of their turns; `nil` if
+    ///   there are none.
     mutating func endBatch() -> [Member]? {
         admitLatecomers()
-        let members = batches.removeLast().displaced
+        let displaced = batches.removeLast().displaced
         innermostBatchDidChange()
-        return members.isEmpty ? nil : members
+        guard !displaced.isEmpty else { return nil }
+        return displaced.sorted { $0.turn < $1.turn }.map(\.member)
     }
 
     private mutating func admitLatecomers() {

@@ -82,6 +82,20 @@ import Testing
         #expect(timers.wakeWindow == nil)
     }
 
+    @Test func aBatchGivesBackWhatItHeldInTheOrderOfTheTurns() {
+        var timers = Timers()
+        let slots = ["A", "B", "C", "D"].map { timers.schedule($0, date: 1) }
+        timers.queue.beginBatch(now: 1)
+        #expect(timers.queue.endBatch() == nil)
+        timers.queue.beginBatch(now: 1)
+        for index in [2, 0, 3, 1] {
+            timers.queue.keepTurn(of: slots[index])
+            timers.queue.unschedule(slots[index])
+        }
+        #expect(timers.queue.takeNextOrDisplaced({ 1 }, slot: { _ in nil }) == nil)
+        #expect(timers.queue.endBatch()?.map(\.name) == ["A", "B", "C", "D"])
+    }
+
     @Test func withoutTimersThereIsNoWakeWindow() {
         let timers = Timers()
         #expect(timers.wakeWindow == nil)

@@ -18,16 +18,26 @@ struct Contestant {
     init(_ contender: Contender, in job: Job, _ effort: Effort) {
         system = contender.system
         largest = contender.largest
-        var ends: [CInt] = [0, 0]
-        let isConnected =
-            socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
-        guard isConnected, let answers = fdopen(ends[0], "r") else {
-            fail("no socket could be made for another process.")
+        let ends = Self.connectedSockets()
+        guard let answers = fdopen(ends[0], "r") else {
+            fail("a socket could not be read as a file.")
         }
         (socket, self.answers) = (ends[0], answers)
-        let words = ["measure", job.name, system.word] + (effort.isQuick ? ["--quick"] : [])
+        let words = (effort.isQuick ? ["--quick"] : []) + ["measure", job.name, system.word]
         process = ChildProcess(arguments: words, talkingOver: ends[1])
         close(ends[1])
+    }
+
+    /// Two sockets that are no standard descriptors, even if one of those is closed.
+    private static func connectedSockets() -> [CInt] {
+        var ends: [CInt] = [-1, -1]
+        socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+        let moved = ends.map { fcntl($0, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
+        for end in ends { close(end) }
+        guard moved.allSatisfy({ $0 >= 0 }) else {
+            fail("no socket could be made for another process.")
+        }
+        return moved
     }
 
     /// Has the system do the job once; returns a sample for each row.
@@ -37,7 +47,8 @@ struct Contestant {
         var line: UnsafeMutablePointer<CChar>?
         var capacity = 0
         defer { free(line) }
-        guard getline(&line, &capacity, answers) > 0, let line else {
+        let length = getline(&line, &capacity, answers)
+        guard length > 0, let line, line[length - 1] == CChar(UInt8(ascii: "\n")) else {
             fail("the process that measured \(system.rawValue) has ended.")
         }
         return String(cString: line).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
@@ -46,6 +57,6 @@ struct Contestant {
     /// Ends the process.
     func end() {
         fclose(answers)
-        process.wait()
+        if !process.wait() { fail("the process that measured \(system.rawValue) has failed.") }
     }
 }

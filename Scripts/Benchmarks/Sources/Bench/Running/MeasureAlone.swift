@@ -1,5 +1,6 @@
 import ArgumentParser
 import BenchSupport
+import Glibc
 import Results
 
 /// Has one system do one job, once for each line that is read.
@@ -16,11 +17,10 @@ struct MeasureAlone: ParsableCommand {
     @Argument(help: "Who does it: \(System.allCases.map(\.word).joined(separator: ", ")).")
     var system: String
 
-    @Flag(help: "As for a quick comparison.")
-    var quick = false
+    @ParentCommand var bench: Bench
 
     func run() throws {
-        let jobs = Plan.jobs(Effort(isQuick: quick))
+        let jobs = Plan.jobs(Effort(isQuick: bench.quick))
         guard let job = jobs.first(where: { $0.name == job }) else {
             throw ValidationError("There is no job '\(job)'.")
         }
@@ -29,11 +29,17 @@ struct MeasureAlone: ParsableCommand {
             throw ValidationError("\(system.rawValue) does not do \(job.name).")
         }
         DescriptorLimit.raise()
-        while let line = readLine() {
+        while let line = Self.readSize() {
             guard let size = Int(line), size >= 0 else {
                 throw ValidationError("'\(line)' is not a size.")
             }
             Output.say(contender.measure(size).map { "\($0)" }.joined(separator: " "))
         }
+    }
+
+    /// `readLine()` tries again for ever at the end of the input if an earlier call was interrupted.
+    private static func readSize() -> String? {
+        errno = 0
+        return readLine()
     }
 }
