@@ -26,31 +26,53 @@ import Testing
 
     @Test func aPortThatTheChildClosesEndsNoWaitOfTheParents() async {
         await #expect(processExitsWith: .success) {
-            let inbox = PortInbox(capacity: 1)
-            _ = inbox.post(UVRunLoop.PortMessage(id: 1))
-            let parents = RecordingSender(2, on: inbox)
-            let status = inChild {
+            forkWhileATaskWaits { inbox, _ in
                 _ = inbox.close()
-                return parents.ends.value.isEmpty ? 0 : 2
+                return 0
             }
-            precondition(status == 0)
         }
     }
 
     /// The number of the parent's sender is not that of one of the child's.
     @Test func aSenderOfTheParentThatGivesUpIsNotTakenForOneOfTheChilds() async {
         await #expect(processExitsWith: .success) {
-            let inbox = PortInbox(capacity: 1)
-            _ = inbox.post(UVRunLoop.PortMessage(id: 1))
-            let parents = RecordingSender(2, on: inbox)
-            let status = inChild {
+            forkWhileATaskWaits { inbox, parents in
                 let own = RecordingSender(3, on: inbox)
                 guard let number = parents.number.value, !inbox.forget(number) else { return 2 }
                 return deliverAll(from: inbox) == [1] && own.ends.value == [true] ? 0 : 3
             }
-            precondition(status == 0)
         }
     }
+}
+
+private func forkWhileASenderWaits() {
+    let (inbox, parents) = forkWhileATaskWaits { inbox, _ in
+        let own = RecordingSender(3, on: inbox)
+        let messages = (deliverAll(from: inbox), deliverAll(from: inbox), deliverAll(from: inbox))
+        guard own.ends.value == [true] else { return 2 }
+        guard messages == ([1], [3], []) else { return 3 }
+        // There is room, and nobody waits.
+        return inbox.post(UVRunLoop.PortMessage(id: 4)) == .full ? 4 : 0
+    }
+    precondition(deliverAll(from: inbox) == [1] && deliverAll(from: inbox) == [2])
+    precondition(parents.ends.value == [true])
+}
+
+/// Forks while a task of the parent waits for room, whose wait nothing may end in the child.
+///
+/// - Parameter use: What the child does; returns zero, or the number of what is wrong.
+/// - Returns: The inbox and the task's sender.
+@discardableResult
+private func forkWhileATaskWaits(
+    _ use: (PortInbox, RecordingSender) -> CInt
+) -> (PortInbox, RecordingSender) {
+    let inbox = PortInbox.full(1, id: 1)
+    let parents = RecordingSender(2, on: inbox)
+    expectSuccessInChild {
+        let status = use(inbox, parents)
+        return parents.ends.value.isEmpty ? status : 1
+    }
+    return (inbox, parents)
 }
 
 /// Forks while a thread and a task of the parent wait for room that there is, and has a sender of the
@@ -59,12 +81,10 @@ import Testing
 /// - Parameter use: The child's first use of the inbox, with the number of the thread that waits;
 ///   returns whether it has found that one.
 private func useInChild(_ use: (PortInbox, Int) -> Bool) {
-    let inbox = PortInbox(capacity: 2)
-    for _ in 0..<2 { _ = inbox.post(UVRunLoop.PortMessage(id: 1)) }
-    let parents = [false, true].map { RecordingSender(2, isTask: $0, on: inbox) }
+    let (inbox, parents) = inboxWithAThreadAndATask()
     inbox.takeAll(delivering: 1)
     guard let number = parents[0].number.value else { preconditionFailure("It does not wait.") }
-    let status = inChild {
+    expectSuccessInChild {
         guard !use(inbox, number) else { return 2 }
         guard parents.allSatisfy({ $0.ends.value.isEmpty }) else { return 3 }
         for _ in 0..<2 { _ = inbox.post(UVRunLoop.PortMessage(id: 1)) }
@@ -74,33 +94,13 @@ private func useInChild(_ use: (PortInbox, Int) -> Bool) {
         inbox.handOverRoom()
         return own.ends.value == [true] ? 0 : 4
     }
-    precondition(status == 0, "The child found something wrong: \(status).")
-}
-
-private func forkWhileASenderWaits() {
-    let inbox = PortInbox(capacity: 1)
-    _ = inbox.post(UVRunLoop.PortMessage(id: 1))
-    let parents = RecordingSender(2, on: inbox)
-    let status = inChild {
-        let own = RecordingSender(3, on: inbox)
-        let messages = (deliverAll(from: inbox), deliverAll(from: inbox), deliverAll(from: inbox))
-        guard parents.ends.value.isEmpty, own.ends.value == [true] else { return 2 }
-        guard messages == ([1], [3], []) else { return 3 }
-        // There is room, and nobody waits.
-        return inbox.post(UVRunLoop.PortMessage(id: 4)) == .full ? 4 : 0
-    }
-    precondition(status == 0, "The child found something wrong.")
-    precondition(deliverAll(from: inbox) == [1] && deliverAll(from: inbox) == [2])
-    precondition(parents.ends.value == [true])
 }
 
 private func forkWhileTheFirstLooksForRoom() {
-    let inbox = PortInbox(capacity: 2)
-    for _ in 0..<2 { _ = inbox.post(UVRunLoop.PortMessage(id: 1)) }
-    let parents = [false, true].map { RecordingSender(2, isTask: $0, on: inbox) }
+    let (inbox, parents) = inboxWithAThreadAndATask()
     inbox.takeAll(delivering: 0)
     precondition(parents[0].number.value.map(inbox.isLookout) == true)
-    let status = inChild {
+    expectSuccessInChild {
         let own = RecordingSender(3, isTask: false, on: inbox)
         inbox.handOverRoom(onlyIfTasksWait: true, isInSeries: true)
         guard own.checks.value == 1 else { return 2 }
@@ -110,7 +110,17 @@ private func forkWhileTheFirstLooksForRoom() {
         inbox.handOverRoom()
         return own.ends.value == [true] && parents.allSatisfy { $0.ends.value.isEmpty } ? 0 : 4
     }
-    precondition(status == 0, "The child found something wrong.")
+}
+
+/// A full inbox, for room in which a thread and a task wait.
+private func inboxWithAThreadAndATask() -> (PortInbox, [RecordingSender]) {
+    let inbox = PortInbox.full(2, id: 1)
+    return (inbox, [false, true].map { RecordingSender(2, isTask: $0, on: inbox) })
+}
+
+private func expectSuccessInChild(_ body: () -> CInt) {
+    let status = inChild(body)
+    precondition(status == 0, "The child found something wrong: \(status).")
 }
 
 /// Delivers all messages, and gives those that wait the room.

@@ -7,18 +7,12 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct PortInboxTests {
     private typealias Message = UVRunLoop.PortMessage
 
-    private func fullInbox(_ capacity: Int) -> PortInbox {
-        let inbox = PortInbox(capacity: capacity)
-        for _ in 0..<capacity { _ = inbox.post(Message()) }
-        return inbox
-    }
-
     private func wait(_ ids: Range<Int32>, on inbox: PortInbox) -> [RecordingSender] {
         ids.map { RecordingSender($0, on: inbox) }
     }
 
     @Test func asManyMessagesAreQueuedAsThereIsRoomForTheLongestWaitingFirst() {
-        let inbox = fullInbox(4)
+        let inbox = PortInbox.full(4)
         let waiters = wait(1..<7, on: inbox)
         inbox.handOverRoom()
         #expect(waiters.allSatisfy { $0.ends.value.isEmpty })
@@ -35,7 +29,7 @@ import Testing
     }
 
     @Test func threadsAndTasksHaveOneLine() {
-        let inbox = fullInbox(2)
+        let inbox = PortInbox.full(2)
         let waiters = [false, true, false].enumerated().map { id, isTask in
             RecordingSender(Int32(id), isTask: isTask, on: inbox)
         }
@@ -53,7 +47,7 @@ import Testing
     }
 
     @Test func nobodyOvertakesThoseThatWait() {
-        let inbox = fullInbox(4)
+        let inbox = PortInbox.full(4)
         let waiter = RecordingSender(1, isTask: false, on: inbox)
         inbox.takeAll(delivering: 1)
         // There is room, which is the waiting sender's.
@@ -66,7 +60,7 @@ import Testing
     }
 
     @Test func aSenderThatIsForgottenSendsNothingAndKeepsNobodyWaiting() {
-        let inbox = fullInbox(1)
+        let inbox = PortInbox.full(1)
         let (first, second) = (RecordingSender(1, on: inbox), RecordingSender(2, on: inbox))
         #expect(first.number.value.map(inbox.forget) == true)
         #expect(first.number.value.map(inbox.forget) == false)
@@ -80,7 +74,7 @@ import Testing
 
     /// The numbers of senders stay theirs, whoever has left.
     @Test func theLineIsKeptWhoeverLeavesIt() {
-        let inbox = fullInbox(1)
+        let inbox = PortInbox.full(1)
         var waiting: [(id: Int32, number: Int)] = []
         var (expected, delivered): ([Int32], [Int32]) = ([], [])
         for id in Int32(1)...2_000 {
@@ -114,7 +108,7 @@ import Testing
     }
 
     @Test func whatIsAnnouncedNextIsTheFirstMessageThatNobodyLooksFor() {
-        let inbox = fullInbox(1)
+        let inbox = PortInbox.full(1)
         let waiter = RecordingSender(1, on: inbox)
         inbox.takeAll(delivering: 1)
         // The receiver looks again: there is a message.
@@ -126,7 +120,7 @@ import Testing
     }
 
     @Test func roomThatASenderHandsOverIsAnnouncedIfNothingElseIs() {
-        let inbox = fullInbox(2)
+        let inbox = PortInbox.full(2)
         _ = RecordingSender(1, on: inbox)
         inbox.takeAll(delivering: 0)
         #expect(!inbox.hasMoreOrRearms())
@@ -136,7 +130,7 @@ import Testing
     }
 
     @Test func theWaitsEndWhenThePortIsClosed() {
-        let inbox = fullInbox(1)
+        let inbox = PortInbox.full(1)
         let waiters = wait(1..<4, on: inbox)
         #expect(inbox.close().count == 1)
         #expect(waiters.map(\.ends.value) == [[false], [false], [false]])
@@ -144,7 +138,7 @@ import Testing
     }
 
     @Test func theFirstInTheLineLooksForRoomWhileASeriesIsDelivered() throws {
-        let inbox = fullInbox(4)
+        let inbox = PortInbox.full(4)
         let senders = (0..<4).map { RecordingSender($0, isTask: false, on: inbox) }
         let numbers = try senders.map { try #require($0.number.value) }
         #expect(!inbox.isLookout(numbers[0]))
@@ -171,7 +165,7 @@ import Testing
 
     /// Each thread has its messages queued, in its order.
     @Test func everyBlockedThreadGetsItsTurn() {
-        let inbox = fullInbox(1)
+        let inbox = PortInbox.full(1)
         let threads = (0..<6).map { thread in
             startThread {
                 for number in 0..<50 {

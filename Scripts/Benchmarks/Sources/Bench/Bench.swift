@@ -90,7 +90,7 @@ struct CountOperations: ParsableCommand {
             "Does one operation some times and no more, to count its system calls from outside."
     )
 
-    @Argument(help: "Who does it: \(System.allCases.map(\.word).joined(separator: ", ")).")
+    @Argument(help: "Who does it: \(System.words).")
     var system: String
 
     @Argument(help: "What is done: \(Operation.allCases.map(\.rawValue).joined(separator: ", ")).")

@@ -33,6 +33,9 @@ extension Operation {
 }
 
 extension System {
+    /// The names on a command line.
+    static var words: String { allCases.map(\.word).joined(separator: ", ") }
+
     /// The system that a command line names.
     init(word: String) throws {
         guard let system = System.allCases.first(where: { $0.word == word }) else {

@@ -12,17 +12,17 @@ struct Contestant {
     /// The largest size that ends in bearable time.
     let largest: Int
     private let process: ChildProcess
-    private let socket: CInt
-    private let answers: UnsafeMutablePointer<FILE>
+    /// This end of the connection, over which sizes are sent and answers read.
+    private let connection: UnsafeMutablePointer<FILE>
 
     init(_ contender: Contender, in job: Job, _ effort: Effort) {
         system = contender.system
         largest = contender.largest
         let ends = Self.connectedSockets()
-        guard let answers = fdopen(ends[0], "r") else {
+        guard let connection = fdopen(ends[0], "r") else {
             fail("a socket could not be read as a file.")
         }
-        (socket, self.answers) = (ends[0], answers)
+        self.connection = connection
         let words = (effort.isQuick ? ["--quick"] : []) + ["measure", job.name, system.word]
         process = ChildProcess(arguments: words, talkingOver: ends[1])
         close(ends[1])
@@ -43,11 +43,11 @@ struct Contestant {
     /// Has the system do the job once; returns a sample for each row.
     func measure(_ size: Int) -> [Double] {
         let question = "\(size)\n"
-        send(socket, question, question.utf8.count, CInt(MSG_NOSIGNAL))
+        send(fileno(connection), question, question.utf8.count, CInt(MSG_NOSIGNAL))
         var line: UnsafeMutablePointer<CChar>?
         var capacity = 0
         defer { free(line) }
-        let length = getline(&line, &capacity, answers)
+        let length = getline(&line, &capacity, connection)
         guard length > 0, let line, line[length - 1] == CChar(UInt8(ascii: "\n")) else {
             fail("the process that measured \(system.rawValue) has ended.")
         }
@@ -56,7 +56,7 @@ struct Contestant {
 
     /// Ends the process.
     func end() {
-        fclose(answers)
+        fclose(connection)
         if !process.wait() { fail("the process that measured \(system.rawValue) has failed.") }
     }
 }

@@ -14,7 +14,7 @@ struct MeasureAlone: ParsableCommand {
     @Argument(help: "The job: the first of its names in --list.")
     var job: String
 
-    @Argument(help: "Who does it: \(System.allCases.map(\.word).joined(separator: ", ")).")
+    @Argument(help: "Who does it: \(System.words).")
     var system: String
 
     @ParentCommand var bench: Bench
