@@ -83,7 +83,8 @@ extension UVRunLoop {
     private func watchHangUp(
         _ handler: HomeBound<(SignalSource, Int) -> Void>
     ) throws(RunLoopError) -> SignalSource {
-        let source = try SignalSource(TerminationSignal.hangUp, 0, handler, keepsModes: false)
+        let listener = try SignalSource.listener(for: TerminationSignal.hangUp)
+        let source = SignalSource(listener, 0, handler, keepsModes: false)
         addUntilEnd(source)
         return source
     }
@@ -118,8 +119,8 @@ private final class Termination: Sendable {
     }
 
     private func source(for signal: CInt) throws(RunLoopError) -> UVRunLoop.SignalSource {
-        try UVRunLoop.SignalSource(
-            signal,
+        UVRunLoop.SignalSource(
+            try UVRunLoop.SignalSource.listener(for: signal),
             0,
             HomeBound(sendable: { self.signalDidArrive($0.signal, $1) }),
             keepsModes: false

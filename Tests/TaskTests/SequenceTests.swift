@@ -79,6 +79,43 @@ import Testing
         }
     }
 
+    /// The loop is busy when the signals arrive, and the sequence ends before they are served.
+    @Test func signalsThatTheLoopHasNotServedAreTheLastElement() async throws {
+        let signal = SIGRTMIN_ + 10
+        try await UVRunLoop.withThread { loop in
+            let (isBusy, mayGoOn, signals) = (Signal(), Signal(), try loop.signals(signal))
+            async let counts = signals.reduce(into: []) { $0.append($1) }
+            loop.perform {
+                letThrough(signal)
+                // Sent to the thread itself, each has arrived when this returns.
+                for _ in 0..<3 { raise(signal) }
+                isBusy.send()
+                mayGoOn.wait()
+            }
+            isBusy.waitInTask()
+            signals.invalidate()
+            mayGoOn.send()
+            let found = await counts
+            #expect(found == [3])
+        }
+    }
+
+    /// The loop's thread ends before it serves them.
+    @Test func signalsThatArriveAtTheEndOfTheLoopAreTheLastElement() throws {
+        let signal = SIGRTMIN_ + 11
+        let signals = SharedBox<UVRunLoop.Signals?>(nil)
+        startThread {
+            letThrough(signal)
+            signals.value = try? UVRunLoop.current.signals(signal)
+            for _ in 0..<3 { raise(signal) }
+        }.join()
+        let sequence = try #require(signals.value)
+        try runTask { _ in
+            #expect(await first(of: sequence) == 3)
+            #expect(await first(of: sequence) == nil)
+        }
+    }
+
     @Test func signalThatCannotBeWatchedIsRefused() async throws {
         try await UVRunLoop.withThread { loop in
             let error = #expect(throws: RunLoopError.self) { try loop.signals(SIGKILL) }
@@ -190,6 +227,51 @@ import Testing
             readiness.value = try? UVRunLoop.current.readiness(of: pipe.readEnd, .readable)
         }.join()
         #expect(readiness.value != nil)
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+    }
+
+    /// It is about to read, and expects `EAGAIN`.
+    @Test func consumerWithAnElementKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {
+        let (pipe, executor, isReady, mayRun) = (Pipe(), HeldExecutor(), Signal(), Signal())
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        let thread = startThread {
+            let loop = UVRunLoop.current
+            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
+            isReady.send()
+            mayRun.wait()
+            let result = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+        }
+        isReady.wait()
+        let sequence = try #require(readiness.value)
+        let isDone = Signal()
+        Task(executorPreference: executor) {
+            #expect(await first(of: sequence) == .readable)
+            #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
+            #expect(await first(of: sequence) == nil)
+            #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+            isDone.send()
+        }
+        executor.performNext()
+        pipe.write("x")
+        mayRun.send()
+        thread.join()
+        executor.release()
+        isDone.wait()
+    }
+
+    @Test func elementThatWaitsKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {
+        let pipe = Pipe()
+        pipe.write("x")
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        startThread {
+            let loop = UVRunLoop.current
+            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
+            // Nobody waits for the event: the source leaves its modes.
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+        }.join()
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
+        readiness.value = nil
         #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
     }
 

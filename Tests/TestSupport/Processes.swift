@@ -129,13 +129,19 @@ private func onNewThread(_ body: () -> CInt) -> CInt {
     }
 }
 
-/// Ends the process if it hangs; threads that run tests, and what they start, block the signal.
+/// Ends the process if it hangs.
 package func endProcess(after seconds: UInt32) {
+    letThrough(SIGALRM)
+    alarm(seconds)
+}
+
+/// Has the calling thread let a signal through; threads that run tests, and what they start, block
+/// all.
+package func letThrough(_ signal: CInt) {
     var signals = sigset_t()
     sigemptyset(&signals)
-    sigaddset(&signals, SIGALRM)
+    sigaddset(&signals, signal)
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    alarm(seconds)
 }
 
 /// Waits for a child; its exit status, or the negated number of the signal that ended it.

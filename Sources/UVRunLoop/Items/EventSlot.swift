@@ -42,6 +42,9 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// Whether the sequence has ended, apart from an element that is kept.
     var isFinished: Bool { state.withLock { $0.intake.isFinished } }
 
+    /// Whether a task may have an element, or get the one that is kept.
+    var hasConsumer: Bool { state.withLock { $0.isAttended || $0.intake.isFull } }
+
     /// Ends the sequence; an element that is kept is still given out.
     func finish() { state.withLock { $0.intake.finish() }?.perform() }
 
@@ -63,13 +66,13 @@ final class EventSlot<Element: Sendable>: Sendable {
     ///
     /// For a task that was cancelled, that is the end, and the element stays.
     func take() -> Result<Element?, Never>? {
-        Task.isCancelled ? .success(nil) : state.withLock { $0.intake.take() }
+        Task.isCancelled ? .success(nil) : state.withLock { $0.take() }
     }
 
     /// Gives a task what is there, or has it wait.
     func begin(_ task: TaskIntake<Element, Never>.Waiter, rejoin: () -> Void) {
         let (resumption, isMissed) = state.withLock { state in
-            let resumption = state.intake.begin(task)
+            let resumption = state.begin(task)
             return (resumption, resumption == nil && state.rejoinIfOut())
         }
         resumption?.perform()
@@ -92,7 +95,20 @@ private struct SlotState<Element: Sendable> {
     }
 
     var intake = Intake()
+    private(set) var isAttended = false
     private var presence = Presence.inMode
+
+    /// A task takes what is there.
+    mutating func take() -> Intake.Outcome? {
+        isAttended = true
+        return intake.take()
+    }
+
+    /// A task waits, unless there is something for it.
+    mutating func begin(_ task: Intake.Waiter) -> Intake.Resumption? {
+        isAttended = true
+        return intake.begin(task)
+    }
 
     /// A task waits; returns whether the source has to be added again.
     mutating func rejoinIfOut() -> Bool {
@@ -118,22 +134,20 @@ private struct SlotState<Element: Sendable> {
 /// Ends a sequence when the handler that holds it is released: when its source becomes invalid.
 final class SlotFinisher<Element: Sendable>: Sendable {
     let slot: EventSlot<Element>
-    /// The use of the descriptor that the events are about, if it ends, too.
-    private let use: Guarded<NonBlockingUse?>
+    private let prepare: @Sendable () -> Void
 
-    init(_ slot: EventSlot<Element>, _ use: NonBlockingUse? = nil) {
+    /// Creates a finisher.
+    ///
+    /// - Parameters:
+    ///   - slot: The slot of the sequence.
+    ///   - prepare: Called before the sequence ends; it may deliver a last element.
+    init(_ slot: EventSlot<Element>, preparedBy prepare: @escaping @Sendable () -> Void) {
         self.slot = slot
-        self.use = Guarded(use)
-    }
-
-    /// Leaves the end of the use to the consumer, who is about to get the last element.
-    func leaveUse() {
-        let left = use.withLock { exchange(&$0, with: nil) }
-        withExtendedLifetime(left) {}
+        self.prepare = prepare
     }
 
     deinit {
-        use.withLock { $0 }?.end()
+        prepare()
         slot.finish()
     }
 }

@@ -54,7 +54,7 @@ extension UVRunLoop {
             order: Int = 0,
             handler: @escaping (SignalSource, _ count: Int) -> Void
         ) throws(RunLoopError) {
-            try self.init(signal, order, HomeBound(handler))
+            self.init(try Self.listener(for: signal), order, HomeBound(handler))
         }
 
         /// Creates a source for a signal, whose handler may be called on any thread.
@@ -74,25 +74,32 @@ extension UVRunLoop {
             order: Int = 0,
             sendableHandler: @escaping @Sendable (SignalSource, _ count: Int) -> Void
         ) throws(RunLoopError) {
-            try self.init(signal, order, HomeBound(sendable: sendableHandler))
+            self.init(
+                try Self.listener(for: signal),
+                order,
+                HomeBound(sendable: sendableHandler)
+            )
         }
 
         init(
-            _ signal: CInt,
+            _ listener: SignalListener,
             _ order: Int,
             _ handler: HomeBound<(SignalSource, Int) -> Void>,
             keepsModes: Bool = true
-        ) throws(RunLoopError) {
-            let listener = try RunLoopError.translating(try SignalListener(signal), of: .signal)
-            self.signal = signal
+        ) {
+            signal = listener.watch.signal
             link = PortLink(
                 descriptor: listener.descriptor,
                 events: .readable,
                 order: order,
                 keepsModes: keepsModes,
                 warnsAs: "a signal source",
-                receiver: SignalReceiver(signal, listener, handler)
+                receiver: SignalReceiver(listener, handler)
             )
+        }
+
+        static func listener(for signal: CInt) throws(RunLoopError) -> SignalListener {
+            try RunLoopError.translating(try SignalListener(signal), of: .signal)
         }
 
         /// Whether the source may still be served: it was not invalidated, the thread of its loop
@@ -123,17 +130,15 @@ extension UVRunLoop {
 private final class SignalReceiver: PortReceiver {
     typealias Handler = HomeBound<(UVRunLoop.SignalSource, Int) -> Void>
 
-    private let signal: CInt
     private let listener: SignalListener
     private let handler: Handler
 
-    init(_ signal: CInt, _ listener: SignalListener, _ handler: Handler) {
-        self.signal = signal
+    init(_ listener: SignalListener, _ handler: Handler) {
         self.listener = listener
         self.handler = handler
     }
 
-    var fact: String? { "signal \(signal)" }
+    var fact: String? { "signal \(listener.watch.signal)" }
     var undeliveredCount: Int { listener.undeliveredCount }
     var latestArrival: UInt64 { listener.latestArrival }
 

@@ -29,16 +29,16 @@ extension UVRunLoop {
             on loop: UVRunLoop
         ) throws(RunLoopError) {
             let slot = EventSlot<Element> { $0.union($1) }
-            use = try RunLoopError.translating(
+            let use = try RunLoopError.translating(
                 try NonBlockingUse(of: descriptor),
                 of: .descriptor
             )
-            let finisher = SlotFinisher(slot, use)
+            // A consumer may be about to read, also after the end of the loop.
+            let finisher = SlotFinisher(slot) { if !slot.hasConsumer { use.end() } }
+            self.use = use
             self.loop = loop
             self.slot = slot
             let call = DescriptorCall { @Sendable [unowned loop] source, events in
-                // The kernel has refused the descriptor, and the consumer may read it once more.
-                if !source.isValid { finisher.leaveUse() }
                 finisher.slot.deliver(events) {
                     loop.remove(source, forMode: .common)
                 } rejoin: {
@@ -104,8 +104,11 @@ extension UVRunLoop {
     ///
     /// Its ``DescriptorSource`` is in the common modes: what is said there about non-blocking
     /// descriptors and standard descriptors holds here. When the descriptor is ready and no task
-    /// waits, the source leaves these modes until one does, so that the loop does not spin. The
-    /// descriptor is non-blocking from this call until the sequence has ended.
+    /// waits, the source leaves these modes until one does, so that the loop does not spin.
+    ///
+    /// The descriptor is non-blocking from this call until the sequence has ended. If its loop ends
+    /// first, or the kernel refuses the descriptor, the consumer may still be about to read: then it
+    /// is non-blocking until the consumer gets `nil`, or the sequence is released.
     ///
     /// > Threading: Any thread. The caller keeps owning the descriptor.
     ///

@@ -5,8 +5,8 @@ extension UVRunLoop {
     /// the kernel merges signals that are pending.
     ///
     /// The sequence has one consumer. It ends when it is invalidated or released, when the loop's
-    /// thread ends, and when the kernel refuses to watch the signal for want of memory; a task that
-    /// is cancelled gets `nil`, too.
+    /// thread ends, and when the kernel refuses to watch the signal for want of memory; arrivals
+    /// that the loop has not served are a last element. A task that is cancelled gets `nil`, too.
     ///
     /// > Threading: Any thread.
     public final class Signals: AsyncSequence, Sendable {
@@ -21,15 +21,24 @@ extension UVRunLoop {
 
         fileprivate init(_ signal: CInt, of loop: UVRunLoop) throws(RunLoopError) {
             let slot = EventSlot<Int>(merging: +)
-            let finisher = SlotFinisher(slot)
+            let listener = try SignalSource.listener(for: signal)
+            // The loop may not have served the latest ones.
+            let finisher = SlotFinisher(slot) {
+                let count = listener.undeliveredCount
+                if count > 0 { slot.deliver(count) }
+            }
             self.loop = loop
             self.slot = slot
-            source = try SignalSource(signal, sendableHandler: { finisher.slot.deliver($1) })
+            source = SignalSource(
+                listener,
+                0,
+                HomeBound(sendable: { finisher.slot.deliver($1) })
+            )
             loop.addUntilEnd(source)
         }
 
-        /// Ends the sequence, after the arrivals that wait as one element; the signal has its other
-        /// effects again if no other source waits for it.
+        /// Ends the sequence, after one element for the arrivals since the latest one; the signal has
+        /// its other effects again if no other source waits for it.
         ///
         /// > Threading: Any thread.
         public func invalidate() { source.invalidate() }
