@@ -74,7 +74,10 @@ static void put_back(int signal) {
 void cuv_signal_record(int signal, uint64_t count) {
     struct signal_state *state = &signals.of[signal];
     uint64_t latest = __atomic_add_fetch(&signals.arrivals, count, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&state->latest, latest, __ATOMIC_SEQ_CST);
+    // Two threads may be here at once, and the earlier one may be the last to store.
+    uint64_t former = __atomic_load_n(&state->latest, __ATOMIC_SEQ_CST);
+    while (former < latest && !__atomic_compare_exchange_n(&state->latest, &former, latest, 0, __ATOMIC_SEQ_CST,
+                                                           __ATOMIC_SEQ_CST)) {}
     __atomic_add_fetch(&state->count, count, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
     int descriptor = __atomic_load_n(&state->descriptor, __ATOMIC_SEQ_CST) - 1;

@@ -14,15 +14,14 @@ extension UVRunLoop: EndsWithThread {
         notifyOfTheEnd(consume remains)
         checkProcess()
         let local = local.here
-        local.spareSources = []
         local.isDriverClosed = true
         local.withDriver { $0.close() }
         endTracing()
         home.performReleases()
         // Here, after the driver was closed: a block's captures may call the loop, which accepts
         // nothing any more.
-        _ = consume requests
-        // Not `consume`, which the optimiser moves before the line above.
+        // Not `consume`, which the optimiser moves to an earlier line.
+        withExtendedLifetime(requests) {}
         withExtendedLifetime(blocks) {}
     }
 

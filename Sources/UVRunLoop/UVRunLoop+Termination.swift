@@ -99,8 +99,13 @@ private enum TerminationSignal {
 
 /// The handler of the first signal that asks the process to end.
 private final class Termination: Sendable {
+    /// Weak, because the source's handler refers to this object.
+    private struct Member {
+        weak let source: UVRunLoop.SignalSource?
+    }
+
     private let handler: HomeBound<() -> Void>
-    private let sources = Guarded<[UVRunLoop.SignalSource]>([])
+    private let members = Guarded<[Member]>([])
 
     init(_ handler: HomeBound<() -> Void>) { self.handler = handler }
 
@@ -113,7 +118,7 @@ private final class Termination: Sendable {
             for source in made { source.invalidate() }
             throw error
         }
-        sources.withLock { $0 = made }
+        members.withLock { $0 = made.map(Member.init) }
         for source in made { loop.addUntilEnd(source) }
         return made
     }
@@ -128,7 +133,7 @@ private final class Termination: Sendable {
     }
 
     private func signalDidArrive(_ signal: CInt, _ count: Int) {
-        let sources = sources.withLock { exchange(&$0, with: []) }
+        let sources = members.withLock { exchange(&$0, with: []) }.compactMap(\.source)
         // The signals have their previous effects from here on.
         let arrivals = sources.map { source in
             let (undelivered, latest) = source.invalidateCounting()

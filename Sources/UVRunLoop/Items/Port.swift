@@ -116,7 +116,15 @@ extension UVRunLoop {
         ///   limit, the port is or becomes invalid, only the calling thread could make room, or the
         ///   task is cancelled.
         public func send(_ message: PortMessage, limit: Duration? = nil) -> Bool {
-            didPost(inbox.post(message)) ?? sendBehindOthers(message, limit)
+            checkProcess()
+            return didPost(inbox.post(message)) ?? sendBehindOthers(message, limit)
+        }
+
+        /// Traps if the port is in a loop of a process that forked this one: there, nobody would
+        /// take the message.
+        @inline(__always)
+        func checkProcess() {
+            if inbox.isInherited { link.checkProcess() }
         }
 
         /// Announces the first message of a series.

@@ -3,7 +3,8 @@ import Synchronization
 /// The senders' side of a port: a queue that the loop empties at once.
 ///
 /// It shares no memory with the loop's thread that is written for every message, except a counter
-/// that senders seldom read.
+/// that senders seldom read, and the count of those that wait: to read it behind what it has
+/// written, the loop's thread writes it on some processors.
 final class PortInbox: Sendable {
     typealias Message = UVRunLoop.PortMessage
 
@@ -91,8 +92,10 @@ final class PortInbox: Sendable {
     /// a receiver without any takes no lock.
     private let waiting = Atomic<Int>(0)
     private static let task = 1 << 32
+    /// The number of the process that has made the inbox.
+    private let maker: UInt64
     /// The number of the process whose senders these are.
-    private let process = Atomic<UInt64>(ForkCount.current)
+    private let process: Atomic<UInt64>
     /// How many of the messages that the loop took are not delivered yet.
     let undelivered: Counter
 
@@ -108,8 +111,13 @@ final class PortInbox: Sendable {
 
     init(capacity: Int) {
         self.capacity = capacity
+        maker = ForkCount.current
+        process = Atomic(maker)
         undelivered = Counter()
     }
+
+    /// Whether a process that forked this one has made it.
+    var isInherited: Bool { maker != ForkCount.current }
 
     /// Queues a message, if there is room and nobody waits for it.
     func post(_ message: Message) -> Outcome {

@@ -26,7 +26,10 @@ extension UVRunLoop {
                 latest = consume firing
             }
             // The release of the batch's timers may run user code, too.
-            if displaced != nil { userCodeMayHaveRun(&run) }
+            if displaced != nil {
+                displaced = nil
+                userCodeMayHaveRun(&run)
+            }
         }
         return hasFired
     }

@@ -10,7 +10,10 @@ extension UVRunLoop {
         if isFinal { Self.invalidateKeepingHandler(delivery.port.link) }
         let result = LoopTracing.isOn ? callTraced(delivery, &run) : call(delivery, &run)
         userCodeMayHaveRun(&run)
-        if isFinal { delivery.port.link.receiver.releaseHandler() }
+        if isFinal {
+            delivery.port.link.receiver.releaseHandler()
+            userCodeMayHaveRun(&run)
+        }
         let (ticket, hasMore) = (delivery.ticket, result.hasMore)
         let isStillInLoop = contents.withEngine { $0.endCall(of: ticket, hasMore: hasMore) }
         if !isStillInLoop { delivery.port.link.endCallElsewhere(hasMore: hasMore) }

@@ -44,6 +44,7 @@ extension UVRunLoop {
         let callout = Callout(kind, item, activity, isByHand: isByHand, in: self)
         let began = monotonicNow()
         let result = body()
+        checkProcess()
         if wasCalled(result) { trace(.called(callout, from: began, until: monotonicNow())) }
         return result
     }

@@ -16,6 +16,7 @@ extension UVRunLoop.Port {
         _ message: UVRunLoop.PortMessage,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> Bool {
+        checkProcess()
         try Task.checkCancellation()
         let wait = TaskWait<Bool>()
         switch inbox.post(message, orWait: wait) {

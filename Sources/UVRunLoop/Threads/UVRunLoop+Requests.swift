@@ -67,6 +67,7 @@ extension UVRunLoop {
         {
             hadRequest = true
             calling(.block) { callOutToRequest(content.body) }
+            checkProcess()
             if let waiter = content.waiter { performQueue.withLock { $0.didPerform(waiter) } }
         }
         // Another thread may have cancelled the only one since the source's signal was taken.

@@ -255,6 +255,14 @@ private func useTheMainLoopInTheChild() {
     }
 }
 
+/// A port of a loop that has a message.
+private func queuedPort(in loop: UVRunLoop, capacity: Int) -> UVRunLoop.Port {
+    let port = UVRunLoop.Port(capacity: capacity, sendableHandler: { _, _ in })
+    loop.add(port, forMode: .modalPanel)
+    precondition(port.send(UVRunLoop.PortMessage(id: 0)))
+    return port
+}
+
 private func useTheParentsLoopInChildren() {
     onAnotherThread {
         let parent = Parent()
@@ -266,6 +274,8 @@ private func useTheParentsLoopInChildren() {
         // Its timer leaves the loop at the first date.
         let ticks = loop.ticks(every: .milliseconds(1))
         precondition(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+        let message = UVRunLoop.PortMessage(id: 1)
+        let (full, other) = (queuedPort(in: loop, capacity: 1), queuedPort(in: loop, capacity: 2))
         let uses: [(String, () -> Void)] = [
             ("run", { loop.run(mode: .default, for: .zero) }),
             ("wakeUp", { loop.wakeUp() }),
@@ -279,6 +289,8 @@ private func useTheParentsLoopInChildren() {
             ("set a date", { timer.tolerance = .seconds(1) }),
             ("invalidate a port", { parent.source.invalidate() }),
             ("remove a port", { loop.remove(parent.source, forMode: .default) }),
+            ("send to a full port", { _ = full.send(message, limit: .zero) }),
+            ("send to a port with a message", { _ = other.send(message) }),
             ("modes", { _ = loop.modes }),
             ("now", { _ = loop.now }),
         ]

@@ -42,6 +42,15 @@ import Testing
         }
         #expect(sentences.count == ForkingTracer.Moment.allCases.count, "\(text)")
     }
+
+    @Test func aTracedHandlerThatReturnsInTheChildTrapsAsOthersDo() async {
+        let result = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent]
+        ) { onAnotherThread(returnFromATracedHandler) }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("This run loop belongs to the parent process."), "\(text)")
+    }
 }
 
 /// A tracer that forks at one moment, and returns in both processes.
@@ -50,12 +59,13 @@ private final class ForkingTracer: LoopTracer, LoopTrack {
         case beginning, run, pass, sleep, call, blocks, jobs, end
     }
 
-    private let moment: Moment
+    private let moment: Moment?
     private let standardError = dup(STDERR_FILENO)
     /// The child's number, 0 in the child; -1 before the fork.
     let child = SharedBox<pid_t>(-1)
 
-    init(at moment: Moment) {
+    /// Creates one that forks at a moment, or never.
+    init(at moment: Moment?) {
         self.moment = moment
         LoopTracing.add(self)
     }
@@ -82,9 +92,12 @@ private final class ForkingTracer: LoopTracer, LoopTrack {
 
     private func reach(_ moment: Moment) {
         if child.value == 0 { _exit(56) }
-        guard moment == self.moment, child.value == -1 else { return }
+        if moment == self.moment, child.value == -1 { forkHere() }
+    }
+
+    /// It is the sentence of the trap that counts.
+    func forkHere() {
         child.value = forkAndReturn()
-        // It is the sentence of the trap that counts.
         if child.value == 0 { dup2(standardError, STDERR_FILENO) }
     }
 }
@@ -113,6 +126,17 @@ private func returnFromATracer() {
         let status = awaitEnd(of: tracer.child.value)
         precondition(isTrap(status), "\(moment): \(status)")
     }
+}
+
+private func returnFromATracedHandler() {
+    let loop = UVRunLoop.current
+    let tracer = ForkingTracer(at: nil)
+    let timer = UVRunLoop.Timer(after: .zero, sendableHandler: { _ in tracer.forkHere() })
+    loop.add(timer, forMode: .default)
+    loop.run(mode: .default, for: .seconds(60))
+    if tracer.child.value == 0 { _exit(55) }
+    LoopTracing.remove(tracer)
+    precondition(isTrap(awaitEnd(of: tracer.child.value)))
 }
 
 private func returnFromARunOfTheMainLoop() -> CInt {

@@ -94,6 +94,20 @@ import UVRunLoop
         }
     }
 
+    @Test func sourcesThatAreRemovedAndReleasedGiveTheSignalsBack() async {
+        await #expect(processExitsWith: .success) {
+            let status = inChild {
+                letSignalsThrough()
+                let (loop, wasReleased) = (UVRunLoop.current, SharedBox(false))
+                watchAndRemove(in: loop, Farewell { wasReleased.value = true })
+                if !wasReleased.value { return 1 }
+                kill(getpid(), SIGTERM)
+                return 2
+            }
+            precondition(status == -SIGTERM, "It ended with \(status).")
+        }
+    }
+
     @Test func theSignalsDoNotKeepARunFromFinishing() async {
         await #expect(processExitsWith: .success) {
             let status = inChild {
@@ -195,4 +209,9 @@ private func letSignalsThrough() {
     sigemptyset(&none)
     pthread_sigmask(SIG_SETMASK, &none, nil)
     for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, SIG_DFL) }
+}
+
+private func watchAndRemove(in loop: UVRunLoop, _ captured: Farewell) {
+    let sources = try? loop.onTermination { withExtendedLifetime(captured) {} }
+    for source in sources ?? [] { loop.remove(source, forMode: .common) }
 }
