@@ -16,7 +16,7 @@ final class Recording: LoopTracer {
         var isOpened = false
         /// Whether a text could not be written.
         var hasFailed = false
-        /// Lines that could not be written, and that no line tells of.
+        /// The number of lines that could not be written and that no line has reported yet.
         var lostLines = 0
     }
 

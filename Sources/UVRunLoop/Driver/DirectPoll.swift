@@ -11,7 +11,7 @@ enum DirectPoll {
     private static let few = cuv_few_ready
     private static let many = cuv_many_ready
 
-    /// Is called with a ready descriptor, its readiness, and whether there is more than that: an
+    /// Called with a ready descriptor, its readiness, and whether there is more than that: an
     /// error or a hang-up, of which the exact condition is queried later.
     typealias Reporter = (
         _ descriptor: CInt, _ events: UVRunLoop.DescriptorEvents, _ mayHaveEnded: Bool

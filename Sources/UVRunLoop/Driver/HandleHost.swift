@@ -5,7 +5,7 @@ internal import CUVSupport
 ///
 /// Unlike foreign handles, these belong to sources with modes: their callbacks only note an event,
 /// and end a sleep only if the run can serve the source. The driver therefore lets libuv poll while
-/// there are any, and announces the noted sources afterwards.
+/// there are any, and the run has the noted sources announced afterwards.
 ///
 /// > Threading: The loop's own thread. When the loop has ended, the thread that awaits the requests
 /// > in progress.

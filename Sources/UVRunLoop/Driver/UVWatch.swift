@@ -151,20 +151,29 @@ final class UVWatch {
     }
 
     /// Queries the kernel about a report that was completed; returns whether there is a hang-up.
+    ///
+    /// Where `poll` fails, there is none: nothing hints at it.
     func findHangUp(_ report: inout ReadyReport, epoll: CInt) -> Bool {
-        guard report.registration == registration, !report.details.contains(.uncertain) else {
-            return false
-        }
+        guard report.registration == registration, !report.details.contains(.uncertain),
+            let condition
+        else { return false }
         report.details.insert(.uncertain)
-        inspect(&report, epoll: epoll)
+        complete(&report, condition, epoll)
         return report.events.contains(.hangUp)
     }
 
-    private func inspect(_ report: inout ReadyReport, epoll: CInt) {
+    /// What `poll` says of the descriptor; `nil` if it fails.
+    private var condition: CInt? {
         let condition = cuv_condition(descriptor)
-        guard condition >= 0, condition & CInt(cuv_poll_invalid) == 0 else {
-            return inspectWithoutPoll(&report, epoll)
-        }
+        return condition >= 0 && condition & CInt(cuv_poll_invalid) == 0 ? condition : nil
+    }
+
+    private func inspect(_ report: inout ReadyReport, epoll: CInt) {
+        guard let condition else { return inspectWithoutPoll(&report, epoll) }
+        complete(&report, condition, epoll)
+    }
+
+    private func complete(_ report: inout ReadyReport, _ condition: CInt, _ epoll: CInt) {
         report.events = Events(kernelMask: condition)
         if condition & CInt(cuv_poll_hang_up | cuv_poll_error) != 0 {
             if report.events.contains(.readable), hasUnreadBytes(descriptor) {

@@ -265,7 +265,7 @@ extension GenericEngine {
         return true
     }
 
-    /// Queues a repeating timer for its next date, and a postponed one for the same.
+    /// Queues a repeating timer for its next date, and a postponed one for its old one.
     @inline(never)
     mutating func scheduleAfterCall(_ timer: Items.Timer, _ hasNewDate: Bool) {
         if hasNewDate { renewSerials(of: timer) }

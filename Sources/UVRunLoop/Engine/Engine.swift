@@ -16,8 +16,8 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     var signalledCount = 0 {
         didSet { summary.mayHoldSignalledSources = signalledCount > 0 }
     }
-    /// The latest poll that counts: one counts that has found something, or was made while a port of
-    /// any mode was ready or expected to be.
+    /// The latest poll that counts: one counts that has found something, or was made in a mode with
+    /// ports while a port of any mode was ready, or while one was expected to be.
     private(set) var latestPoll = (number: Int64(0), serial: UInt64(0))
     var expectations = Expectations()
     /// The part of the state that any thread may read without the lock.

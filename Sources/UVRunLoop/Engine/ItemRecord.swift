@@ -4,7 +4,7 @@ protocol ItemRecord {
 
     var attachment: Attachment { get set }
 
-    /// Called before the item joins or leaves a mode.
+    /// Called before the item joins or leaves a mode, but not before it leaves its loop.
     mutating func willChangeModes(_ modes: inout ModeTable<Items>)
 
     /// Adds the item to a mode's queues and lists.

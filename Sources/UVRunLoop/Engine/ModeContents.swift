@@ -13,7 +13,8 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var timers = TimerQueue<Items.Timer>()
     /// The slots of the custom sources that are signalled.
     var signalled = OrderedHeap()
-    /// The slots of the ports that are ready, or were before a later poll of one of their modes.
+    /// The slots of the ports that have a turn: that are ready, were before a later poll of one of
+    /// their modes, or are expected to be.
     var ready = OrderedHeap()
     var contest = PassContest()
     /// The number of the latest poll of the mode that has ended and that counts.

@@ -12,8 +12,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The events that the source waits for.
     var events: Events
     var attachment = Attachment()
-    /// The events that the latest poll has found that found it ready, or, while it is expected, those
-    /// that the skipped one would have asked for; empty once its turn has ended.
+    /// The events found by the latest poll that found it ready; while it is expected, those that the
+    /// skipped poll would have asked for; empty once its turn has ended.
     private var pendingEvents: Events = []
     /// Whether its turn is that of a poll that was skipped, which would have found it if it has
     /// stayed ready: the next poll tells.
@@ -23,8 +23,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// When it was last served; until then, when it was added, with the highest bit set.
     private var servedAt: UInt64
     private static var unserved: UInt64 { 1 << 63 }
-    /// The latest poll that found it ready or was not made for it: the latest one of a mode that it
-    /// has joined since, or one during which it has joined.
+    /// The latest poll that found it ready, or after which it keeps its turn because that poll was
+    /// not made for it. Such are the polls of a mode before it joined it, and one during which it
+    /// did.
     private var keptPoll: Int64 = 0
     /// Its position in the queues of all its modes, from when it became ready until it is served, or
     /// a poll in one of them does not find it.
@@ -53,7 +54,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// Ends its turn if a poll has not found it ready any more.
     ///
     /// Called before a change after which the numbers of polls do not say so: it joins or leaves a
-    /// mode, or gets another event.
+    /// mode of its loop, or gets another event.
     mutating func endLostTurn(in modes: inout ModeTable<Items>) {
         if turn != nil, !isExpected, !isReady(modes) { unqueue(in: &modes) }
     }

@@ -1,4 +1,4 @@
-/// A driver's report about a descriptor, as libuv's callback records it and the engine queues it.
+/// A driver's report about a descriptor, as a poll records it and the engine queues it.
 package struct ReadyReport: Sendable {
     package var descriptor: CInt
     /// The conditions found; `.hangUp` if the peer is gone or the descriptor has an error.

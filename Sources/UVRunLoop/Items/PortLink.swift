@@ -5,7 +5,7 @@ extension UVRunLoop {
     ///
     /// > Threading: Any thread.
     public final class PortLink: Sendable {
-        /// The watched descriptor; `nil` for a port that only ``announce()`` makes ready.
+        /// The watched descriptor; `nil` for a port that only ``announce(ofPoll:)`` makes ready.
         package let descriptor: CInt?
         /// Whether senders may wait for room in the port: those of a descriptor wait in the kernel.
         var mayBlockSenders: Bool { descriptor == nil }

@@ -37,7 +37,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - port: The source.
-    ///   - events: The reported events; empty after ``UVRunLoop/PortLink/announce()``.
+    ///   - events: The reported events; empty after ``UVRunLoop/PortLink/announce(ofPoll:)``.
     /// - Returns: The result for the pass.
     func receive(port: Port, _ events: UVRunLoop.DescriptorEvents) -> ServeResult
 

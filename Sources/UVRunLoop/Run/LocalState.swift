@@ -24,7 +24,7 @@ final class LocalState {
     /// Whether the loop was lent, so that each pass has to poll; for the driver there may be foreign
     /// handles then.
     @safe @exclusivity(unchecked) var isLent = false
-    /// The number of polls by the driver.
+    /// The number of polls and waits by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0
     /// Whether the latest pass of any run, nested ones included, served a port.
     @safe @exclusivity(unchecked) var servedPort = false

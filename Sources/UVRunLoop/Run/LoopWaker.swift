@@ -12,8 +12,8 @@ struct LoopWaker: ~Copyable, Sendable {
     let sleepPlan = SleepPlan()
     /// Counts the announcements of ports: events that the kernel does not report.
     private let announcements = Atomic<UInt64>(0)
-    /// Counts the additions of ports to modes, and of common modes: the kernel may have more to
-    /// watch.
+    /// Counts the additions of ports to modes, of events to ports, and of common modes: the kernel
+    /// may have more to watch.
     private let addedPorts = Atomic<UInt64>(0)
 
     init(_ state: WakeState, _ remote: any LoopRemote) {

@@ -21,7 +21,8 @@ struct Run: ~Copyable {
     var reusablePoll: PollCache?
     /// The number of the run's latest poll; at first, of the latest one before the run.
     ///
-    /// If other runs have polled since, the run polls before it sleeps; see ``sleep(_:)``.
+    /// If other runs have polled since, and ports have a turn, the run polls before it sleeps; see
+    /// ``sleep(_:)``.
     var pollNumber: Int64
     /// How many additions of ports the kernel has been told of: the waker's `addedPortCount` when
     /// it was last given what it is to watch.

@@ -1,6 +1,5 @@
-// A loop's reports to its tracers. The functions that are inlined are those that the loop calls
-// in any case: they read one word. The others are out of line, and called only while something
-// traces.
+// A loop's reports to its tracers. The loop calls those that are inlined in any case, and they read
+// one word; the others, but for the one at its end, only while something traces.
 
 extension UVRunLoop {
     /// Calls a handler of an item, or a block or job.

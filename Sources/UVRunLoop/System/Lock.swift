@@ -6,7 +6,8 @@ import Synchronization
 /// One compare-exchange acquires it and one exchange releases it. A thread that finds it held spins
 /// for a bounded time, then sleeps in the kernel until it is released. The lock is not handed over:
 /// a running thread may acquire it before one that was just woken. `Mutex` hands over from thread
-/// to thread, which cost up to 2,000 times more when eight threads contended on two cores.
+/// to thread: when eight threads contended on two cores, a call cost more than a thousand times as
+/// much.
 ///
 /// It must not move while a thread waits, so it lives in objects and in globals.
 @safe

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The activity of a loop's thread, in one word that any thread may read.
 ///
-/// It is kept up only while something watches. The loop's thread writes it, one atomic store before
-/// each handler that it calls and one after it: the word says that a handler runs, and the item is
-/// there, only while the handler is on the stack.
+/// It is kept up only while something watches. The loop's thread writes the item and the word before
+/// each handler that it calls and after it, and when a pass or a sleep begins: the word says that a
+/// handler runs, and the item is there, only while the handler is on the stack.
 final class LoopActivity: Sendable {
     /// A code for what is done, and when it began.
     struct Word: Equatable {

@@ -1,7 +1,7 @@
 #if DEBUG
 import Synchronization
 
-/// Whether an item was used, that is, added to a loop or invalidated.
+/// Whether an item was used, that is, added to a loop, invalidated, or fired by hand.
 ///
 /// A part of the item, which warns when the item is released without. In release builds it is
 /// empty.

@@ -43,7 +43,7 @@ extension UVRunLoop {
         ///
         /// > Threading: Any thread.
         public func invalidate() {
-            // The timer may be in no loop, whose lock would tell.
+            // The timer may be in no loop, and then nothing else checks it.
             loop.checkProcess()
             // The timer does not see those that have passed since it left its modes.
             let missed = timer.skipPassedDates(of: loop)

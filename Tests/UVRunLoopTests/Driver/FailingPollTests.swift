@@ -20,6 +20,36 @@ import UVRunLoop
             try readUntilTheEnd([.readable, .writable]) { shutdown($0, CInt(SHUT_WR)) }
         }
     }
+
+    @Test func anEventForAnotherModeIsNoHangUp() async {
+        await #expect(processExitsWith: .success) { try runWhereNobodyWaitsForTheEvent() }
+    }
+}
+
+/// Runs a mode in which nobody waits for the event that the kernel still reports.
+private func runWhereNobodyWaitsForTheEvent() throws {
+    let (own, peer) = socketPair()
+    let (loop, log) = (UVRunLoop.current, EventLog())
+    let reader = try UVRunLoop.DescriptorSource(own, events: .readable) { source, events in
+        var byte: UInt8 = 0
+        log.note("\(events), read \(read(source.descriptor, &byte, 1))")
+    }
+    let writer = try UVRunLoop.DescriptorSource(own, events: .writable) { _, events in
+        log.note("\(events)")
+    }
+    let other = UVRunLoop.Mode("other")
+    loop.add(reader, forMode: .default)
+    loop.add(reader, forMode: other)
+    loop.add(writer, forMode: .default)
+    setDescriptorLimit(0)
+    loop.run(mode: .default, for: .zero)
+    loop.run(mode: other, for: .milliseconds(1))
+    precondition(write(peer, [1], 1) == 1)
+    loop.run(mode: other, for: .seconds(60), returnAfterSourceHandled: true)
+    let expected = ["\(UVRunLoop.DescriptorSource.Events.writable)", "\(reader.events), read 1"]
+    precondition(log.entries == expected, "\(log.entries)")
+    reader.invalidate()
+    writer.invalidate()
 }
 
 /// Reads little by little what a peer sends before its end.
