@@ -20,8 +20,8 @@ extension UVRunLoop: EndsWithThread {
         home.performReleases()
         // Here, after the driver was closed: a block's captures may call the loop, which accepts
         // nothing any more.
-        // Not `consume`, which the optimiser moves to an earlier line.
-        withExtendedLifetime(requests) {}
+        _ = consume requests
+        // Not `consume`, which the optimiser moves before the line above.
         withExtendedLifetime(blocks) {}
     }
 

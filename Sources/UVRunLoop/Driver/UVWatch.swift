@@ -102,8 +102,12 @@ final class UVWatch {
     ///   - mayHaveEnded: Whether there was more than that: an error or a hang-up.
     @inline(__always)
     func noteReady(_ events: Events, mayHaveEnded: Bool) {
-        if exchange(&isNoted, with: true) { return }
-        note(events, mayHaveEnded || peerIsDone ? .uncertain : [])
+        noteReady(events, mayHaveEnded || peerIsDone ? .uncertain : [])
+    }
+
+    @inline(__always)
+    private func noteReady(_ events: Events, _ details: ReadyReport.Details) {
+        if !exchange(&isNoted, with: true) { note(events, details) }
     }
 
     /// Records what libuv has found.
@@ -118,9 +122,12 @@ final class UVWatch {
         var readiness = Events()
         if events & UV_READABLE.rawValue != 0 { readiness.insert(.readable) }
         if events & UV_WRITABLE.rawValue != 0 { readiness.insert(.writable) }
-        let isDisconnected = events & UV_DISCONNECT.rawValue != 0
-        let mayHaveEnded = isDisconnected || (readiness.contains(.writable) && mayHideHangUp)
-        noteReady(readiness, mayHaveEnded: mayHaveEnded)
+        if events & UV_DISCONNECT.rawValue != 0 || peerIsDone {
+            noteReady(readiness, .uncertain)
+        } else {
+            let isHidden = readiness.contains(.writable) && mayHideHangUp
+            noteReady(readiness, isHidden ? [.uncertain, .mayHideHangUp] : [])
+        }
     }
 
     /// Records that libuv has stopped to watch the descriptor, because of an error.
@@ -187,9 +194,10 @@ final class UVWatch {
 
     /// Completes a report where `poll` fails, as in a process that may open no descriptors.
     ///
-    /// Once all is read, it is a hang-up: that could not be told from the end of what the peer
+    /// Without a sign of a hang-up, there is none: whoever writes gets an error. Once all is read, it is a hang-up: that could not be told from the end of what the peer
     /// sends, and would come again for ever.
     private func inspectWithoutPoll(_ report: inout ReadyReport, _ epoll: CInt) {
+        if report.details.contains(.mayHideHangUp) { return }
         if hasUnreadBytes(descriptor) {
             report.events.formUnion([.readable, .hangUp])
             report.details.insert(.unread)

@@ -23,9 +23,9 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// When it was last served; until then, when it was added, with the highest bit set.
     private var servedAt: UInt64
     private static var unserved: UInt64 { 1 << 63 }
-    /// The latest poll that found it ready, or after which it keeps its turn because that poll was
-    /// not made for it. Such are the polls of a mode before it joined it, and one during which it
-    /// did.
+    /// The latest poll that found it ready or was not made for it.
+    ///
+    /// Those of a mode before it joined it were not, nor was one during which it did.
     private var keptPoll: Int64 = 0
     /// Its position in the queues of all its modes, from when it became ready until it is served, or
     /// a poll in one of them does not find it.

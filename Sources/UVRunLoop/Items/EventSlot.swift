@@ -52,9 +52,7 @@ final class EventSlot<Element: Sendable>: Sendable {
     ///
     /// - Parameter release: Called before a task that waits is resumed.
     func end(_ release: () -> Void = {}) {
-        let (resumption, dropped) = state.withLock { state in
-            (state.intake.finish(), state.intake.takeKept())
-        }
+        let (resumption, dropped) = state.withLock { $0.intake.endAtOnce() }
         release()
         resumption?.perform()
         withExtendedLifetime(dropped) {}

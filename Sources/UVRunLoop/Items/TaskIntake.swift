@@ -66,8 +66,13 @@ package struct TaskIntake<Element: Sendable, Failure: Error>: Sendable {
         return Resumption(task: task, outcome: outcome)
     }
 
-    /// Takes the element that is kept, to be released without the lock.
-    package mutating func takeKept() -> Element? { kept.take() }
+    /// Ends the sequence, and drops an element that is kept.
+    ///
+    /// - Returns: The task to resume, if one waited, and what was dropped, to be released without
+    ///   the lock.
+    package mutating func endAtOnce() -> (resumption: Resumption?, dropped: Element?) {
+        (finish(), kept.take())
+    }
 
     // MARK: The task
 

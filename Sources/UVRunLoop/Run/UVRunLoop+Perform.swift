@@ -102,7 +102,9 @@ extension UVRunLoop {
         // A segment that the reader leaves is used again, and the queue may come to the same end.
         local.blocks.emptyUpTo = .max
         contents.queue.enterNextSegmentAtEnd(&local.blocks.reader)
-        if contents.queue.peek(local.blocks.reader) == Self.mark(of: mode) { return true }
+        let next = contents.queue.peek(local.blocks.reader)
+        if next == Self.mark(of: mode) { return true }
+        if isCommon, next == Self.mark(of: Mode.common.number) { return true }
         let end = contents.queue.end
         sortBlocks(upTo: end, &local.blocks)
         didTakeBlocks(upTo: end, &local.blocks)

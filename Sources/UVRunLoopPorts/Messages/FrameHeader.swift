@@ -76,11 +76,6 @@ struct FrameHeader: Hashable, Sendable {
 }
 
 extension FrameHeader {
-    /// Appends the encoded header.
-    func encode(into bytes: inout [UInt8]) {
-        bytes += [UInt8](WordsAndPieces(words: words, pieces: ([], [])))
-    }
-
     /// The encoded header, as three words.
     var words: (UInt64, UInt64, UInt64) {
         let flags: UInt32 = hasData ? UInt32(Self.hasDataFlag) : 0

@@ -175,10 +175,9 @@ final class LocalReceiver: PortReceiver {
     }
 
     private func endIntake() {
-        let resumption = state.withLock { $0.intake?.finish() }
-        let dropped = state.withLock { $0.intake?.takeKept() }
-        resumption?.perform()
-        withExtendedLifetime(dropped) {}
+        let ended = state.withLock { $0.intake?.endAtOnce() }
+        ended?.resumption?.perform()
+        withExtendedLifetime(ended) {}
     }
 
     // MARK: Closing

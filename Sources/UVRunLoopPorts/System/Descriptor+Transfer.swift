@@ -35,23 +35,6 @@ extension Descriptor {
         try read { $0.copy(0..<$0.byteCount) }
     }
 
-    /// Reads once and appends the bytes to an array.
-    ///
-    /// - Returns: The number of bytes: 0 at the end of the stream, `nil` if the read would block.
-    func read(
-        appendingTo bytes: inout [UInt8],
-        atMost limit: Int = ReadBuffer.size
-    ) throws(UVError) -> Int? {
-        let number = number
-        return unsafe try ReadBuffer.lend { buffer throws(UVError) in
-            let count = try completingUnlessBlocked {
-                unsafe UVLibc.read(number, buffer.baseAddress, min(limit, buffer.count))
-            }
-            if let count { unsafe bytes.append(contentsOf: buffer[..<count]) }
-            return count
-        }
-    }
-
     /// Whether the socket has bytes to be read.
     var holdsInput: Bool {
         var byte: UInt8 = 0

@@ -41,15 +41,18 @@ struct EventSet: ~Copyable, Sendable {
 
     /// Returns the ready descriptors, without waiting.
     ///
-    /// If more are ready than the limit, the others come first in the next poll.
-    func poll(atMost limit: Int = maximumPerPoll) throws(UVError) -> [Ready] {
-        let limit = min(limit, Self.maximumPerPoll)
-        return unsafe try withUnsafeTemporaryAllocation(
+    /// If more are ready than ``maximumPerPoll``, the others come first in the next poll.
+    func poll() throws(UVError) -> [Ready] {
+        unsafe try withUnsafeTemporaryAllocation(
             of: cuv_tagged_events.self,
             capacity: Self.maximumPerPoll
         ) { buffer -> Result<[Ready], UVError> in
             guard let events = buffer.baseAddress else { return .success([]) }
-            let count = unsafe cuv_epoll_peek(descriptor.number, events, CInt(limit))
+            let count = unsafe cuv_epoll_peek(
+                descriptor.number,
+                events,
+                CInt(Self.maximumPerPoll)
+            )
             if count == -EINTR { return .success([]) }
             guard count >= 0 else { return .failure(UVError(rawValue: count)) }
             return unsafe .success(

@@ -127,9 +127,8 @@ extension ListenerReceiver {
 
     /// Ends the sequence, and closes a connection that nobody took.
     func endIntake() {
-        let resumption = state.withLock { $0.intake?.finish() }
-        let dropped = state.withLock { $0.intake?.takeKept() }
-        resumption?.perform()
-        withExtendedLifetime(dropped) {}
+        let ended = state.withLock { $0.intake?.endAtOnce() }
+        ended?.resumption?.perform()
+        withExtendedLifetime(ended) {}
     }
 }

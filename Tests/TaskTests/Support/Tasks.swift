@@ -91,3 +91,6 @@ func first<Sequence: AsyncSequence>(
     var iterator = sequence.makeAsyncIterator()
     return await iterator.next(isolation: nil)
 }
+
+/// The first real-time signal; the C library keeps two for itself.
+let SIGRTMIN_: CInt = 34

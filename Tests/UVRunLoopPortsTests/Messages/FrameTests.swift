@@ -108,10 +108,8 @@ import Testing
     @Test func aClaimedLengthTakesNoMemoryBeforeTheBytesAreThere() throws {
         var header = FrameHeader(kind: .message)
         header.payloadLength = 16 << 20
-        var bytes: [UInt8] = []
-        header.encode(into: &bytes)
         var parser = FrameParser(side: .local, maximumPayload: 16 << 20)
-        var input = (bytes + [1, 2, 3])[...]
+        var input = (header.encoded + [1, 2, 3])[...]
         #expect(try parser.next(from: &input) == nil)
         #expect(parser.keptByteCount == 3)
         #expect(parser.keptCapacity < 1024)

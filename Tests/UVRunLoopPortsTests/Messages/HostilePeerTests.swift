@@ -69,9 +69,7 @@ import Testing
                 let peer = try place.rawSocket()
                 var header = FrameHeader(kind: .message)
                 header.payloadLength = length
-                var bytes: [UInt8] = []
-                header.encode(into: &bytes)
-                peer.write(bytes)
+                peer.write(header.encoded)
                 #expect(peer.readFrame() == .refusal(.messageTooLarge))
                 #expect(peer.read() == [])
             }

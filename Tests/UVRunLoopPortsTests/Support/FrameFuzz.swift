@@ -200,3 +200,8 @@ enum FrameFuzz {
         bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
+
+extension FrameHeader {
+    /// The bytes of a header, which need not be that of a whole frame.
+    var encoded: [UInt8] { [UInt8](WordsAndPieces(words: words, pieces: ([], []))) }
+}

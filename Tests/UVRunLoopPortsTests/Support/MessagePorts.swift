@@ -129,9 +129,10 @@ struct RawPeer {
         var bytes: [UInt8] = []
         while bytes.count < count {
             socket.descriptor.wait(forWriting: false, until: Duration.seconds(30).fromNow)
-            let limit = min(count - bytes.count, 65_536)
-            let more = try? socket.descriptor.read(appendingTo: &bytes, atMost: limit)
-            guard let more, more > 0 else { break }
+            var piece = [UInt8](repeating: 0, count: min(count - bytes.count, 65_536))
+            let size = Glibc.read(socket.descriptor.number, &piece, piece.count)
+            guard size > 0 else { break }
+            bytes += piece[..<size]
         }
         return bytes
     }

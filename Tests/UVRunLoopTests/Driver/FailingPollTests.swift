@@ -21,6 +21,10 @@ import UVRunLoop
         }
     }
 
+    @Test func aTerminalThatIsWritableHasNotHungUp() async {
+        await #expect(processExitsWith: .success) { try waitForATerminal() }
+    }
+
     @Test func anEventForAnotherModeIsNoHangUp() async {
         await #expect(processExitsWith: .success) { try runWhereNobodyWaitsForTheEvent() }
     }
@@ -78,4 +82,18 @@ private func readUntilTheEnd(
     peerHasEnded = true
     precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
     precondition(total == 10_000 && hasEnded, "read \(total) bytes")
+}
+
+private func waitForATerminal() throws {
+    var (controller, terminal): (CInt, CInt) = (-1, -1)
+    precondition(openpty(&controller, &terminal, nil, nil, nil) == 0)
+    let (loop, events) = (UVRunLoop.current, Box<UVRunLoop.DescriptorSource.Events>([]))
+    let source = try UVRunLoop.DescriptorSource(terminal, events: .writable) { source, found in
+        events.value = found
+        source.invalidate()
+    }
+    loop.add(source, forMode: .default)
+    setDescriptorLimit(0)
+    loop.run(mode: .default, for: .seconds(60))
+    precondition(events.value == .writable, "\(events.value)")
 }

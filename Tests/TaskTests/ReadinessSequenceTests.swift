@@ -1,0 +1,166 @@
+import Glibc
+import Testing
+
+@testable import UVRunLoop
+
+/// The readiness of a descriptor as a sequence.
+@Suite(.timeLimit(.minutes(15))) struct ReadinessSequenceTests {
+    @Test(arguments: DriverKind.allCases)
+    func readinessFollowsTheDescriptor(kind: DriverKind) throws {
+        try runTask(kind) { loop in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            var iterator = readiness.makeAsyncIterator()
+            for text in ["a", "bc", "def"] {
+                pipe.write(text)
+                #expect(await iterator.next() == .readable)
+                #expect(pipe.read() == text)
+            }
+            pipe.closeWriteEnd()
+            #expect(await iterator.next()?.contains(.hangUp) == true)
+            readiness.invalidate()
+            #expect(await iterator.next() == nil)
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases)
+    func readyDescriptorThatNobodyWaitsForLeavesItsModeAndComesBack(kind: DriverKind) throws {
+        try withLoop(kind) { loop, log in
+            let pipe = Pipe()
+            pipe.write("x")
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            log.observe(loop, .beforeTimers)
+            // A loop that spins would not finish.
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(log.count <= 2)
+            try runTask(on: loop) {
+                var iterator = readiness.makeAsyncIterator()
+                #expect(await iterator.next() == .readable)
+                // Still unread, so it is ready again at once.
+                #expect(await iterator.next() == .readable)
+                #expect(pipe.read() == "x")
+                pipe.write("y")
+                #expect(await iterator.next() == .readable)
+            }
+        }
+    }
+
+    @Test(arguments: DriverKind.allCases, [false, true])
+    func hangUpIsToldWheneverTheConsumerWaits(kind: DriverKind, isAwaited: Bool) throws {
+        try runTask(kind) { loop in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            let wait = Task(executorPreference: loop.taskExecutor) {
+                isAwaited ? await first(of: readiness) : .hangUp
+            }
+            try await loop.sleep(for: .milliseconds(5))
+            pipe.closeWriteEnd()
+            #expect(await wait.value?.contains(.hangUp) == true)
+            try await loop.sleep(for: .milliseconds(5))
+            var iterator = readiness.makeAsyncIterator()
+            for _ in 0..<3 { #expect(await iterator.next()?.contains(.hangUp) == true) }
+        }
+    }
+
+    /// The descriptor is blocking again, and may be closed: its owner would wait for ever.
+    @Test(arguments: DriverKind.allCases, [false, true])
+    func anEventThatNobodyTookIsNotToldAfterTheEnd(kind: DriverKind, isHangUp: Bool) throws {
+        try withLoop(kind) { loop, _ in
+            let pipe = Pipe()
+            let readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            if isHangUp { pipe.closeWriteEnd() } else { pipe.write("x") }
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            readiness.invalidate()
+            try runTask(on: loop) { #expect(await first(of: readiness) == nil) }
+        }
+    }
+
+    /// A consumer that works between two reads finds `EAGAIN`, and does not block its loop.
+    @Test func descriptorOfASequenceIsNonBlockingUntilTheSequenceEnds() throws {
+        try withLoop(.uv) { loop, _ in
+            let pipe = Pipe()
+            let isNonBlocking = { fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0 }
+            #expect(!isNonBlocking())
+            var readiness: UVRunLoop.Readiness? = try loop.readiness(of: pipe.readEnd, .readable)
+            #expect(isNonBlocking())
+            pipe.write("x")
+            // Nobody waits for the event: the source leaves its modes.
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+            #expect(isNonBlocking())
+            readiness?.invalidate()
+            #expect(!isNonBlocking())
+
+            readiness = try loop.readiness(of: pipe.readEnd, .readable)
+            let other = try loop.readiness(of: pipe.readEnd, .readable)
+            readiness = nil
+            #expect(isNonBlocking())
+            other.invalidate()
+            #expect(!isNonBlocking())
+            withExtendedLifetime(readiness) {}
+        }
+    }
+
+    @Test func descriptorOfASequenceIsBlockingAgainWhenTheLoopHasEnded() throws {
+        let pipe = Pipe()
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        startThread {
+            readiness.value = try? UVRunLoop.current.readiness(of: pipe.readEnd, .readable)
+        }.join()
+        #expect(readiness.value != nil)
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+    }
+
+    /// It is about to read, and expects `EAGAIN`.
+    @Test func consumerWithAnElementKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {
+        let (pipe, executor, isReady, mayRun) = (Pipe(), HeldExecutor(), Signal(), Signal())
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        let thread = startThread {
+            let loop = UVRunLoop.current
+            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
+            isReady.send()
+            mayRun.wait()
+            let result = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+        }
+        isReady.wait()
+        let sequence = try #require(readiness.value)
+        let isDone = Signal()
+        Task(executorPreference: executor) {
+            #expect(await first(of: sequence) == .readable)
+            #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
+            #expect(await first(of: sequence) == nil)
+            #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+            isDone.send()
+        }
+        executor.performNext()
+        pipe.write("x")
+        mayRun.send()
+        thread.join()
+        executor.release()
+        isDone.wait()
+    }
+
+    @Test func elementThatWaitsKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {
+        let pipe = Pipe()
+        pipe.write("x")
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        startThread {
+            let loop = UVRunLoop.current
+            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
+            // Nobody waits for the event: the source leaves its modes.
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+        }.join()
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
+        readiness.value = nil
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+    }
+
+    @Test func closedDescriptorIsRefused() async throws {
+        try await UVRunLoop.withThread { loop in
+            let error = #expect(throws: RunLoopError.self) {
+                try loop.readiness(of: 9_999, .readable)
+            }
+            #expect(error?.code == .descriptorClosed)
+        }
+    }
+}
