@@ -12,12 +12,19 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// The events that the source waits for.
     var events: Events
     var attachment = Attachment()
-    /// The events found by the latest poll that found it ready; while it is expected, those that the
-    /// skipped poll would have asked for; empty once its turn has ended.
-    private var pendingEvents: Events = []
-    /// Whether its turn is that of a poll that was skipped, which would have found it if it has
-    /// stayed ready: the next poll tells.
-    private(set) var isExpected = false
+    /// What polls say of it, until its turn has ended.
+    private enum Finding {
+        case nothing
+        /// A poll was skipped, which would have found it if it has stayed ready, and these are the
+        /// events that it would have asked for. The next poll decides.
+        case expected(Events)
+        /// The events found by the latest poll that found it ready.
+        case found(Events)
+    }
+    private var finding = Finding.nothing
+    /// Whether its turn is that of a poll that was skipped.
+    var isExpected: Bool { if case .expected = finding { true } else { false } }
+    private var foundEvents: Events { if case .found(let events) = finding { events } else { [] } }
     /// Whether it has an event that the kernel does not report.
     var hasAnnouncement = false
     /// When it was last served; until then, when it was added, with the highest bit set.
@@ -77,7 +84,7 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         if isPolled { mode.polledPortCount -= 1 }
         mode.ready.remove(slot)
         guard !attachment.first.exists else { return }
-        (pendingEvents, isExpected) = ([], false)
+        finding = .nothing
         if isForPolls { turn = nil }
     }
 
@@ -100,14 +107,14 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
 
     /// Whether a poll has found it, and every later one in one of its modes, too.
     private func isFound(_ modes: borrowing ModeTable<Items>) -> Bool {
-        var isFound = !pendingEvents.isEmpty && !isExpected
+        var isFound = !foundEvents.isEmpty
         attachment.forEach { if modes[$0.mode].latestPoll > keptPoll { isFound = false } }
         return isFound
     }
 
     /// Its events to deliver; a refusal comes as a hang-up.
     func undelivered(_ modes: borrowing ModeTable<Items>) -> Events {
-        let reported = isFound(modes) ? pendingEvents : []
+        let reported = isFound(modes) ? foundEvents : []
         return hasRefusal ? reported.union(.hangUp) : reported
     }
 
@@ -142,24 +149,24 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// - Returns: Whether the poll would have found it, and it had no turn.
     mutating func expect(at serial: UInt64, in mode: Int, _ modes: inout ModeTable<Items>) -> Bool {
         guard turn == nil, !interest(in: mode).isEmpty else { return false }
-        (pendingEvents, isExpected) = (wanted, true)
+        finding = .expected(wanted)
         queue(at: serial, in: &modes)
         return true
     }
 
     /// Takes the events of a report, if it is expected and the skipped poll has asked for them.
     mutating func confirm(_ report: ReadyReport, poll: Int64) {
-        guard isExpected, isServable else { return }
+        guard case .expected(let wanted) = finding, isServable else { return }
         let events = events(of: report)
-        guard !events.isDisjoint(with: pendingEvents) else { return }
-        (pendingEvents, isExpected) = (events, false)
+        guard !events.isDisjoint(with: wanted) else { return }
+        finding = .found(events)
         keptPoll = poll
     }
 
     /// Ends the turn of a skipped poll, which the next poll has not confirmed.
     mutating func endExpectation(in modes: inout ModeTable<Items>) {
         guard isExpected else { return }
-        (pendingEvents, isExpected) = ([], false)
+        finding = .nothing
         if isForPolls { unqueue(in: &modes) }
     }
 
@@ -170,10 +177,11 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         at serial: UInt64,
         in modes: inout ModeTable<Items>
     ) {
-        if events.isDisjoint(with: pendingEvents) { endExpectation(in: &modes) }
+        if case .expected(let wanted) = finding, events.isDisjoint(with: wanted) {
+            endExpectation(in: &modes)
+        }
         endLostTurn(in: &modes)
-        pendingEvents = keptPoll == poll ? pendingEvents.union(events) : events
-        isExpected = false
+        finding = .found(keptPoll == poll ? foundEvents.union(events) : events)
         keptPoll = poll
         queue(at: serial, in: &modes)
     }
@@ -255,6 +263,6 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         turn = nil
         attachment.forEach { modes[$0.mode].ready.remove($0.heapSlot) }
         hasAnnouncement = false
-        (pendingEvents, isExpected) = ([], false)
+        finding = .nothing
     }
 }
