@@ -47,14 +47,14 @@ final class MetricsTrack: LoopTrack {
             passes.increment()
             requests.record(waiting)
         case .slept(let began, let ended): sleeps.recordNanoseconds(ended - began)
-        case .called(let call, let began, let ended): note(call, ended - began)
+        case .called(let call, let began, let ended): record(call, ended - began)
         case .tookBlocks(let count): blocks.record(count)
         case .performedJobs(let count): jobs.record(count)
         case .runBegan, .runEnded, .refused, .modeIsUnused: break
         }
     }
 
-    private func note(_ call: Callout, _ time: Int64) {
+    private func record(_ call: Callout, _ time: Int64) {
         handlers[Int(call.kind.rawValue) - 1].recordNanoseconds(time)
         if let late = call.lateness { lateness.recordNanoseconds(late) }
         if call.missed > 0 { misses.increment(by: call.missed) }

@@ -20,7 +20,7 @@ struct cuv_thread {
     uint64_t identity;
     uint64_t forkCount;
     void *_Nullable loop;
-    uintptr_t loop_place;
+    uintptr_t loop_location;
     // The word of the loop that says until when it performs queued work after it was ended.
     uint64_t *_Nullable loop_end;
 };

@@ -12,7 +12,7 @@ final class ThreadRecord {
         didSet {
             let thread = unsafe Self.slot
             unsafe thread.pointee.loop = loop.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-            unsafe thread.pointee.loop_place =
+            unsafe thread.pointee.loop_location =
                 loop?.location.bits ?? ItemOwner.Location.nowhere.bits
             unsafe thread.pointee.loop_end = loop?.endAddress.pointer
             home.setLoop(loop)
@@ -54,7 +54,7 @@ final class ThreadRecord {
             identity: record.identity.number,
             forkCount: record.forkCount,
             loop: nil,
-            loop_place: ItemOwner.Location.nowhere.bits,
+            loop_location: ItemOwner.Location.nowhere.bits,
             loop_end: nil
         )
         unsafe registerDestructor(pointer)
@@ -105,7 +105,7 @@ final class ThreadRecord {
     static func isCurrentLoop(at location: ItemOwner.Location) -> Bool {
         // Another thread may have created the main thread's loop.
         if current.loop == nil, let main = MainLoop.loop { adopt(main) }
-        return unsafe location != .nowhere && slot.pointee.loop_place == location.bits
+        return unsafe location != .nowhere && slot.pointee.loop_location == location.bits
     }
 
     /// Lends a loop; returns `nil` if its thread has ended.
@@ -117,7 +117,7 @@ final class ThreadRecord {
         _ body: (UVRunLoop) -> Result?
     ) -> Result? {
         let thread = unsafe slot
-        guard unsafe thread.pointee.loop_place == location.bits,
+        guard unsafe thread.pointee.loop_location == location.bits,
             let loop = unsafe thread.pointee.loop
         else { return location.loop.flatMap(body) }
         return unsafe Unmanaged<UVRunLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { body($0) }
@@ -127,8 +127,8 @@ final class ThreadRecord {
     /// thread's own loop has ended and another loop may reuse the anchor.
     static func forget(_ location: ItemOwner.Location) {
         let thread = unsafe slot
-        if unsafe thread.pointee.loop_place == location.bits {
-            unsafe thread.pointee.loop_place = ItemOwner.Location.nowhere.bits
+        if unsafe thread.pointee.loop_location == location.bits {
+            unsafe thread.pointee.loop_location = ItemOwner.Location.nowhere.bits
         }
     }
 

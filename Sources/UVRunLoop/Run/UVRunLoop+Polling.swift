@@ -142,7 +142,7 @@ extension UVRunLoop {
                 let mode = run.modeIndex
                 contents.withEngine { $0.endPoll(number, in: mode) }
             }
-        } else if mayChangePlaces(run) {
+        } else if mayEndTurns(run) {
             let mode = run.modeIndex
             contents.withEngine { $0.endPoll(number, in: mode) }
         }
@@ -161,9 +161,9 @@ extension UVRunLoop {
         return isForRun
     }
 
-    /// Whether a poll that has found nothing may end the turn or the place of a port.
+    /// Whether a poll that has found nothing may end the turn of a port.
     @inline(__always)
-    private func mayChangePlaces(_ run: borrowing Run) -> Bool {
+    private func mayEndTurns(_ run: borrowing Run) -> Bool {
         let summary = summary
         return summary.holdsExpectations || (summary.mayHoldReady && run.view.holdsPorts)
     }

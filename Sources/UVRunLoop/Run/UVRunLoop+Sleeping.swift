@@ -55,18 +55,18 @@ extension UVRunLoop {
     /// - Returns: Whether it has polled.
     @inline(__always)
     private func pollBeforeSleeping(_ run: inout Run) -> Bool {
-        guard summary.mayHoldReady, sleepHidesPlaces(run) else { return false }
+        guard summary.mayHoldReady, pollDecidesTurns(run) else { return false }
         pollKernel(&run)
         return true
     }
 
-    /// Whether only another poll tells the places of some ports.
+    /// Whether only another poll decides about the turns of some ports.
     ///
     /// A port that is expected keeps its turn if it has stayed ready, not if it becomes ready in the
     /// sleep. And ports that polls of other runs have found, and that were not served, may not be
     /// ready any more.
     @inline(never)
-    private func sleepHidesPlaces(_ run: borrowing Run) -> Bool {
+    private func pollDecidesTurns(_ run: borrowing Run) -> Bool {
         if summary.holdsExpectations { return true }
         guard run.isInFirstPass || run.pollNumber != run.local.pollCount else { return false }
         let mode = run.modeIndex

@@ -4,7 +4,7 @@ package struct OutputQueue: Sendable {
     private static let coalescedSize = 16384
 
     /// Senders should pause while the queue is longer than this.
-    var highMark: Int { didSet { noteLength() } }
+    var highMark: Int { didSet { updateHighMark() } }
     /// Senders may resume once the queue is this short again.
     var lowMark: Int { didSet { lowMark = max(lowMark, 0) } }
     /// Bytes beyond this are refused.
@@ -41,10 +41,10 @@ package struct OutputQueue: Sendable {
             pieces.append(bytes)
         }
         count += bytes.count
-        noteLength()
+        updateHighMark()
     }
 
-    private mutating func noteLength() {
+    private mutating func updateHighMark() {
         if count > highMark { wasAboveHighMark = true }
     }
 

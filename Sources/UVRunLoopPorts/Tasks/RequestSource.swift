@@ -61,7 +61,7 @@ final class RequestSource: UVRunLoop.PortSource {
         case noneAgain
     }
 
-    private func noteUse() -> Use {
+    private func recordUse() -> Use {
         requests.withLock { requests in
             guard requests.all.isEmpty else { return .requests }
             return exchange(&requests.wasUnused, with: true) ? .noneAgain : .none
@@ -102,7 +102,7 @@ final class RequestSource: UVRunLoop.PortSource {
             port source: RequestSource,
             _ events: UVRunLoop.DescriptorEvents
         ) -> ServeResult {
-            let use = source.noteUse()
+            let use = source.recordUse()
             connection.receive()
             if events.contains(.writable) {
                 connection.sendQueuedFrames()

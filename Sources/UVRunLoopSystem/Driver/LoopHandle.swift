@@ -94,7 +94,7 @@ class LoopHandle: HostedHandle, @unchecked Sendable {
     }
 
     /// Resumes production from any thread.
-    final func takeNoticeOfRoom() {
+    final func roomWasMade() {
         // At once if possible, before what other threads have asked for, which may take long.
         guard !loop.isOnOwnThread else { return resumeProduction() }
         onThread { $0.resumeProduction() }

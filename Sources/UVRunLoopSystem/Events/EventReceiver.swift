@@ -117,7 +117,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: PortRe
 
     private func eventWasTaken() {
         didTake()
-        for handle in handles { handle.takeNoticeOfRoom() }
+        for handle in handles { handle.roomWasMade() }
     }
 
     func releaseHandler() {
