@@ -140,6 +140,24 @@ import Testing
         isDone.wait()
     }
 
+    @Test func cancelledConsumerOfAnEndedLoopNeedsTheDescriptorNoMore() throws {
+        let (pipe, executor) = (Pipe(), HeldExecutor())
+        let thread = try startLoopThread()
+        let sequence = try thread.runLoop.readiness(of: pipe.readEnd, .readable)
+        let isDone = Signal()
+        let task = Task(executorPreference: executor) {
+            #expect(await first(of: sequence) == nil)
+            isDone.send()
+        }
+        executor.performNext()
+        task.cancel()
+        thread.stop()
+        thread.join()
+        executor.release()
+        isDone.wait()
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+    }
+
     @Test func elementThatWaitsKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {
         let pipe = Pipe()
         pipe.write("x")

@@ -39,8 +39,8 @@ final class EventSlot<Element: Sendable>: Sendable {
         if state.withLock({ $0.didLeave() }) { rejoin() }
     }
 
-    /// Whether the sequence has ended, apart from an element that is kept.
-    var isFinished: Bool { state.withLock { $0.intake.isFinished } }
+    /// Whether the sequence has ended, and no element is left.
+    var isOver: Bool { state.withLock { $0.intake.isFinished && !$0.intake.isFull } }
 
     /// Whether a task may have an element, or get the one that is kept.
     var hasConsumer: Bool { state.withLock { $0.isAttended || $0.intake.isFull } }

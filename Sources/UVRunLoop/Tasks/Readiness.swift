@@ -93,8 +93,7 @@ extension UVRunLoop {
                     loop.addUntilEnd(source)
                 }
                 // A task that was cancelled leaves what is there to others.
-                let isOver = events == nil && !Task.isCancelled && readiness.slot.isFinished
-                if isOver { readiness.use.end() }
+                if events == nil, readiness.slot.isOver { readiness.use.end() }
                 return events
             }
         }

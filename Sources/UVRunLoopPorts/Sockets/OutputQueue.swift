@@ -4,7 +4,7 @@ package struct OutputQueue: Sendable {
     private static let coalescedSize = 16384
 
     /// Senders should pause while the queue is longer than this.
-    var highMark: Int { didSet { updateHighMark() } }
+    var highMark: Int { didSet { checkHighMark() } }
     /// Senders may resume once the queue is this short again.
     var lowMark: Int { didSet { lowMark = max(lowMark, 0) } }
     /// Bytes beyond this are refused.
@@ -41,10 +41,10 @@ package struct OutputQueue: Sendable {
             pieces.append(bytes)
         }
         count += bytes.count
-        updateHighMark()
+        checkHighMark()
     }
 
-    private mutating func updateHighMark() {
+    private mutating func checkHighMark() {
         if count > highMark { wasAboveHighMark = true }
     }
 
