@@ -21,7 +21,7 @@ struct signal_state {
     uint64_t latest;
     // An eventfd, plus one; 0 if the signal has no sources.
     int descriptor;
-    // The number of threads that are in the handler, and may write to the descriptor.
+    // The number of threads that are recording an arrival, and may write to the descriptor.
     int in_flight;
     // Whether the disposition is the library's.
     int is_taken;
@@ -73,13 +73,14 @@ static void put_back(int signal) {
 
 void cuv_signal_record(int signal, uint64_t count) {
     struct signal_state *state = &signals.of[signal];
+    // First: whoever gives the signal back waits, and then knows of this arrival.
+    __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
     uint64_t latest = __atomic_add_fetch(&signals.arrivals, count, __ATOMIC_SEQ_CST);
     // Two threads may be here at once, and the earlier one may be the last to store.
     uint64_t former = __atomic_load_n(&state->latest, __ATOMIC_SEQ_CST);
     while (former < latest && !__atomic_compare_exchange_n(&state->latest, &former, latest, 0, __ATOMIC_SEQ_CST,
                                                            __ATOMIC_SEQ_CST)) {}
     __atomic_add_fetch(&state->count, count, __ATOMIC_SEQ_CST);
-    __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
     int descriptor = __atomic_load_n(&state->descriptor, __ATOMIC_SEQ_CST) - 1;
     if (descriptor >= 0) cuv_event_signal(descriptor);
     __atomic_sub_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);

@@ -140,21 +140,47 @@ import Testing
         isDone.wait()
     }
 
-    @Test func cancelledConsumerOfAnEndedLoopNeedsTheDescriptorNoMore() throws {
-        let (pipe, executor) = (Pipe(), HeldExecutor())
+    /// It is cancelled before the loop ends, or gets to know afterwards.
+    @Test(arguments: [true, false])
+    func cancelledConsumerNeedsTheDescriptorNoMore(knowsBefore: Bool) throws {
+        let (pipe, executor, isDone) = (Pipe(), HeldExecutor(), Signal())
         let thread = try startLoopThread()
         let sequence = try thread.runLoop.readiness(of: pipe.readEnd, .readable)
-        let isDone = Signal()
         let task = Task(executorPreference: executor) {
             #expect(await first(of: sequence) == nil)
             isDone.send()
         }
         executor.performNext()
         task.cancel()
+        if knowsBefore { executor.performNext() }
         thread.stop()
         thread.join()
         executor.release()
         isDone.wait()
+        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+        withExtendedLifetime(sequence) {}
+    }
+
+    /// The source was out of its modes, so the end of the loop has not ended the sequence.
+    @Test func consumerThatIsCancelledAfterTheEndOfTheLoopNeedsTheDescriptorNoMore() throws {
+        let pipe = Pipe()
+        pipe.write("x")
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        startThread {
+            let loop = UVRunLoop.current
+            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
+            #expect(loop.run(mode: .default, for: nil) == .finished)
+        }.join()
+        let sequence = try #require(readiness.value)
+        try runTask { _ in
+            let task = Task {
+                #expect(await first(of: sequence) == .readable)
+                #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
+                withUnsafeCurrentTask { $0?.cancel() }
+                #expect(await first(of: sequence) == nil)
+            }
+            await task.value
+        }
         #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
     }
 

@@ -194,8 +194,8 @@ final class UVWatch {
 
     /// Completes a report where `poll` fails, as in a process that may open no descriptors.
     ///
-    /// Without a sign of a hang-up, there is none: whoever writes gets an error. Once all is read, it is a hang-up: that could not be told from the end of what the peer
-    /// sends, and would come again for ever.
+    /// Without a sign of a hang-up, there is none: a write will fail. Once all is read, it is one:
+    /// it could not be told from the end of what the peer sends, and would come again for ever.
     private func inspectWithoutPoll(_ report: inout ReadyReport, _ epoll: CInt) {
         if report.details.contains(.mayHideHangUp) { return }
         if hasUnreadBytes(descriptor) {

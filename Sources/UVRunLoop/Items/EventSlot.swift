@@ -21,7 +21,7 @@ final class EventSlot<Element: Sendable>: Sendable {
     /// - Returns: Whether a task waited for it.
     @discardableResult
     func deliver(_ element: Element) -> Bool {
-        let waiting = state.withLock { $0.intake.offer(element, merging: merge) }
+        let waiting = state.withLock { $0.offer(element, merging: merge) }
         waiting?.perform()
         return waiting != nil
     }
@@ -39,11 +39,11 @@ final class EventSlot<Element: Sendable>: Sendable {
         if state.withLock({ $0.didLeave() }) { rejoin() }
     }
 
-    /// Whether the sequence has ended, and no element is left.
-    var isOver: Bool { state.withLock { $0.intake.isFinished && !$0.intake.isFull } }
+    /// Whether the sequence has ended, apart from an element that is kept.
+    var isFinished: Bool { state.withLock { $0.intake.isFinished } }
 
-    /// Whether a task may have an element, or get the one that is kept.
-    var hasConsumer: Bool { state.withLock { $0.isAttended || $0.intake.isFull } }
+    /// Whether an element is kept, or a task has the latest one and has not asked for the next.
+    var isInUse: Bool { state.withLock { $0.isTaken || $0.intake.isFull } }
 
     /// Ends the sequence; an element that is kept is still given out.
     func finish() { state.withLock { $0.intake.finish() }?.perform() }
@@ -64,7 +64,7 @@ final class EventSlot<Element: Sendable>: Sendable {
     ///
     /// For a task that was cancelled, that is the end, and the element stays.
     func take() -> Result<Element?, Never>? {
-        Task.isCancelled ? .success(nil) : state.withLock { $0.take() }
+        state.withLock { $0.take(isCancelled: Task.isCancelled) }
     }
 
     /// Gives a task what is there, or has it wait.
@@ -93,19 +93,33 @@ private struct SlotState<Element: Sendable> {
     }
 
     var intake = Intake()
-    private(set) var isAttended = false
+    /// Whether a task has the latest element, and has not asked for the next.
+    private(set) var isTaken = false
     private var presence = Presence.inMode
 
-    /// A task takes what is there.
-    mutating func take() -> Intake.Outcome? {
-        isAttended = true
-        return intake.take()
+    /// Gives an element to the task that waits, or keeps it.
+    mutating func offer(
+        _ element: Element,
+        merging merge: (Element, Element) -> Element
+    ) -> Intake.Resumption? {
+        let resumption = intake.offer(element, merging: merge)
+        if resumption != nil { isTaken = true }
+        return resumption
+    }
+
+    /// A task asks for what is there; one that was cancelled gets the end.
+    mutating func take(isCancelled: Bool) -> Intake.Outcome? {
+        let outcome = isCancelled ? .success(nil) : intake.take()
+        if case .success(.some) = outcome { isTaken = true } else { isTaken = false }
+        return outcome
     }
 
     /// A task waits, unless there is something for it.
     mutating func begin(_ task: Intake.Waiter) -> Intake.Resumption? {
-        isAttended = true
-        return intake.begin(task)
+        let isKept = intake.isFull
+        let resumption = intake.begin(task)
+        isTaken = isKept && !intake.isFull
+        return resumption
     }
 
     /// A task waits; returns whether the source has to be added again.

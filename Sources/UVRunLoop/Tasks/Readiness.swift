@@ -34,7 +34,7 @@ extension UVRunLoop {
                 of: .descriptor
             )
             // A consumer may be about to read, also after the end of the loop.
-            let finisher = SlotFinisher(slot) { if !slot.hasConsumer { use.end() } }
+            let finisher = SlotFinisher(slot) { if !slot.isInUse { use.end() } }
             self.use = use
             self.loop = loop
             self.slot = slot
@@ -92,10 +92,15 @@ extension UVRunLoop {
                 let events = await readiness.slot.next(on: loop, isolation: isolation) {
                     loop.addUntilEnd(source)
                 }
-                // A task that was cancelled leaves what is there to others.
-                if events == nil, readiness.slot.isOver { readiness.use.end() }
+                if events == nil { readiness.consumerGotTheEnd() }
                 return events
             }
+        }
+
+        /// Gives the descriptor back, unless the sequence goes on: a task that was cancelled leaves
+        /// what is there to others.
+        private func consumerGotTheEnd() {
+            if !slot.isInUse, slot.isFinished || loop.hasEnded { use.end() }
         }
     }
 

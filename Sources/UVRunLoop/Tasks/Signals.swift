@@ -6,7 +6,8 @@ extension UVRunLoop {
     ///
     /// The sequence has one consumer. It ends when it is invalidated or released, when the loop's
     /// thread ends, and when the kernel refuses to watch the signal for want of memory; arrivals
-    /// that the loop has not served are a last element. A task that is cancelled gets `nil`, too.
+    /// that the loop has not served are a last element, but not signals that every thread blocks,
+    /// which stay pending. A task that is cancelled gets `nil`, too.
     ///
     /// > Threading: Any thread.
     public final class Signals: AsyncSequence, Sendable {
