@@ -140,6 +140,55 @@ import Testing
         isDone.wait()
     }
 
+    /// The first one was cancelled, and comes back while the second has an element.
+    @Test func secondConsumerKeepsTheDescriptorNonBlockingWhenTheFirstHasGone() throws {
+        let (pipe, isReady, mayRun, hasRun) = (Pipe(), Signal(), Signal(), Signal())
+        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+        let thread = startThread {
+            let loop = UVRunLoop.current
+            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
+            isReady.send()
+            for number in 1...2 {
+                mayRun.wait(times: number)
+                loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+                hasRun.send()
+            }
+        }
+        isReady.wait()
+        pipe.write("x")
+        let sequence = try #require(readiness.value)
+        let isNonBlocking = { @Sendable in fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0 }
+        let (executors, isDone) = ((0..<2).map { _ in HeldExecutor() }, Signal())
+        let pauses = (0..<2).map { _ in SharedBox<CheckedContinuation<Void, Never>?>(nil) }
+        let consumers = zip(executors, pauses).map { executor, pause in
+            Task(executorPreference: executor) {
+                var iterator = sequence.makeAsyncIterator()
+                #expect(await iterator.next() == .readable)
+                await withCheckedContinuation { pause.value = $0 }
+                #expect(isNonBlocking())
+                #expect(await iterator.next() == nil)
+                isDone.send()
+            }
+        }
+        for (index, executor) in executors.enumerated() {
+            executor.performNext()
+            mayRun.send()
+            hasRun.wait(times: index + 1)
+            executor.performNext()
+            if index == 0 { consumers[0].cancel() }
+        }
+        thread.join()
+        pauses[0].value?.resume()
+        executors[0].performNext()
+        isDone.wait()
+        #expect(isNonBlocking())
+        pauses[1].value?.resume()
+        executors[1].performNext()
+        isDone.wait(times: 2)
+        #expect(!isNonBlocking())
+        withExtendedLifetime(sequence) {}
+    }
+
     /// It is cancelled before the loop ends, or gets to know afterwards.
     @Test(arguments: [true, false])
     func cancelledConsumerNeedsTheDescriptorNoMore(knowsBefore: Bool) throws {
@@ -159,29 +208,6 @@ import Testing
         isDone.wait()
         #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
         withExtendedLifetime(sequence) {}
-    }
-
-    /// The source was out of its modes, so the end of the loop has not ended the sequence.
-    @Test func consumerThatIsCancelledAfterTheEndOfTheLoopNeedsTheDescriptorNoMore() throws {
-        let pipe = Pipe()
-        pipe.write("x")
-        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
-        startThread {
-            let loop = UVRunLoop.current
-            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
-            #expect(loop.run(mode: .default, for: nil) == .finished)
-        }.join()
-        let sequence = try #require(readiness.value)
-        try runTask { _ in
-            let task = Task {
-                #expect(await first(of: sequence) == .readable)
-                #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
-                withUnsafeCurrentTask { $0?.cancel() }
-                #expect(await first(of: sequence) == nil)
-            }
-            await task.value
-        }
-        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
     }
 
     @Test func elementThatWaitsKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {

@@ -5,6 +5,7 @@ import UVRunLoop
 package final class HeldExecutor: TaskExecutor {
     private let jobs = Mutex<[UnownedJob]?>([])
     private let arrival = Signal()
+    private let performed = Mutex(0)
 
     package init() {}
 
@@ -19,7 +20,11 @@ package final class HeldExecutor: TaskExecutor {
 
     /// Waits for a job, and performs it on this thread.
     package func performNext() {
-        arrival.wait()
+        let number = performed.withLock { performed in
+            performed += 1
+            return performed
+        }
+        arrival.wait(times: number)
         if let job = jobs.withLock({ $0?.removeFirst() }) { perform(job) }
     }
 

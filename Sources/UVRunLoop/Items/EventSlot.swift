@@ -109,7 +109,9 @@ private struct SlotState<Element: Sendable> {
 
     /// A task asks for what is there; one that was cancelled gets the end.
     mutating func take(isCancelled: Bool) -> Intake.Outcome? {
-        let outcome = isCancelled ? .success(nil) : intake.take()
+        // Another one may have the latest element by now.
+        if isCancelled { return .success(nil) }
+        let outcome = intake.take()
         if case .success(.some) = outcome { isTaken = true } else { isTaken = false }
         return outcome
     }
