@@ -73,7 +73,7 @@ static void put_back(int signal) {
 
 void cuv_signal_record(int signal, uint64_t count) {
     struct signal_state *state = &signals.of[signal];
-    // First: whoever gives the signal back waits, and then knows of this arrival.
+    // First: the thread that gives the signal back waits for arrivals that are in flight.
     __atomic_add_fetch(&state->in_flight, 1, __ATOMIC_SEQ_CST);
     uint64_t latest = __atomic_add_fetch(&signals.arrivals, count, __ATOMIC_SEQ_CST);
     // Two threads may be here at once, and the earlier one may be the last to store.

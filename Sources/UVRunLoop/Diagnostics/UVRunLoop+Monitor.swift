@@ -14,7 +14,7 @@ extension UVRunLoop {
     /// returns `EINTR`, as with any signal.
     ///
     /// While there is a monitor, a loop makes four atomic stores for each handler that it calls, and
-    /// two for each pass and each sleep. The monitor wakes four times in the threshold, but at most
+    /// two for each pass and each sleep. The monitor wakes about four times in the threshold, but at most
     /// once per millisecond. Without one, nothing is stored. See <doc:Observing>.
     ///
     /// > Threading: Any thread.

@@ -32,7 +32,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     private static var unserved: UInt64 { 1 << 63 }
     /// The latest poll that found it ready or was not made for it.
     ///
-    /// Those of a mode before it joined it were not, nor was one during which it did.
+    /// A mode's polls before it joined the mode were not made for it, nor was one during which it
+    /// joined.
     private var keptPoll: Int64 = 0
     /// Its position in the queues of all its modes, from when it became ready until it is served, or
     /// a poll in one of them does not find it.

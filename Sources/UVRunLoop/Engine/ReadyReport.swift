@@ -29,7 +29,7 @@ package struct ReadyReport: Sendable {
         static let stopped = Details(rawValue: 2)
         /// The driver has yet to query the conditions, before it hands the report out.
         static let uncertain = Details(rawValue: 4)
-        /// It has to because libuv may hide a hang-up; nothing else suggests one.
+        /// Uncertain only because libuv may hide a hang-up; nothing else suggests one.
         static let mayHideHangUp = Details(rawValue: 8)
     }
 }

@@ -3,8 +3,8 @@ import Synchronization
 /// The senders' side of a port: a queue that the loop empties at once.
 ///
 /// It shares no memory with the loop's thread that is written for every message, except a counter
-/// that senders seldom read, and the count of those that wait: to read it behind what it has
-/// written, the loop's thread writes it on some processors.
+/// that senders seldom read, and the count of those that wait: the loop's thread reads it by an
+/// atomic addition of zero, so that the read comes after its own writes.
 final class PortInbox: Sendable {
     typealias Message = UVRunLoop.PortMessage
 

@@ -38,8 +38,9 @@ extension UVRunLoop {
             loop.addUntilEnd(source)
         }
 
-        /// Ends the sequence, after one element for the arrivals since the latest one; the signal has
-        /// its other effects again if no other source waits for it.
+        /// Ends the sequence, after one element if the signal has arrived since the latest one.
+        ///
+        /// The signal has its other effects again if no other source waits for it.
         ///
         /// > Threading: Any thread.
         public func invalidate() { source.invalidate() }

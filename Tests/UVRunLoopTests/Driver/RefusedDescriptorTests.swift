@@ -14,6 +14,7 @@ import Testing
 
     @Test func theLastElementOfARefusedSequenceIsReadWithoutBlocking() async {
         await #expect(processExitsWith: .success) { onAnotherThread(readARefusedSequence) }
+        await #expect(processExitsWith: .success) { onAnotherThread(readARefusedSequenceLater) }
     }
 
     @Test func theLastCallOfARefusedSourceMayCloseTheDescriptor() async {
@@ -81,6 +82,18 @@ private func readARefusedSequence() {
         loop.stop()
     }
     precondition(loop.run(mode: .default, for: .seconds(60)) == .stopped)
+}
+
+/// Nobody waits when the descriptor is refused.
+private func readARefusedSequenceLater() {
+    let (loop, pipe) = (UVRunLoop.current, Pipe())
+    guard let readiness = try? loop.readiness(of: pipe.readEnd, .readable) else {
+        preconditionFailure("The pipe cannot be watched.")
+    }
+    refuseWatching(pipe.readEnd)
+    precondition(loop.run(mode: .default, for: .seconds(60)) == .finished)
+    precondition(isNonBlocking(pipe.readEnd), "A read of the pipe would block.")
+    withExtendedLifetime(readiness) {}
 }
 
 private func closeARefusedEventfd() {
