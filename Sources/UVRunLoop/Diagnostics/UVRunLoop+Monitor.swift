@@ -13,9 +13,9 @@ extension UVRunLoop {
     /// each hang. A system call of the handler that cannot be restarted, such as `nanosleep`,
     /// returns `EINTR`, as with any signal.
     ///
-    /// While there is a monitor, a loop makes four atomic stores for each handler that it calls, and
-    /// two for each pass and each sleep. The monitor wakes about four times in the threshold, but at most
-    /// once per millisecond. Without one, nothing is stored. See <doc:Observing>.
+    /// While there is a monitor, a loop makes four atomic stores for each handler that it calls,
+    /// and two for each pass and each sleep. The monitor wakes about four times in the threshold,
+    /// but at most once per millisecond. Without one, nothing is stored. See <doc:Observing>.
     ///
     /// > Threading: Any thread.
     public final class Monitor: Sendable {
@@ -38,9 +38,9 @@ extension UVRunLoop {
         /// > Threading: Any thread.
         ///
         /// - Parameters:
-        ///   - threshold: How long a handler may run. A hang is reported at most half a threshold, or
-        ///     two milliseconds, and two ticks of the system's timer later, on a machine that is not
-        ///     overloaded.
+        ///   - threshold: How long a handler may run. A hang is reported at most half a threshold,
+        ///     or two milliseconds, and two ticks of the system's timer later, on a machine that is
+        ///     not overloaded.
         ///   - capturesStacks: Whether to capture stacks, which interrupts the thread. Without
         ///     that, only the items of timers are known.
         ///   - handler: Called on the monitor's thread. While it runs, nothing is monitored. It
