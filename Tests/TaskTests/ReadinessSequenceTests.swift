@@ -79,23 +79,22 @@ import Testing
     @Test func descriptorOfASequenceIsNonBlockingUntilTheSequenceEnds() throws {
         try withLoop(.uv) { loop, _ in
             let pipe = Pipe()
-            let isNonBlocking = { fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0 }
-            #expect(!isNonBlocking())
+            #expect(!isNonBlocking(pipe.readEnd))
             var readiness: UVRunLoop.Readiness? = try loop.readiness(of: pipe.readEnd, .readable)
-            #expect(isNonBlocking())
+            #expect(isNonBlocking(pipe.readEnd))
             pipe.write("x")
             // Nobody waits for the event: the source leaves its modes.
             #expect(loop.run(mode: .default, for: nil) == .finished)
-            #expect(isNonBlocking())
+            #expect(isNonBlocking(pipe.readEnd))
             readiness?.invalidate()
-            #expect(!isNonBlocking())
+            #expect(!isNonBlocking(pipe.readEnd))
 
             readiness = try loop.readiness(of: pipe.readEnd, .readable)
             let other = try loop.readiness(of: pipe.readEnd, .readable)
             readiness = nil
-            #expect(isNonBlocking())
+            #expect(isNonBlocking(pipe.readEnd))
             other.invalidate()
-            #expect(!isNonBlocking())
+            #expect(!isNonBlocking(pipe.readEnd))
             withExtendedLifetime(readiness) {}
         }
     }
@@ -107,7 +106,7 @@ import Testing
             readiness.value = try? UVRunLoop.current.readiness(of: pipe.readEnd, .readable)
         }.join()
         #expect(readiness.value != nil)
-        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+        #expect(!isNonBlocking(pipe.readEnd))
     }
 
     /// It is about to read, and expects `EAGAIN`.
@@ -127,9 +126,9 @@ import Testing
         let isDone = Signal()
         Task(executorPreference: executor) {
             #expect(await first(of: sequence) == .readable)
-            #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
+            #expect(isNonBlocking(pipe.readEnd))
             #expect(await first(of: sequence) == nil)
-            #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+            #expect(!isNonBlocking(pipe.readEnd))
             isDone.send()
         }
         executor.performNext()
@@ -157,7 +156,6 @@ import Testing
         isReady.wait()
         pipe.write("x")
         let sequence = try #require(readiness.value)
-        let isNonBlocking = { @Sendable in fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0 }
         let (executors, isDone) = ((0..<2).map { _ in HeldExecutor() }, Signal())
         let pauses = (0..<2).map { _ in SharedBox<CheckedContinuation<Void, Never>?>(nil) }
         let consumers = zip(executors, pauses).map { executor, pause in
@@ -165,7 +163,7 @@ import Testing
                 var iterator = sequence.makeAsyncIterator()
                 #expect(await iterator.next() == .readable)
                 await withCheckedContinuation { pause.value = $0 }
-                #expect(isNonBlocking())
+                #expect(isNonBlocking(pipe.readEnd))
                 #expect(await iterator.next() == nil)
                 isDone.send()
             }
@@ -181,11 +179,11 @@ import Testing
         pauses[0].value?.resume()
         executors[0].performNext()
         isDone.wait()
-        #expect(isNonBlocking())
+        #expect(isNonBlocking(pipe.readEnd))
         pauses[1].value?.resume()
         executors[1].performNext()
         isDone.wait(times: 2)
-        #expect(!isNonBlocking())
+        #expect(!isNonBlocking(pipe.readEnd))
         withExtendedLifetime(sequence) {}
     }
 
@@ -206,7 +204,7 @@ import Testing
         thread.join()
         executor.release()
         isDone.wait()
-        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+        #expect(!isNonBlocking(pipe.readEnd))
         withExtendedLifetime(sequence) {}
     }
 
@@ -220,9 +218,9 @@ import Testing
             // Nobody waits for the event: the source leaves its modes.
             #expect(loop.run(mode: .default, for: nil) == .finished)
         }.join()
-        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK != 0)
+        #expect(isNonBlocking(pipe.readEnd))
         readiness.value = nil
-        #expect(fcntl(pipe.readEnd, F_GETFL) & O_NONBLOCK == 0)
+        #expect(!isNonBlocking(pipe.readEnd))
     }
 
     @Test func closedDescriptorIsRefused() async throws {
