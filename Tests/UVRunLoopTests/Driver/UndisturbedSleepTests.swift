@@ -4,7 +4,7 @@ import Testing
 @testable import UVRunLoop
 
 /// For which changes by other threads a sleeping loop is woken.
-@Suite(.timeLimit(.minutes(5))) struct UndisturbedSleepTests {
+@Suite(.timeLimit(.minutes(15))) struct UndisturbedSleepTests {
     /// Has another thread do something, and then stop the loop, while it sleeps until a timer's
     /// date, a minute ahead.
     ///

@@ -3,7 +3,7 @@ import Testing
 import UVRunLoop
 
 /// Operators of swift-async-algorithms on the thread of a loop, and with the loop's clock.
-@Suite(.timeLimit(.minutes(5))) struct AlgorithmTests {
+@Suite(.timeLimit(.minutes(15))) struct AlgorithmTests {
     @Test(arguments: Place.allCases)
     func mergedSequences(place: Place) async throws {
         try await place.run { isolation, loop in

@@ -6,7 +6,7 @@ import UVRunLoop
 import UVRunLoopLogs
 
 /// The log messages of swift-log about loops.
-@Suite(.timeLimit(.minutes(5))) struct LogTests {
+@Suite(.timeLimit(.minutes(15))) struct LogTests {
     @Test func aHangIsLoggedWhenItBeginsAndWhenItEnds() throws {
         let messages = Messages()
         let logs = try UVRunLoop.Logs(messages.logger, hangThreshold: .milliseconds(50))

@@ -4,7 +4,7 @@ import UVRunLoop
 import UVRunLoopMetrics
 
 /// The values that loops report to swift-metrics.
-@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(15))) struct MetricsTests {
     @Test func passesSleepsHandlersAndQueuesAreReported() throws {
         let backend = TestMetrics()
         let metrics = UVRunLoop.Metrics(factory: backend)

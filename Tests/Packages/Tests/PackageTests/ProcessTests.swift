@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// Groups in processes of their own, which a signal ends.
-@Suite(.timeLimit(.minutes(5))) struct ProcessTests {
+@Suite(.timeLimit(.minutes(15))) struct ProcessTests {
     @Test(arguments: [SIGTERM, SIGINT])
     func signalEndsTheProgramOfTheArticle(signal: CInt) throws {
         let program = try ChildProgram("ServedProgram")

@@ -4,7 +4,7 @@ import UVRunLoop
 import UVRunLoopService
 
 /// A loop's thread as a service: what it serves, and how it ends.
-@Suite(.timeLimit(.minutes(5))) struct ServiceTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceTests {
     private let log = EventLog()
 
     // MARK: The thread

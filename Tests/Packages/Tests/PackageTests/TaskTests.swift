@@ -2,7 +2,7 @@ import Testing
 import UVRunLoop
 
 /// The features of the language and its library for tasks, unchanged, on the thread of a loop.
-@Suite(.timeLimit(.minutes(5))) struct TaskTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskTests {
     @Test(arguments: Place.allCases)
     func sleepResumesOnTheLoop(place: Place) async throws {
         try await place.run { _, loop in
