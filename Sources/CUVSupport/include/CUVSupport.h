@@ -23,6 +23,7 @@
 #include "cuv_locks.h"
 #include "cuv_loops.h"
 #include "cuv_memory.h"
+#include "cuv_objects.h"
 #include "cuv_pipes.h"
 #include "cuv_process.h"
 #include "cuv_signals.h"

@@ -12,9 +12,11 @@ enum MainLoop {
 
     /// Sets the loop of this process's main thread.
     ///
-    /// The one before it is its parent's. That is never released: releasing it would change kernel
-    /// objects that the parent still uses.
+    /// It is never released, so its references need not be counted. The one before it is its
+    /// parent's: releasing that would change kernel objects that the parent still uses.
+    ///
+    /// - Parameter loop: The loop, which nobody else knows yet.
     static func set(_ loop: UVRunLoop) {
-        unsafe pointer.store(Unmanaged.passRetained(loop), ordering: .releasing)
+        unsafe pointer.store(immortalize(loop), ordering: .releasing)
     }
 }
