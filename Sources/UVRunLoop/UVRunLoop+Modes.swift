@@ -9,7 +9,8 @@ extension UVRunLoop {
     ///
     /// - Parameter mode: The mode. Has no effect for one that is common already, and for
     ///   ``Mode/common`` itself.
-    /// - Complexity: O(number of items in the loop).
+    /// - Complexity: O(*n* log *n*) for *n* items and modes of the loop, a timer being counted once
+    ///   for each of its modes.
     public func addCommonMode(_ mode: Mode) {
         guard mode != .common, let joined = withEngine({ $0.addCommonMode(mode) }) else { return }
         for source in joined {

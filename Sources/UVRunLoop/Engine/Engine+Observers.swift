@@ -3,7 +3,11 @@ struct ObserverRecord<Items: ItemTypes>: ItemRecord {
     let observer: Items.Observer
     var attachment = Attachment()
 
-    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) { mode.observers.insert(observer) }
+    /// It is in no heap.
+    func join(_ mode: inout ModeContents<Items>, as ticket: Ticket) -> HeapSlot {
+        mode.observers.insert(observer)
+        return 0
+    }
 
     func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
         mode.observers.remove(observer)

@@ -33,8 +33,7 @@ extension GenericEngine {
     /// Ends the turns of those before it that a poll has not found any more, because their data was
     /// read meanwhile.
     private mutating func firstReadyPort(in mode: Int) -> Ticket? {
-        while let slot = modes[mode].ready.first?.slot {
-            let ticket = ports.ticket(at: slot)
+        while let slot = modes[mode].ready.first?.slot, let ticket = modes[mode].ports[slot] {
             var isExpected = false
             let isReady = ports.modify(ticket, in: &modes) { record, modes in
                 if record.isReady(modes) { return true }

@@ -7,14 +7,15 @@ struct SourceRecord<Items: ItemTypes>: ItemRecord {
 
     init(source: Items.Source) { self.source = source }
 
-    func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
-        mode.sourceCount += 1
+    func join(_ mode: inout ModeContents<Items>, as ticket: Ticket) -> HeapSlot {
+        let slot = mode.sources.insert(ticket)
         queue(slot, in: &mode)
+        return slot
     }
 
     func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
-        mode.sourceCount -= 1
         mode.signalled.remove(slot)
+        mode.sources.remove(slot)
     }
 
     fileprivate func queue(_ slot: HeapSlot, in mode: inout ModeContents<Items>) {
@@ -117,16 +118,17 @@ extension GenericEngine {
 
     /// Takes the first signalled source of the mode off the queues.
     mutating func takeFirstSignalled(in mode: Int) -> FirstSignalled? {
-        guard let slot = modes[mode].signalled.first?.slot else { return nil }
-        let ticket = sources.ticket(at: slot)
+        guard let slot = modes[mode].signalled.first?.slot,
+            let ticket = modes[mode].sources[slot]
+        else { return nil }
         clearSignal(ticket)
         return sources.modify(ticket) { FirstSignalled(source: $0.source, ticket: ticket) }
     }
 
     /// Appends the signalled sources of the mode, in no particular order.
     func collectSignalled(in mode: Int, into batch: inout [SignalledSource]) {
-        for entry in modes[mode].signalled.unordered {
-            if let source = sources[sources.ticket(at: entry.slot)]?.source {
+        modes[mode].signalled.forEach { entry in
+            if let ticket = modes[mode].sources[entry.slot], let source = sources[ticket]?.source {
                 batch.append(SignalledSource(source: source, turn: entry.turn))
             }
         }

@@ -37,7 +37,11 @@ extension GenericEngine {
     /// Adds the timers that are recorded as common to a mode that has just become common, in the
     /// order in which they were scheduled.
     mutating func addCommonTimers(to index: Int) {
-        let common = allTimers.filter(\.core.isCommon).map { ($0, serial(of: $0)) }
+        var found: Set<ObjectIdentifier> = []
+        let common =
+            allTimers
+            .filter { $0.core.isCommon && found.insert(ObjectIdentifier($0)).inserted }
+            .map { ($0, serial(of: $0)) }
         for (timer, _) in common.sorted(by: { $0.1 < $1.1 }) { join(timer, index) }
     }
 

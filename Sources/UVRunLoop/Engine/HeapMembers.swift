@@ -1,4 +1,4 @@
-/// The members of a queue by their slots, one record for each.
+/// The members of a mode by their slots, one record for each.
 ///
 /// The vacant slots are a list within the records, the slot that was vacated last first. Without
 /// members there is no list: slots are given out in ascending order again, and what belongs to
@@ -63,9 +63,7 @@ struct HeapMembers<Member>: ~Copyable {
     }
 }
 
-/// A number that stands for one member of a queue; small, and used again after its member has left.
-///
-/// A timer has one in each of its modes, from ``HeapMembers``; another item has one in its loop.
+/// A number that stands for one member of a mode; small, and used again after its member has left.
 typealias HeapSlot = Int32
 
 extension HeapMembers where Member: AnyObject {

@@ -11,8 +11,9 @@ protocol ItemRecord {
     ///
     /// - Parameters:
     ///   - mode: The mode.
-    ///   - slot: The item's slot in the loop's table, under which the mode's heaps know it.
-    mutating func join(_ mode: inout ModeContents<Items>, slot: HeapSlot)
+    ///   - ticket: The item.
+    /// - Returns: The item's slot in the mode's heaps.
+    mutating func join(_ mode: inout ModeContents<Items>, as ticket: Ticket) -> HeapSlot
     mutating func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot)
 }
 

@@ -8,9 +8,6 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
 
     subscript(ticket: Ticket) -> Record? { records[ticket] }
 
-    /// The ticket of the item that a mode's heap knows by a slot.
-    func ticket(at slot: HeapSlot) -> Ticket { records.ticket(at: UInt32(bitPattern: slot)) }
-
     @discardableResult
     mutating func modify<Result: ~Copyable>(
         _ ticket: Ticket,
@@ -75,8 +72,8 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
             guard record.attachment.heapSlot(in: index) == nil else { return false }
             modes[index].wasUsed = true
             record.willChangeModes(&modes)
-            record.join(&modes[index], slot: ticket.heapSlot)
-            record.attachment.insert(Membership(mode: index, heapSlot: ticket.heapSlot))
+            let slot = record.join(&modes[index], as: ticket)
+            record.attachment.insert(Membership(mode: index, heapSlot: slot))
             return true
         }
         return hasJoined == true
@@ -157,9 +154,4 @@ struct ItemTable<Record: ItemRecord>: ~Copyable {
         if mode == .common { return record.attachment.isCommon }
         return modes.index(of: mode).flatMap { record.attachment.heapSlot(in: $0) } != nil
     }
-}
-
-extension Ticket {
-    /// The slot as a number for heaps; a loop has not so many items.
-    fileprivate var heapSlot: HeapSlot { HeapSlot(bitPattern: slot) }
 }

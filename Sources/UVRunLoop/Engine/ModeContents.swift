@@ -8,13 +8,14 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var idlePortCount = 0
     /// The ports that a poll may find ready.
     var polledPortCount = 0
-    var sourceCount = 0
-    var portCount = 0
     var timers = TimerQueue<Items.Timer>()
-    /// The slots of the custom sources that are signalled.
+    /// The custom sources.
+    var sources = HeapMembers<Ticket>()
+    /// The slots of those that are signalled.
     var signalled = OrderedHeap()
-    /// The slots of the ports that have a turn: that are ready, were before a later poll of one of
-    /// their modes, or are expected to be.
+    var ports = HeapMembers<Ticket>()
+    /// The slots of those that have a turn: that are ready, were before a later poll of one of their
+    /// modes, or are expected to be.
     var ready = OrderedHeap()
     var contest = PassContest()
     /// The number of the latest poll of the mode that has ended and that counts.
@@ -27,14 +28,14 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     var timerCount: Int { timers.members.count }
 
     /// Whether the mode has an item that can produce an event.
-    var holdsItems: Bool { sourceCount > 0 || portCount > idlePortCount || timerCount > 0 }
+    var holdsItems: Bool { sources.count > 0 || ports.count > idlePortCount || timerCount > 0 }
 
     var traits: ModeTraits {
         @inline(__always)
         get {
             var traits: ModeTraits = []
             if holdsItems { traits.insert(.items) }
-            if portCount > 0 { traits.insert(.ports) }
+            if ports.count > 0 { traits.insert(.ports) }
             if polledPortCount > 0 { traits.insert(.polledPorts) }
             if timerCount > 0 { traits.insert(.timers) }
             if isCommon { traits.insert(.common) }

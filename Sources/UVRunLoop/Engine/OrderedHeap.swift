@@ -1,8 +1,8 @@
 /// A queue of slots in the order of their turns, from which any slot can be removed in O(log n).
 ///
 /// The heap is 4-ary, and the four children of an entry are adjacent. The position of each slot is
-/// stored beside it, so that removal needs no search. Slots are small numbers: those of
-/// ``HeapMembers`` for timers, of an ``ItemTable`` for other items.
+/// stored beside it, so that removal needs no search. Slots are the small numbers of
+/// ``HeapMembers``.
 struct OrderedHeap: ~Copyable {
     struct Entry {
         var turn: Turn
@@ -22,8 +22,6 @@ struct OrderedHeap: ~Copyable {
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
     var first: Entry? { entries.isEmpty ? nil : entries[0] }
-    /// Every entry, in no particular order but with the first one first.
-    var unordered: [Entry] { entries.indices.map { entries[$0] } }
 
     func contains(_ slot: HeapSlot) -> Bool {
         Int(slot) < positions.count && positions[Int(slot)] != Self.absent
@@ -31,6 +29,12 @@ struct OrderedHeap: ~Copyable {
 
     func entry(of slot: HeapSlot) -> Entry? {
         contains(slot) ? entries[Int(positions[Int(slot)])] : nil
+    }
+
+    /// Calls a body with each entry, in no particular order.
+    @inline(__always)
+    func forEach(_ body: (Entry) -> Void) {
+        for index in entries.indices { body(entries[index]) }
     }
 
     mutating func changeTags(_ change: (UInt32) -> UInt32) {

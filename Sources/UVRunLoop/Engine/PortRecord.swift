@@ -70,20 +70,21 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     mutating func willChangeModes(_ modes: inout ModeTable<Items>) { endLostTurn(in: &modes) }
 
     /// The mode's polls so far were not for it.
-    mutating func join(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
-        mode.portCount += 1
+    mutating func join(_ mode: inout ModeContents<Items>, as ticket: Ticket) -> HeapSlot {
+        let slot = mode.ports.insert(ticket)
         if !keepsModes { mode.idlePortCount += 1 }
         if isPolled { mode.polledPortCount += 1 }
         keptPoll = max(keptPoll, mode.latestPoll)
         if let turn { mode.ready.insert(slot, turn) }
+        return slot
     }
 
     /// In no mode, it keeps no turn for what polls have found.
     mutating func leave(_ mode: inout ModeContents<Items>, slot: HeapSlot) {
-        mode.portCount -= 1
+        mode.ready.remove(slot)
+        mode.ports.remove(slot)
         if !keepsModes { mode.idlePortCount -= 1 }
         if isPolled { mode.polledPortCount -= 1 }
-        mode.ready.remove(slot)
         guard !attachment.first.exists else { return }
         finding = .nothing
         if isForPolls { turn = nil }

@@ -37,11 +37,6 @@ struct SlotMap<Item>: ~Copyable {
         holds(ticket) ? slots[Int(ticket.slot)].item : nil
     }
 
-    /// The ticket of a slot's current item.
-    func ticket(at slot: UInt32) -> Ticket {
-        Ticket(slot: slot, generation: slots[Int(slot)].generation)
-    }
-
     /// Changes the ticket's item in place; does nothing once it has been removed.
     @discardableResult
     mutating func modify<Result: ~Copyable>(
@@ -55,7 +50,10 @@ struct SlotMap<Item>: ~Copyable {
     }
 
     var tickets: [Ticket] {
-        slots.indices.compactMap { slots[$0].item == nil ? nil : ticket(at: UInt32($0)) }
+        slots.indices.compactMap { slot in
+            guard slots[slot].item != nil else { return nil }
+            return Ticket(slot: UInt32(slot), generation: slots[slot].generation)
+        }
     }
 }
 

@@ -202,7 +202,7 @@ import Testing
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         _ = engine.removePort(ticket)
         let rest = (
-            engine.hasReadyPort(), engine.modes[0].portCount,
+            engine.hasReadyPort(), engine.modes[0].ports.count,
             engine.descriptors[pipe.readEnd] == nil
         )
         #expect(rest == (false, 0, true))
@@ -265,7 +265,7 @@ import Testing
         _ = try engine.addPort(pipe, .readable)
         _ = engine.record(pipe.readEnd, .readable, in: 0)
         let remains = engine.close()
-        let rest = (remains.ports.count, engine.hasReadyPort(), engine.modes[0].portCount)
+        let rest = (remains.ports.count, engine.hasReadyPort(), engine.modes[0].ports.count)
         #expect(rest == (1, false, 0))
     }
 }

@@ -44,13 +44,28 @@ import Testing
         #expect(first === source.source)
     }
 
+    /// So what a mode keeps for its queue does not grow with the sources of other modes.
+    @Test func aModeNumbersItsOwnSources() {
+        var engine = Engine()
+        for _ in 1...3 { _ = engine.addSource() }
+        let source = engine.addSource()
+        engine.join(source.ticket, other, isSignalled: false)
+        let index = engine.modes.makeIndex(of: other)
+        let attachment = engine.sources[source.ticket]?.attachment
+        #expect(attachment?.heapSlot(in: 0) == 3)
+        #expect(attachment?.heapSlot(in: index) == 0)
+        engine.signal(source.ticket)
+        let first = engine.takeSignalled(in: index)?.source
+        #expect(first === source.source)
+    }
+
     @Test func aSourceThatLeavesTakesItsSignalAlong() {
         var engine = Engine()
         let source = engine.addSource(isSignalled: true)
         let left = engine.removeSource(source.ticket)
         #expect(left == [.default])
         let rest = (
-            engine.signalledCount, engine.modes[0].signalled.count, engine.modes[0].sourceCount
+            engine.signalledCount, engine.modes[0].signalled.count, engine.modes[0].sources.count
         )
         #expect(rest == (0, 0, 0))
         engine.signal(source.ticket)
@@ -78,7 +93,7 @@ import Testing
         let joined = engine.addCommonMode(other)
         #expect(joined?.count == 1 && joined?.first === common.source)
         let index = engine.modes.makeIndex(of: other)
-        let state = (engine.modes[index].sourceCount, engine.modes[index].signalled.count)
+        let state = (engine.modes[index].sources.count, engine.modes[index].signalled.count)
         #expect(state == (1, 1))
         let again = engine.addCommonMode(other)
         #expect(again == nil)

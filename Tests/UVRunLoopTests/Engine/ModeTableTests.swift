@@ -38,10 +38,10 @@ import Testing
         let indices = ["C", "D", "E"].map { table.makeIndex(of: UVRunLoop.Mode("table \($0)")) }
         let timer = UVRunLoop.Timer(after: .seconds(3600), sendableHandler: { _ in })
         timer.invalidate()
-        table[indices[0]].sourceCount = 1
+        _ = table[indices[0]].sources.insert(Ticket(slot: 0, generation: 1))
         let place = table[indices[1]].join(timer, serial: 1)
-        table[indices[2]].portCount = 1
-        #expect(indices.map { table[$0].sourceCount } == [1, 0, 0])
+        _ = table[indices[2]].ports.insert(Ticket(slot: 0, generation: 1))
+        #expect(indices.map { table[$0].sources.count } == [1, 0, 0])
         #expect(indices.allSatisfy { table[$0].holdsItems })
         table[indices[1]].timerDidLeave(place)
         #expect(table[indices[1]].holdsItems == false)

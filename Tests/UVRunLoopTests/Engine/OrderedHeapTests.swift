@@ -90,7 +90,9 @@ private func expectAgreement(
     #expect(heap.first?.slot == first?.key)
     #expect(heap.first?.turn == first?.value)
     #expect(heap.contains(slot) == (model[slot] != nil))
-    #expect(heap.unordered.first?.slot == first?.key)
+    var entries: [HeapSlot: Turn] = [:]
+    heap.forEach { entries[$0.slot] = $0.turn }
+    #expect(entries == model)
 }
 
 private func inOrder(_ model: [HeapSlot: Turn]) -> [HeapSlot] {

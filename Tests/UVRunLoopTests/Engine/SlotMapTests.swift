@@ -15,7 +15,6 @@ import Testing
         #expect(map.remove(old) == nil)
         #expect(map.modify(old) { $0 = "changed" } == nil)
         #expect(map[new] == "new")
-        #expect(map.ticket(at: new.slot) == new)
     }
 
     @Test func theTicketOfNobodyFindsNothing() {
@@ -86,8 +85,6 @@ private final class Map<Item> {
     func holds(_ ticket: Ticket) -> Bool { slots.holds(ticket) }
 
     subscript(ticket: Ticket) -> Item? { slots[ticket] }
-
-    func ticket(at slot: UInt32) -> Ticket { slots.ticket(at: slot) }
 
     func modify<Result>(_ ticket: Ticket, _ change: (inout Item) -> Result) -> Result? {
         slots.modify(ticket, change)

@@ -18,6 +18,22 @@ extension Operation {
                 round.loop { countdown.run(count) }
             }
         },
+        Operation("signal.many", "one of 100 signalled sources, in a pass", count: 1_000) { loop in
+            var sources: [UVRunLoop.Source] = []
+            for _ in 0..<100 {
+                let source = UVRunLoop.Source(perform: { _ in })
+                loop.add(source, forMode: .default)
+                sources.append(source)
+            }
+            return { count, round in
+                round.loop {
+                    for _ in 0..<count / sources.count {
+                        for source in sources { source.signal() }
+                        loop.makePass()
+                    }
+                }
+            }
+        },
         Operation("wake", "a signal and wake-up of a sleeping loop", count: 200) { loop in
             let handled = Progress()
             let countdown = Countdown(loop)
