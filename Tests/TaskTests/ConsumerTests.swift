@@ -47,6 +47,33 @@ import Testing
         }
     }
 
+    @Test func aTaskThatIsCancelledBeforeItWaitsEndsNoUseOfTheLatestElement() throws {
+        let slot = EventSlot<Int>(merging: +)
+        try withTwoLoops { loop, other in
+            let second = wait(for: slot, on: other)
+            awaitJobs(of: other)
+            #expect(slot.deliver(5))
+            #expect(second.element() == 5)
+            // Its look for an element came before that of the other task.
+            let first = Consumer(on: loop) {
+                withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return await slot.wait(on: nil, isolation: nil) {}
+            }
+            #expect(first.element() == nil)
+            #expect(slot.isInUse)
+        }
+    }
+
+    @Test func anElementThatIsKeptWhenATaskWouldWaitIsInUse() throws {
+        let slot = EventSlot<Int>(merging: +)
+        try withTwoLoops { loop, _ in
+            slot.deliver(6)
+            let consumer = Consumer(on: loop) { await slot.wait(on: nil, isolation: nil) {} }
+            #expect(consumer.element() == 6)
+            #expect(slot.isInUse)
+        }
+    }
+
     private func withTwoLoops(_ body: (UVRunLoop, UVRunLoop) throws -> Void) throws {
         let threads = (try startLoopThread(), try startLoopThread())
         try body(threads.0.runLoop, threads.1.runLoop)

@@ -120,7 +120,9 @@ private struct SlotState<Element: Sendable> {
     mutating func begin(_ task: Intake.Waiter) -> Intake.Resumption? {
         let isKept = intake.isFull
         let resumption = intake.begin(task)
-        isTaken = isKept && !intake.isFull
+        // The task has asked before; one that was cancelled since has nothing, and ends no use of
+        // another's.
+        if isKept, !intake.isFull { isTaken = true }
         return resumption
     }
 

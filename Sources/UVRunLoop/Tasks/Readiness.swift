@@ -100,7 +100,8 @@ extension UVRunLoop {
         /// Gives the descriptor back, unless the sequence goes on: a task that was cancelled leaves
         /// what is there to others.
         private func consumerGotTheEnd() {
-            if !slot.isInUse, slot.isFinished || loop.hasEnded { use.end() }
+            // In this order: after the end no other task gets an element.
+            if slot.isFinished || loop.hasEnded, !slot.isInUse { use.end() }
         }
     }
 
