@@ -141,6 +141,13 @@ void cuv_stacks_accept(void) {
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+// Whether the signal is still this file's: other code may have installed a handler since.
+static int is_handled_here(void) {
+    struct sigaction present;
+    return sigaction(signal_number, NULL, &present) == 0 && present.sa_flags & SA_SIGINFO
+           && present.sa_sigaction == stack_was_requested;
+}
+
 static int send(pid_t thread) {
     siginfo_t information;
     memset(&information, 0, sizeof information);
@@ -169,6 +176,7 @@ int cuv_stack_capture(
     pid_t thread, uint64_t identity, struct cuv_activity activity, uint64_t expected,
     struct cuv_stack *_Nonnull stack) {
     if (signal_number == 0) return -ENOSYS;
+    if (!is_handled_here()) return -EBUSY;
     while (sem_trywait(&request.is_done) == 0) {}
     request.identity = identity;
     request.expected = expected;
