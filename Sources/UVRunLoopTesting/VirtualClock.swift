@@ -98,7 +98,8 @@ extension UVRunLoop {
         ///   - delay: The delay, from the clock's current time.
         ///   - action: The action.
         public func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) {
-            at(now.advanced(by: delay), action)
+            let delay = delay.nanosecondsRoundedUp
+            state.withLock { $0.plan(at: $0.now.addingSaturating(delay), action) }
         }
 
         /// Discards the plans that are left.

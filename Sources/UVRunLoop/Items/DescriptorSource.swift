@@ -57,7 +57,7 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like; or
         ///     a standard descriptor, whatever it refers to.
-        ///   - events: The events to wait for.
+        ///   - events: The events to wait for; bits that stand for none are left out.
         ///   - order: The position among sources that become ready at the same time; lower ones are
         ///     served first.
         ///   - handler: Called on the loop's thread with the events that occurred.
@@ -80,7 +80,7 @@ extension UVRunLoop {
         /// - Parameters:
         ///   - descriptor: An open descriptor of a pipe, socket, terminal, eventfd or the like; or
         ///     a standard descriptor, whatever it refers to.
-        ///   - events: The events to wait for.
+        ///   - events: The events to wait for; bits that stand for none are left out.
         ///   - order: The position among sources that become ready at the same time; lower ones are
         ///     served first.
         ///   - sendableHandler: Called on the loop's thread with the events that occurred.
@@ -118,7 +118,7 @@ extension UVRunLoop {
             self.descriptor = descriptor
             link = PortLink(
                 descriptor: standIn?.descriptor ?? descriptor,
-                events: events,
+                events: events.intersection([.readable, .writable, .hangUp]),
                 order: order,
                 warnsAs: "a descriptor source",
                 receiver: DescriptorReceiver(handler, standIn, endsWithLoop: endsWithLoop)
@@ -153,7 +153,7 @@ private final class DescriptorReceiver: PortReceiver {
     typealias Events = UVRunLoop.DescriptorEvents
 
     private let handler: HomeBound<DescriptorCall>
-    /// Watched instead of a file.
+    /// Watched instead of a file, which the description of the source names.
     private let standIn: FileStandIn?
 
     /// Whether the source becomes invalid with its loop; others may be added to another one.
@@ -176,6 +176,8 @@ private final class DescriptorReceiver: PortReceiver {
             "reads a file for the parent process. Create a new one in this one."
         )
     }
+
+    var fact: String? { standIn.map { "in place of descriptor \($0.file)" } }
 
     func receive(port source: UVRunLoop.DescriptorSource, _ events: Events) -> ServeResult {
         guard handler.lend({ $0.body(source, events) }) else {

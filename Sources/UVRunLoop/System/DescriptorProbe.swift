@@ -21,6 +21,10 @@ package enum DescriptorProbe {
         if status == UVError.notPermitted.rawValue, StandardDescriptors.all.contains(descriptor) {
             return try FileStandIn(for: descriptor, canEnd: isReadOnly)
         }
+        // Of a file that was opened with O_PATH, the kernel says that the number is not open.
+        if status == UVError.badDescriptor.rawValue, cuv_file_flags(descriptor) >= 0 {
+            throw .notPermitted
+        }
         try accepted(status)
         return nil
     }

@@ -9,7 +9,7 @@ package final class FileStandIn: Sendable {
     /// The descriptor to watch, until this is closed.
     package let descriptor: CInt
     private let ends: Guarded<Ends>
-    private let file: CInt
+    let file: CInt
     /// Whether the source ends with the file; a source that writes does not.
     private let canEnd: Bool
     /// A forked child would hang up for its parent, too.

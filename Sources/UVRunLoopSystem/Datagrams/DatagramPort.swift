@@ -52,7 +52,7 @@ extension UVRunLoop {
             public static let reusesAddress = Options(rawValue: 1)
             /// Datagrams may be sent to broadcast addresses.
             public static let allowsBroadcast = Options(rawValue: 2)
-            /// A socket for IPv6 does not receive IPv4 datagrams.
+            /// A socket for IPv6 does not receive IPv4 datagrams; one for IPv4 is not affected.
             public static let isIPv6Only = Options(rawValue: 4)
         }
 

@@ -98,7 +98,9 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     ) throws(UVError) {
         var flags: UInt32 = 0
         if options.contains(.reusesAddress) { flags |= UV_UDP_REUSEADDR.rawValue }
-        if options.contains(.isIPv6Only) { flags |= UV_UDP_IPV6ONLY.rawValue }
+        if options.contains(.isIPv6Only), local.family == AF_INET6 {
+            flags |= UV_UDP_IPV6ONLY.rawValue
+        }
         try accepted(unsafe local.lend { address, _ in unsafe uv_udp_bind(raw, address, flags) })
         if options.contains(.allowsBroadcast) {
             try accepted(unsafe uv_udp_set_broadcast(raw, 1))

@@ -11,8 +11,10 @@ struct ServiceName: Sendable {
     /// ports, of which `getaddrinfo` would take the lowest 16 bits.
     var isValid: Bool {
         guard !host.utf8.contains(0) else { return false }
-        guard let service, let first = service.utf8.first else { return true }
-        // `getaddrinfo` skips blanks and a sign before a number; no name begins with one.
+        guard let service else { return true }
+        // `getaddrinfo` takes an empty one for port 0.
+        guard let first = service.utf8.first else { return false }
+        // It skips blanks and a sign before a number; no name begins with one.
         if service.utf8.contains(0) || Self.numberPrefixes.contains(first) { return false }
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         return !service.utf8.allSatisfy(digits.contains) || UInt16(service) != nil

@@ -40,6 +40,18 @@ import UVRunLoopPorts
         }
     }
 
+    /// As with listeners.
+    @Test func theOptionForIPv6DoesNotMatterForIPv4() throws {
+        try withLoop { _ in
+            let port = try DatagramPort(
+                boundTo: .ipv4Loopback(port: 0),
+                options: .isIPv6Only
+            ) { _, _ in }
+            #expect(port.isValid)
+            port.invalidate()
+        }
+    }
+
     @Test func aGroupOrAnInterfaceWithAZeroByteIsRefused() throws {
         try withLoop { _ in
             let port = try DatagramPort(boundTo: .ipv4Wildcard(port: 0)) { _, _ in }

@@ -9,7 +9,7 @@ private typealias Address = UVRunLoop.SocketAddress
 
 /// Lookups that need no network.
 @Suite(.timeLimit(.minutes(15))) struct ResolverTests {
-    @Test(arguments: ["65536", "70000", "99999999999", "-1", "+80", " 80"])
+    @Test(arguments: ["", "65536", "70000", "99999999999", "-1", "+80", " 80"])
     func aNumberThatIsNoPortThrows(service: String) {
         withLoop { _ in
             let found = code { () throws(UVRunLoop.SystemError) in

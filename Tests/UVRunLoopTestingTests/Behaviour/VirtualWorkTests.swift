@@ -79,6 +79,18 @@ import UVRunLoopTesting
         #expect(log.difference(from: expected) == nil)
     }
 
+    @Test func aPlanForADateThatDoesNotFitIsNeverCarriedOut() {
+        withLoop { loop in
+            for delay in [.seconds(Int64.max), Duration(attoseconds: .max)] {
+                clock.after(delay) { [log] in log.note("plan") }
+            }
+            clock.after(Duration(attoseconds: .min)) { [log] in log.note("past") }
+            loop.add(UVRunLoop.Timer(after: .seconds(1)) { _ in }, forMode: .default)
+            loop.runUntilIdle()
+        }
+        #expect(log.difference(from: ["0 s: past"]) == nil)
+    }
+
     @Test func aPlanIsCarriedOutOnAnotherThreadWhileTheLoopSleeps() {
         withLoop { loop in
             clock.after(.seconds(1)) { [log] in

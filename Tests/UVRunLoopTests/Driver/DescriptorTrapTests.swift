@@ -19,6 +19,34 @@ import Testing
         }
     }
 
+    /// The kernel says EBADF, although the number is open.
+    @Test func aFileThatWasOpenedAsAPathOnlyIsNotWatchable() throws {
+        // O_PATH, which Glibc's module lacks.
+        let descriptor = open("/", 0o10_000_000)
+        defer { close(descriptor) }
+        let error = #expect(throws: RunLoopError.self) {
+            try UVRunLoop.DescriptorSource(descriptor, events: .readable) { _, _ in }
+        }
+        #expect(error?.code == .descriptorNotWatchable)
+    }
+
+    @Test func bitsThatStandForNoEventAreLeftOut() throws {
+        let pipe = Pipe()
+        pipe.write("x")
+        let events = UVRunLoop.DescriptorEvents(rawValue: 0b1100_1001)
+        try withCountedLoop { loop, _ in
+            var delivered: UVRunLoop.DescriptorEvents = []
+            let source = try UVRunLoop.DescriptorSource(pipe.readEnd, events: events) {
+                delivered = $1
+                $0.invalidate()
+            }
+            #expect(source.events == .readable)
+            loop.add(source, forMode: .default)
+            loop.run(mode: .default, for: .seconds(60))
+            #expect(delivered == .readable)
+        }
+    }
+
     @Test(arguments: [-1, CInt.max])
     func aNumberThatIsNoOpenDescriptorIsRefused(descriptor: CInt) throws {
         let error = #expect(throws: RunLoopError.self) {
