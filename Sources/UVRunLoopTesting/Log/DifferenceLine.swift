@@ -14,33 +14,50 @@ struct DifferenceLine: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Compares two lists: every element of either is one line, and the common ones are as many as
-    /// possible.
+    /// possible, unless the lists are too long to find those.
     static func lines(expected: [String], found: [String]) -> [DifferenceLine] {
-        var lines = expected.map { DifferenceLine(kind: .same, text: $0) }
-        // Removals come first, from the last to the first; then insertions, from the first to the
-        // last, whose offsets count the elements that are not missing.
-        var offsets: [Int] = []
-        for change in found.difference(from: expected) {
-            switch change {
-            case .remove(let offset, let text, _):
-                lines[offset] = DifferenceLine(kind: .missing, text: text)
-            case .insert(let offset, _, _): offsets.append(offset)
-            }
-        }
-        for offset in offsets {
-            let line = DifferenceLine(kind: .unexpected, text: found[offset])
-            lines.insert(line, at: index(ofKept: offset, in: lines))
-        }
-        return lines
+        let start = zip(expected, found).prefix { $0 == $1 }.count
+        let (missing, unexpected) = (expected[start...], found[start...])
+        let end = zip(missing.reversed(), unexpected.reversed()).prefix { $0 == $1 }.count
+        return lines(.same, expected[..<start])
+            + merged(Array(missing.dropLast(end)), Array(unexpected.dropLast(end)))
+            + lines(.same, expected.suffix(end))
     }
 
-    /// The index behind the first lines that contain so many elements of the list that was found.
-    private static func index(ofKept count: Int, in lines: [DifferenceLine]) -> Int {
-        var (index, left) = (0, count)
-        while index < lines.count, left > 0 || lines[index].kind == .missing {
-            if lines[index].kind != .missing { left -= 1 }
-            index += 1
+    private static func lines(_ kind: Kind, _ texts: ArraySlice<String>) -> [DifferenceLine] {
+        texts.map { DifferenceLine(kind: kind, text: $0) }
+    }
+
+    /// The most pairs of elements that are compared: it takes half a second.
+    private static let limit = 4_000_000
+
+    private static func merged(_ expected: [String], _ found: [String]) -> [DifferenceLine] {
+        guard expected.count * found.count <= limit else {
+            return lines(.missing, expected[...]) + lines(.unexpected, found[...])
         }
-        return index
+        var (missing, unexpected) = (Set<Int>(), Set<Int>())
+        for change in found.difference(from: expected) {
+            switch change {
+            case .remove(let offset, _, _): missing.insert(offset)
+            case .insert(let offset, _, _): unexpected.insert(offset)
+            }
+        }
+        var lines: [DifferenceLine] = []
+        var rest = found.indices[...]
+        func takeUnexpected() {
+            let next = rest.prefix { unexpected.contains($0) }
+            lines += next.map { DifferenceLine(kind: .unexpected, text: found[$0]) }
+            rest = rest.dropFirst(next.count)
+        }
+        for (offset, text) in expected.enumerated() {
+            let isMissing = missing.contains(offset)
+            if !isMissing {
+                takeUnexpected()
+                rest = rest.dropFirst()
+            }
+            lines.append(DifferenceLine(kind: isMissing ? .missing : .same, text: text))
+        }
+        takeUnexpected()
+        return lines
     }
 }

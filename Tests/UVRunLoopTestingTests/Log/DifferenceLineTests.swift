@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    /// A failing test of a long log must end, too.
+    @Test func longListsThatDifferEverywhereAreShownOneAfterTheOther() {
+        let expected = (0..<50_000).map { "\($0)" }
+        let found = ["0"] + expected.dropFirst().map { "+\($0)" }.dropLast() + ["49999"]
+        let lines = DifferenceLine.lines(expected: expected, found: found)
+        #expect(lines.filter { $0.kind != .unexpected }.map(\.text) == expected)
+        #expect(lines.filter { $0.kind != .missing }.map(\.text) == found)
+        #expect(lines.first?.kind == .same && lines.last?.kind == .same)
+        #expect(lines.dropFirst().prefix(49_998).allSatisfy { $0.kind == .missing })
+    }
+
     @Test func secondsAreExact() {
         let texts: [Int64: String] = [
             0: "0 s", 1: "0.000000001 s", 1_500_000_000: "1.5 s", 86_400_000_000_000: "86400 s",
