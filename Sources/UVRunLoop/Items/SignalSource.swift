@@ -5,8 +5,9 @@ extension UVRunLoop {
     /// from one. A source makes the signal an event like others, held back while other modes run,
     /// and served in turn.
     ///
-    /// Any number of sources, in any number of loops, may wait for one signal, and each gets it.
-    /// While there is one, the signal has none of its other effects: a handler installed before is
+    /// Several sources, in any number of loops, may wait for one signal, and each gets it. The
+    /// kernel watches no more than 500 of one signal in a process; one that it refuses becomes
+    /// invalid. While there is one, the signal has none of its other effects: a handler installed before is
     /// not called, the process is not terminated, and an ignored signal is delivered. The signal
     /// masks of threads are not changed. The sources get a signal even if every thread blocks it,
     /// unless it was sent to a single thread that blocks it and is not the thread of the source's
