@@ -15,6 +15,7 @@ package struct SystemCall: Sendable {
     package static let compareProcesses = SystemCall(x86: 312, arm: 272)
     package static let epollControl = SystemCall(x86: 233, arm: 21)
     package static let epollWait = SystemCall(x86: 232, arm: 22)
+    package static let epollWaitWithMask = SystemCall(x86: 281, arm: 22)
     package static let createEvent = SystemCall(x86: 290, arm: 19)
     package static let fileStatus = SystemCall(x86: 262, arm: 79)
     package static let listen = SystemCall(x86: 50, arm: 201)

@@ -24,8 +24,8 @@ final class UVDriver: LoopDriver {
     @safe @exclusivity(unchecked) private var mayBlock = false
     /// Whether the latest poll found many descriptors ready.
     @safe @exclusivity(unchecked) private var isCrowded = false
-    /// Whether libuv has closed handles to free, which it does in `uv_run`.
-    @safe @exclusivity(unchecked) private var hasClosed = false
+    /// How many closed handles libuv has to free, which it does in `uv_run`.
+    @safe @exclusivity(unchecked) private var closedCount = 0
     @safe @exclusivity(unchecked) private var stage = Stage.outside
     @safe @exclusivity(unchecked) private var foreignHandles = ForeignHandles()
     @safe @exclusivity(unchecked) private var handleHost: HandleHost?
@@ -91,13 +91,13 @@ final class UVDriver: LoopDriver {
     func poll() {
         forgetReleased()
         if needsLibuv { return pollByLibuv() }
-        if hasClosed { run(UV_RUN_NOWAIT) } else { pollDirectly() }
+        if mustFreeClosed { run(UV_RUN_NOWAIT) } else { pollDirectly() }
     }
 
     func reclaim(lost: (ReadyReport) -> Void) {
         // libuv frees memory in `uv_run` only. Descriptors that it finds ready are found again by the
         // next poll, but for those that it has stopped to watch.
-        guard hasClosed || hostNeedsLibuv, !foreignHandles.mayBeThere else { return }
+        guard closedCount > 0 || hostNeedsLibuv, !foreignHandles.mayBeThere else { return }
         run(UV_RUN_NOWAIT)
         handleHost?.announceNoted()
         while let report = takeReport() {
@@ -109,8 +109,7 @@ final class UVDriver: LoopDriver {
         forgetReleased()
         setAlarm(for: moment, now: now)
         if needsLibuv { return waitByLibuv() }
-        // If something was closed, `uv_run` is to free it.
-        if isCrowded, !hasClosed {
+        if isCrowded, !mustFreeClosed {
             pollDirectly()
             guard reports.count == 0 else { return }
         }
@@ -168,9 +167,14 @@ final class UVDriver: LoopDriver {
         unsafe cuv_forget_stop(loop)
         _ = unsafe uv_run(loop, mode)
         stage = .outside
-        hasClosed = false
+        closedCount = 0
         updateIsCrowded()
     }
+
+    /// Whether the next poll is to free handles.
+    ///
+    /// With many ready descriptors libuv repeats the poll, which takes milliseconds.
+    private var mustFreeClosed: Bool { closedCount > (isCrowded ? 256 : 0) }
 
     var isInsideLibuv: Bool { stage != .outside }
 
@@ -302,7 +306,7 @@ final class UVDriver: LoopDriver {
     private func forget(_ descriptor: CInt) {
         guard let watch = watches.remove(descriptor) else { return }
         watch.close()
-        hasClosed = true
+        closedCount += 1
     }
 
     // MARK: Foreign handles

@@ -193,6 +193,11 @@ import UVRunLoop
     @Test func portsAreServedInTurnWhenMoreAreReadyThanOnePollFinds() async {
         await #expect(processExitsWith: .success) { try serveManyReadyPortsOnceEach() }
     }
+
+    /// libuv, which frees the handles of invalid ones, repeats a full poll 48 times.
+    @Test func onesThatAreInvalidatedAmongManyReadyOnesMakeFewPollsLong() async {
+        await #expect(processExitsWith: .success) { try invalidateSomeOfManyReadyPorts() }
+    }
 }
 
 private func serveManyReadyPortsOnceEach() throws {
@@ -218,6 +223,33 @@ private func serveManyReadyPortsOnceEach() throws {
         Array(served[..<count]) == Array(served[count...]),
         "The second round has another order."
     )
+    withExtendedLifetime(pipes) {}
+}
+
+private func invalidateSomeOfManyReadyPorts() throws {
+    let count = 1_400
+    setDescriptorLimit(2 * count + 200)
+    let loop = UVRunLoop.current
+    let pipes = (0..<count).map { _ in Pipe() }
+    let sources = try pipes.map { pipe in
+        pipe.write("x")
+        return try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
+    }
+    for source in sources { loop.add(source, forMode: .default) }
+    let polls = Counter()
+    intercept([.epollWait, .epollWaitWithMask]) {
+        polls.add()
+        return 0
+    }
+    loop.run(mode: .default, for: .zero)
+    let pollsOfPasses = sources[..<300].map { source in
+        source.invalidate()
+        let before = polls.value
+        loop.run(mode: .default, for: .zero)
+        return polls.value - before
+    }
+    let long = pollsOfPasses.filter { $0 > 10 }
+    precondition(long.count == 1, "\(pollsOfPasses)")
     withExtendedLifetime(pipes) {}
 }
 
