@@ -109,7 +109,7 @@ final class Recording: LoopTracer {
     func didWake(_ remote: any LoopRemote, from began: Int64, until ended: Int64) {
         let thread = ThisProcess.currentThread
         state.withLock { state in
-            // Among so many, of which it need not be one, it is not searched for.
+            // The list is full, and this one may have been left out of it.
             guard state.wakes.count < capacity else { return }
             let last = state.wakes.lastIndex {
                 $0.wake.sender == thread && $0.span.began == began

@@ -91,13 +91,13 @@ extension GenericEngine {
     /// - Returns: Whether the port is still in this loop.
     mutating func endCall(of ticket: Ticket, hasMore: Bool = false) -> Bool {
         let serial = nextSerial()
-        let state = ports.modify(ticket) { record in
+        let hasAnnouncement = ports.modify(ticket) { record in
             record.endCall(at: serial)
-            return (record.hasAnnouncement, record.interest)
+            return record.hasAnnouncement
         }
-        guard let (hasAnnouncement, interest) = state else { return false }
+        guard let hasAnnouncement else { return false }
         if hasMore || hasAnnouncement { announce(ticket) }
-        requestWatch(interest, for: ticket)
+        requestWatch(ticket)
         return true
     }
 }

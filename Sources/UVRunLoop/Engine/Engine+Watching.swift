@@ -24,21 +24,16 @@ extension GenericEngine {
     ///
     /// Called after every change by which the kernel reports less, or the port waits for more. The
     /// next run in such a mode has the kernel watch it.
+    @inline(__always)
     mutating func requestWatch(_ ticket: Ticket) {
-        if let interest = ports.modify(ticket, { $0.interest }) {
-            requestWatch(interest, for: ticket)
-        }
-    }
-
-    /// Marks a port's descriptor as unwatched, given what the kernel must report for it.
-    mutating func requestWatch(_ interest: PortRecord<Items>.Interest, for ticket: Ticket) {
-        guard let descriptor = interest.descriptor,
-            !descriptors.isArmed(descriptor, for: interest.events)
-        else { return }
-        ports.modify(ticket, in: &modes) { record, modes in
+        let isUnmet = ports.modify(ticket, in: &modes) { record, modes in
+            guard let descriptor = record.servableDescriptor,
+                !descriptors.isArmed(descriptor, for: record.wanted)
+            else { return false }
             record.attachment.forEach { modes[$0.mode].unwatched.insert(descriptor) }
+            return true
         }
-        summary.mayHoldUnwatched = true
+        if isUnmet == true { summary.mayHoldUnwatched = true }
     }
 
     /// Marks a descriptor as not watched, so that runs that can serve its sources watch it again.

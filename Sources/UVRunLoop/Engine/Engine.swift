@@ -46,7 +46,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     }
 
     /// Ends a poll, which was made in a mode: the mode's ports that it has not found are not ready
-    /// any more, but those that it was not made for.
+    /// any more, except those that it was not made for.
     @inline(__always)
     mutating func endPoll(_ number: Int64, in mode: Int) {
         beginPoll(number)
@@ -90,7 +90,7 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
     }
 
     // A method of the engine that only reads it and is not inlined would be called with a copy of
-    // it, 216 bytes, because it could be passed in registers; a mode's timers take 269.
+    // it, hundreds of bytes, because it could be passed in registers.
 
     /// Updates a run's view of a mode.
     @inline(__always)

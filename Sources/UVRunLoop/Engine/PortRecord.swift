@@ -90,16 +90,11 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
         if isForPolls { turn = nil }
     }
 
-    /// The events that the kernel must report for a port.
-    struct Interest {
-        /// `nil` if no reported event can be served now.
-        var descriptor: CInt?
-        var events: Events
-    }
+    /// The descriptor; `nil` if no reported event can be served now.
+    var servableDescriptor: CInt? { isServable ? watchable : nil }
 
-    var interest: Interest { Interest(descriptor: isServable ? watchable : nil, events: wanted) }
-
-    private var wanted: Events { events.union(.hangUp) }
+    /// The events that the kernel must report.
+    var wanted: Events { events.union(.hangUp) }
 
     /// Whether it has an event, as far as polls tell.
     func isReady(_ modes: borrowing ModeTable<Items>) -> Bool { !isForPolls || isFound(modes) }

@@ -48,11 +48,6 @@ package final class HomeBound<Value>: @unchecked Sendable {
         get { lock.held { value } }
     }
 
-    /// Traps unless the value may be used on a thread.
-    package func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        home.check(is: thread, caller)
-    }
-
     /// Releases the value, here or on its home thread.
     ///
     /// > Threading: Any thread. No lock may be held, because releasing the value may run user code.

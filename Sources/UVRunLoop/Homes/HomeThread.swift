@@ -3,9 +3,10 @@ import Synchronization
 /// A thread that handlers are bound to, and that releases them for other threads.
 ///
 /// The captures of a handler need not be `Sendable`, so only this thread may release them. Other
-/// threads post the release here. The thread's loop performs it when a run begins or ends, in each
-/// pass, and before each sleep; a thread that runs no loop performs it when it ends. After that,
-/// the thread that drops a handler releases it.
+/// threads post the release here, or what else only this thread may do, such as closing a handle of
+/// its loop. The thread's loop performs it when a run begins or ends, in each pass, and before each
+/// sleep; a thread that runs no loop performs it when it ends. After that, the thread that drops a
+/// handler releases it.
 final class HomeThread: Sendable {
     private struct State {
         var releases: [Block] = []

@@ -163,7 +163,7 @@ private final class ChildReceiver: PortReceiver {
     }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        taker.checkHome(is: thread, caller)
+        taker.home.check(is: thread, caller)
     }
 
     func receive(

@@ -170,7 +170,7 @@ private final class DescriptorReceiver: PortReceiver {
     }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        handler.checkHome(is: thread, caller)
+        handler.home.check(is: thread, caller)
         standIn?.process.require(
             caller,
             "reads a file for the parent process. Create a new one in this one."

@@ -61,7 +61,7 @@ final class PortQueue: PortReceiver {
     }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        handler?.checkHome(is: thread, caller)
+        handler?.home.check(is: thread, caller)
     }
 
     var fact: String? { "\(inbox.count) of \(inbox.capacity) messages" }
@@ -79,11 +79,15 @@ final class PortQueue: PortReceiver {
         _ events: UVRunLoop.DescriptorEvents
     ) -> ServeResult {
         var isFirst = true
-        return receiveMore(port: port) { exchange(&isFirst, with: false) }
+        return deliver(to: port) { exchange(&isFirst, with: false) }
+    }
+
+    func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> Bool {
+        deliver(to: port, while: mayGoOn).hasMore
     }
 
     /// Delivers a series of messages; looks up the handler once.
-    func receiveMore(port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
+    private func deliver(to port: UVRunLoop.Port, while mayGoOn: () -> Bool) -> ServeResult {
         guard let body = handler?.current else { return leaveToTask(wasHandled: false) }
         var result = ServeResult(wasHandled: false, hasMore: true)
         var threadsGotRoom = true

@@ -59,8 +59,8 @@ package protocol PortReceiver: AnyObject, Sendable {
     /// - Parameters:
     ///   - port: The source.
     ///   - mayGoOn: To be called before each event.
-    /// - Returns: The result for the pass.
-    func receiveMore(port: Port, while mayGoOn: () -> Bool) -> ServeResult
+    /// - Returns: Whether the port has still more.
+    func receiveMore(port: Port, while mayGoOn: () -> Bool) -> Bool
 
     /// Gives the senders that wait for room what there is; only for a port without a descriptor.
     ///
@@ -92,7 +92,7 @@ package protocol PortReceiver: AnyObject, Sendable {
     ) -> ServeResult
 
     /// Handles more events of an object, which is a port of the receiver's.
-    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> ServeResult
+    func receiveMore(_ port: any AnyObject & Sendable, while mayGoOn: () -> Bool) -> Bool
 }
 
 extension PortReceiver {
@@ -116,10 +116,11 @@ extension PortReceiver {
     }
 
     @inlinable
-    package func receiveMore(port: Port, while mayGoOn: () -> Bool) -> ServeResult {
-        var result = ServeResult(wasHandled: true, hasMore: true)
-        while result.hasMore, mayGoOn() { result = receive(port: port, []) }
-        return result
+    package func receiveMore(port: Port, while mayGoOn: () -> Bool) -> Bool {
+        while mayGoOn() {
+            guard receive(port: port, []).hasMore else { return false }
+        }
+        return true
     }
 
     @inlinable
@@ -140,8 +141,8 @@ extension PortReceiver {
     package func receiveMore(
         _ port: any AnyObject & Sendable,
         while mayGoOn: () -> Bool
-    ) -> ServeResult {
-        guard let port = port as? Port else { return ServeResult(wasHandled: false) }
+    ) -> Bool {
+        guard let port = port as? Port else { return false }
         return receiveMore(port: port, while: mayGoOn)
     }
 

@@ -144,7 +144,7 @@ private final class SignalReceiver: PortReceiver {
     var latestArrival: UInt64 { listener.latestArrival }
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        handler.checkHome(is: thread, caller)
+        handler.home.check(is: thread, caller)
     }
 
     func receive(

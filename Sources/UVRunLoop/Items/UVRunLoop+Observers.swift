@@ -20,7 +20,7 @@ extension UVRunLoop {
         line: UInt = #line
     ) {
         let caller = { Caller(file, line, "observer", label: observer.label) }
-        observer.handler.checkHome(is: thread, caller)
+        observer.handler.home.check(is: thread, caller)
         observer.useMark.dismiss()
         observer.owner.enter(self, caller) { engine, isNew in
             if isNew {

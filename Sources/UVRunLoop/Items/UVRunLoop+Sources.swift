@@ -18,7 +18,7 @@ extension UVRunLoop {
         file: StaticString = #fileID,
         line: UInt = #line
     ) {
-        source.handler.checkHome(is: thread) { Caller(file, line, "source", label: source.label) }
+        source.handler.home.check(is: thread) { Caller(file, line, "source", label: source.label) }
         source.useMark.dismiss()
         let joined = source.state.withLock { state -> [Mode] in
             guard source.isValid else { return [] }

@@ -1,7 +1,7 @@
 /// The state that only the loop's own thread reads and writes, and that outlives a run.
 ///
 /// ``LoopBound`` gives it out on that thread alone, and each run keeps it on its stack: within a
-/// run nothing is checked again, but by code that is also called outside of one: perform requests,
+/// run nothing is checked again, except by code that is also called outside of one: perform requests,
 /// tracing and the release of a descriptor.
 ///
 /// Assign to its properties with `=` only: with the thread sanitizer, Swift 6.3.1 crashes on

@@ -40,7 +40,7 @@ extension UVRunLoop {
 
     /// Calls a port, and again while it has more events and a full pass would serve nothing else.
     private func callOut(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
-        let result = delivery.port.link.callOut(
+        var result = delivery.port.link.callOut(
             delivery.port.object,
             delivery.events,
             delivery.refusal
@@ -48,14 +48,12 @@ extension UVRunLoop {
         guard result.hasMore, var direct = directDelivery(&run) else {
             return result
         }
-        let further = delivery.port.link.callOutForMore(delivery.port.object) {
+        // Whether they were handled, nobody asks: such a run does not return after a source.
+        result.hasMore = delivery.port.link.callOutForMore(delivery.port.object) {
             skipPass(&direct)
         }
         run.reusablePoll = direct.poll
-        return ServeResult(
-            wasHandled: result.wasHandled || further.wasHandled,
-            hasMore: further.hasMore
-        )
+        return result
     }
 }
 
@@ -80,7 +78,7 @@ extension UVRunLoop.PortLink {
     fileprivate func callOutForMore(
         _ port: any AnyObject & Sendable,
         while mayGoOn: () -> Bool
-    ) -> ServeResult {
+    ) -> Bool {
         receiver.receiveMore(port, while: mayGoOn)
     }
 

@@ -49,7 +49,7 @@ final class LocalReceiver: PortReceiver {
     // MARK: Serving
 
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
-        handler?.checkHome(is: thread, caller)
+        handler?.home.check(is: thread, caller)
     }
 
     func receive(

@@ -158,8 +158,11 @@ extension UVRunLoop {
         ///
         /// - Parameters:
         ///   - group: The numeric address of the group, such as `239.1.2.3`.
-        ///   - interface: The numeric address of the interface; `nil` for the system's choice.
-        /// - Throws: ``SystemError`` if the address is no group's or the port is invalid.
+        ///   - interface: The numeric address of the interface, for IPv6 also its name or index behind
+        ///     a percent sign, such as `::%eth0`; `nil` for that of the group's address, or else for the
+        ///     system's choice.
+        /// - Throws: ``SystemError`` if the address is no group's, there is no such interface, the port
+        ///   is in the group or is invalid.
         public func join(group: String, interface: String? = nil) throws(SystemError) {
             try setMembership(group, interface, isMember: true)
         }
@@ -170,7 +173,9 @@ extension UVRunLoop {
         ///
         /// - Parameters:
         ///   - group: The numeric address of the group.
-        ///   - interface: The numeric address of the interface; `nil` for the system's choice.
+        ///   - interface: The numeric address of the interface, for IPv6 also its name or index behind
+        ///     a percent sign, such as `::%eth0`; `nil` for that of the group's address, or else for the
+        ///     system's choice.
         /// - Throws: ``SystemError`` if the port is not in the group or is invalid.
         public func leave(group: String, interface: String? = nil) throws(SystemError) {
             try setMembership(group, interface, isMember: false)

@@ -342,8 +342,12 @@ final class DatagramSocket: LoopHandle, @unchecked Sendable {
     ) throws(SystemError) {
         guard !isClosed else { throw SystemError(.configure, .invalidated) }
         let membership = isMember ? UV_JOIN_GROUP : UV_LEAVE_GROUP
-        let status = unsafe uv_udp_set_membership(raw, group, interface, membership)
-        try attempt(.configure) { () throws(UVError) in try accepted(status) }
+        try attempt(.configure) { () throws(UVError) in
+            let place = try MulticastMembership(group, on: interface)
+            try accepted(
+                unsafe uv_udp_set_membership(raw, place.group, place.interface, membership)
+            )
+        }
     }
 
     override func end() {

@@ -81,7 +81,7 @@ final class EventReceiver<Source: UVRunLoop.PortSource, Event: Sendable>: PortRe
     func checkHome(is thread: ThreadIdentity, _ caller: () -> Caller) {
         checkProcess()
         handles.first?.checkHome(is: thread, caller)
-        handler?.checkHome(is: thread, caller)
+        handler?.home.check(is: thread, caller)
     }
 
     var isReady: Bool { inbox.canBeServed }
