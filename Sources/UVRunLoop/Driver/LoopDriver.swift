@@ -124,8 +124,8 @@ package protocol LoopRemote: AnyObject, Sendable {
     ///     watch it again.
     func release(_ descriptor: CInt, unless isWanted: () -> Bool)
 
-    /// Makes a descriptor non-blocking that the loop is to watch from its next poll on, and that the
-    /// program may read before then.
+    /// Makes a descriptor non-blocking that the loop is to watch from its next poll on, and that
+    /// the program may read before then.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.

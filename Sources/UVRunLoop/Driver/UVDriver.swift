@@ -95,8 +95,8 @@ final class UVDriver: LoopDriver {
     }
 
     func reclaim(lost: (ReadyReport) -> Void) {
-        // libuv frees memory in `uv_run` only. Descriptors that it finds ready are found again by the
-        // next poll, but for those that it has stopped to watch.
+        // libuv frees memory in `uv_run` only. Descriptors that it finds ready are found again by
+        // the next poll, but for those that it has stopped to watch.
         guard closedCount > 0 || hostNeedsLibuv, !foreignHandles.mayBeThere else { return }
         run(UV_RUN_NOWAIT)
         handleHost?.announceNoted()
@@ -171,9 +171,8 @@ final class UVDriver: LoopDriver {
         updateIsCrowded()
     }
 
-    /// Whether the next poll is to free handles.
-    ///
-    /// With many ready descriptors libuv repeats the poll, which takes milliseconds.
+    /// Whether the next poll is to free handles: with many ready descriptors libuv takes
+    /// milliseconds for it.
     private var mustFreeClosed: Bool { closedCount > (isCrowded ? 256 : 0) }
 
     var isInsideLibuv: Bool { stage != .outside }

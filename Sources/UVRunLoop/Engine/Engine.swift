@@ -125,8 +125,8 @@ struct GenericEngine<Items: ItemTypes>: ~Copyable {
 
     /// Adds a mode to the common modes, and every common item to the mode.
     ///
-    /// - Returns: The sources that joined it, whose `schedule` handlers are to be called; `nil` if it
-    ///   was common already or the loop has ended.
+    /// - Returns: The sources that joined it, whose `schedule` handlers are to be called; `nil` if
+    ///   it was common already or the loop has ended.
     mutating func addCommonMode(_ mode: UVRunLoop.Mode) -> [Items.Source]? {
         guard !isClosed, let index = modes.insertCommon(mode) else { return nil }
         renewVersion()

@@ -14,8 +14,8 @@ struct ModeContents<Items: ItemTypes>: ~Copyable {
     /// The slots of those that are signalled.
     var signalled = OrderedHeap()
     var ports = HeapMembers<Ticket>()
-    /// The slots of those that have a turn: that are ready, were before a later poll of one of their
-    /// modes, or are expected to be.
+    /// The slots of those that have a turn: that are ready, were before a later poll of one of
+    /// their modes, or are expected to be.
     var ready = OrderedHeap()
     var contest = PassContest()
     /// The number of the latest poll of the mode that has ended and that counts.

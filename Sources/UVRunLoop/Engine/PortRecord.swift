@@ -35,8 +35,8 @@ struct PortRecord<Items: ItemTypes>: ItemRecord {
     /// A mode's polls before it joined the mode were not made for it, nor was one during which it
     /// joined.
     private var keptPoll: Int64 = 0
-    /// Its position in the queues of all its modes, from when it became ready until it is served, or
-    /// a poll in one of them does not find it.
+    /// Its position in the queues of all its modes, from when it became ready until it is served,
+    /// or a poll in one of them does not find it.
     private(set) var turn: Turn?
     /// Whether it has received a hang-up; it gets no events until it is added again.
     var hasHungUp = false

@@ -22,8 +22,8 @@ extension UVRunLoop {
     ///   until a source for `.readable` alone has read the file to its end: it gets `.hangUp`, as
     ///   from a pipe without a writer. That is the end for this source, also if the file grows or
     ///   is rewound later: then it gets `.hangUp` whenever it is added again, and a new source
-    ///   reads on. Sources for other events are served until they are invalidated. Such a source has
-    ///   two descriptors of its own.
+    ///   reads on. Sources for other events are served until they are invalidated. Such a source
+    ///   has two descriptors of its own.
     ///
     /// If the kernel has no room to watch the descriptor when a run asks it to, the source becomes
     /// invalid, and its handler is called once, with `.hangUp`. The descriptor is non-blocking

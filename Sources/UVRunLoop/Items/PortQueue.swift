@@ -131,7 +131,8 @@ final class PortQueue: PortReceiver {
         ServeResult(wasHandled: arrivals.deliver(()) || wasHandled)
     }
 
-    /// Whether blocked threads get room within a series of messages, with so many left in the batch.
+    /// Whether blocked threads get room within a series of messages, with so many left in the
+    /// batch.
     ///
     /// They get it for its first message, when it has ended, and twice per batch: to wake one for
     /// every message would cost a switch for each. While tasks wait, each message's room is given

@@ -1,9 +1,10 @@
 /// The behaviour of a port-based source when its loop serves it.
 ///
 /// Its ports are all of one class, but the loop knows them as objects only. The downcast is in the
-/// defaults, and checked: outside this package, a class may conform to ``UVRunLoop/PortSource`` with
-/// the link of another port. Those for each event are requirements and inlinable, so that a receiver
-/// of another module specialises them: an unspecialised cast looks its type up at run time.
+/// defaults, and checked: outside this package, a class may conform to ``UVRunLoop/PortSource``
+/// with the link of another port. Those for each event are requirements and inlinable, so that a
+/// receiver of another module specialises them: an unspecialised cast looks its type up at run
+/// time.
 @usableFromInline
 package protocol PortReceiver: AnyObject, Sendable {
     /// The class of its ports.

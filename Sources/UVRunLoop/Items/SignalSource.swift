@@ -7,12 +7,12 @@ extension UVRunLoop {
     ///
     /// Several sources, in any number of loops, may wait for one signal, and each gets it. The
     /// kernel watches no more than 500 of one signal in a process; one that it refuses becomes
-    /// invalid. While there is one, the signal has none of its other effects: a handler installed before is
-    /// not called, the process is not terminated, and an ignored signal is delivered. The signal
-    /// masks of threads are not changed. The sources get a signal even if every thread blocks it,
-    /// unless it was sent to a single thread that blocks it and is not the thread of the source's
-    /// loop. When the last of the sources has become invalid, the previous disposition is restored,
-    /// unless another handler was installed meanwhile.
+    /// invalid. While there is one, the signal has none of its other effects: a handler installed
+    /// before is not called, the process is not terminated, and an ignored signal is delivered. The
+    /// signal masks of threads are not changed. The sources get a signal even if every thread
+    /// blocks it, unless it was sent to a single thread that blocks it and is not the thread of the
+    /// source's loop. When the last of the sources has become invalid, the previous disposition is
+    /// restored, unless another handler was installed meanwhile.
     ///
     /// Signals that are sent several times before a source is served result in one call, with a
     /// count. The kernel itself merges a signal with a pending one, except for real-time signals:

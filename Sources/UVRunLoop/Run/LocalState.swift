@@ -1,8 +1,8 @@
 /// The state that only the loop's own thread reads and writes, and that outlives a run.
 ///
 /// ``LoopBound`` gives it out on that thread alone, and each run keeps it on its stack: within a
-/// run nothing is checked again, except by code that is also called outside of one: perform requests,
-/// tracing and the release of a descriptor.
+/// run nothing is checked again, except by code that is also called outside of one: perform
+/// requests, tracing and the release of a descriptor.
 ///
 /// Assign to its properties with `=` only: with the thread sanitizer, Swift 6.3.1 crashes on
 /// compound assignments to them.
@@ -21,8 +21,8 @@ final class LocalState {
     /// Whether the call that has just ended does not count: the source of perform requests found
     /// none, or a timer has put its request off to a later pass.
     @safe @exclusivity(unchecked) var callHandledNothing = false
-    /// Whether the loop was lent, so that each pass has to poll; for the driver there may be foreign
-    /// handles then.
+    /// Whether the loop was lent, so that each pass has to poll; for the driver there may be
+    /// foreign handles then.
     @safe @exclusivity(unchecked) var isLent = false
     /// The number of polls and waits by the driver.
     @safe @exclusivity(unchecked) var pollCount: Int64 = 0

@@ -4,9 +4,9 @@ internal import CUVSupport
 package enum DescriptorProbe {
     /// Adds the descriptor to an epoll set of its own, which no loop and no other thread notices.
     ///
-    /// If no descriptor is left for the set, the kind of file tells: a server whose table is full goes
-    /// on with the connections that it has. A refusal for another reason then comes later, from the
-    /// loop.
+    /// If no descriptor is left for the set, the kind of file tells: a server whose table is full
+    /// goes on with the connections that it has. A refusal for another reason then comes later,
+    /// from the loop.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.

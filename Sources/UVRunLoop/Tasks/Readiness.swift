@@ -112,8 +112,8 @@ extension UVRunLoop {
     /// waits, the source leaves these modes until one does, so that the loop does not spin.
     ///
     /// The descriptor is non-blocking from this call until the sequence has ended. If its loop ends
-    /// first, or the kernel refuses the descriptor, the consumer may still be about to read: then it
-    /// is non-blocking until a task that is not cancelled gets `nil`, or the sequence is
+    /// first, or the kernel refuses the descriptor, the consumer may still be about to read: then
+    /// it is non-blocking until a task that is not cancelled gets `nil`, or the sequence is
     /// invalidated or released.
     ///
     /// > Threading: Any thread. The caller keeps owning the descriptor.

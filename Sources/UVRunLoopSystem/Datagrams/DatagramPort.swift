@@ -4,8 +4,8 @@ import UVRunLoopPorts
 extension UVRunLoop {
     /// Sends and receives datagrams over UDP.
     ///
-    /// The socket is open from when the port is created. What it receives is delivered in batches, in
-    /// the order of arrival, in the modes to which the port was added. When ``capacity`` events
+    /// The socket is open from when the port is created. What it receives is delivered in batches,
+    /// in the order of arrival, in the modes to which the port was added. When ``capacity`` events
     /// wait, the port receives no more until one was taken; the kernel then drops what its own
     /// buffer has no room for.
     ///
@@ -126,8 +126,8 @@ extension UVRunLoop {
         ///
         /// It is sent at once if the kernel has room, and otherwise when it has; one that another
         /// thread sends, when the loop's thread is free. A failure is reported by
-        /// ``Event/sendFailed(_:to:)``; while 16 failures wait to be delivered, no datagram is sent. UDP
-        /// does not tell whether a datagram has arrived.
+        /// ``Event/sendFailed(_:to:)``; while 16 failures wait to be delivered, no datagram is
+        /// sent. UDP does not tell whether a datagram has arrived.
         ///
         /// > Threading: Any thread; the datagram follows those of all calls that returned before.
         ///
@@ -158,11 +158,11 @@ extension UVRunLoop {
         ///
         /// - Parameters:
         ///   - group: The numeric address of the group, such as `239.1.2.3`.
-        ///   - interface: The numeric address of the interface, for IPv6 also its name or index behind
-        ///     a percent sign, such as `::%eth0`; `nil` for that of the group's address, or else for the
-        ///     system's choice.
-        /// - Throws: ``SystemError`` if the address is no group's, there is no such interface, the port
-        ///   is in the group or is invalid.
+        ///   - interface: The numeric address of the interface, for IPv6 also its name or index
+        ///     behind a percent sign, such as `::%eth0`; `nil` for that of the group's address, or
+        ///     else for the system's choice.
+        /// - Throws: ``SystemError`` if the address is no group's, there is no such interface, the
+        ///   port is in the group or is invalid.
         public func join(group: String, interface: String? = nil) throws(SystemError) {
             try setMembership(group, interface, isMember: true)
         }
@@ -173,9 +173,9 @@ extension UVRunLoop {
         ///
         /// - Parameters:
         ///   - group: The numeric address of the group.
-        ///   - interface: The numeric address of the interface, for IPv6 also its name or index behind
-        ///     a percent sign, such as `::%eth0`; `nil` for that of the group's address, or else for the
-        ///     system's choice.
+        ///   - interface: The numeric address of the interface, for IPv6 also its name or index
+        ///     behind a percent sign, such as `::%eth0`; `nil` for that of the group's address, or
+        ///     else for the system's choice.
         /// - Throws: ``SystemError`` if the port is not in the group or is invalid.
         public func leave(group: String, interface: String? = nil) throws(SystemError) {
             try setMembership(group, interface, isMember: false)

@@ -5,7 +5,7 @@ import UVRunLoopPorts
 
 @testable import UVRunLoopSystem
 
-/// The options of datagram ports, what they refuse, and the end of their events.
+/// The options and groups of datagram ports, what they refuse, and the end of their events.
 @Suite(.timeLimit(.minutes(15))) struct DatagramOptionTests {
     private typealias DatagramPort = UVRunLoop.DatagramPort
     private typealias Address = UVRunLoop.SocketAddress
@@ -49,6 +49,43 @@ import UVRunLoopPorts
             ) { _, _ in }
             #expect(port.isValid)
             port.invalidate()
+        }
+    }
+
+    @Test func groupsThatAreNoneThrow() throws {
+        try withLoop { _ in
+            let port = try DatagramPort(boundTo: .ipv4Wildcard(port: 0)) { _, _ in }
+            #expect(throws: UVRunLoop.SystemError.self) { try port.join(group: "127.0.0.1") }
+            #expect(throws: UVRunLoop.SystemError.self) { try port.join(group: "no address") }
+            try port.join(group: "239.1.2.3", interface: "127.0.0.1")
+            try port.leave(group: "239.1.2.3", interface: "127.0.0.1")
+        }
+    }
+
+    @Test func anIPv6GroupIsJoinedOnTheInterfaceThatHasTheAddress() throws {
+        // The machine may have no IPv6.
+        try withLoop { _ in
+            let address = UVRunLoop.SocketAddress.ipv6Loopback(port: 0)
+            guard let port = try? DatagramPort(boundTo: address, handler: { _, _ in }) else {
+                return
+            }
+            let group = "ff02::4249"
+            try port.join(group: group, interface: "::1")
+            #expect(throws: UVRunLoop.SystemError.self) {
+                try port.join(group: "\(group)%lo")
+            }
+            try port.leave(group: group, interface: "::%lo")
+            try port.join(group: "\(group)%lo")
+            try port.leave(group: group, interface: "::1%1")
+            for unknown in ["2001:db8::1", "::%nope", "::1%999999", "127.0.0.1"] {
+                #expect(throws: UVRunLoop.SystemError.self, "\(unknown)") {
+                    try port.join(group: group, interface: unknown)
+                }
+            }
+            #expect(throws: UVRunLoop.SystemError.self) {
+                try port.join(group: "\(group)%lo", interface: "::1%999999")
+            }
+            #expect(throws: UVRunLoop.SystemError.self) { try port.join(group: "\(group)%nope") }
         }
     }
 

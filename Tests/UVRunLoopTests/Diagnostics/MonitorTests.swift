@@ -28,14 +28,6 @@ import Testing
         #expect(stack.allSatisfy { $0 != 0 })
     }
 
-    @Test func aSignalForWhichOtherCodeHasInstalledAHandlerIsNotSent() async {
-        await #expect(processExitsWith: .success) {
-            precondition(stackOfAHang()?.isEmpty == false)
-            for number in CInt(34)...64 { signal(number) { _ in _exit(1) } }
-            precondition(stackOfAHang()?.isEmpty == true)
-        }
-    }
-
     @Test func aHangInASourceIsReported() throws {
         let reports = try hang { loop, wait in
             let source = UVRunLoop.Source { _ in wait() }
@@ -358,11 +350,6 @@ private func expectHang(
         if words == expected { return }
     }
     #expect(words == expected)
-}
-
-private func stackOfAHang() -> [UInt]? {
-    let reports = try? hang { loop, wait in loop.performLocally { wait() } }
-    return reports?.began?.stack
 }
 
 /// Monitors what a body does with the loop of a new thread, until the monitor knows the end.
