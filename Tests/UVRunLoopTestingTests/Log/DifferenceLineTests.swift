@@ -19,14 +19,16 @@ import Testing
     }
 
     /// A failing test of a long log must end, too.
-    @Test func longListsThatDifferEverywhereAreShownOneAfterTheOther() {
-        let expected = (0..<50_000).map { "\($0)" }
-        let found = ["0"] + expected.dropFirst().map { "+\($0)" }.dropLast() + ["49999"]
+    @Test(arguments: [3, 50_000])
+    func longListsThatDifferEverywhereAreShownOneAfterTheOther(count: Int) {
+        let expected = (0..<count).map { "\($0)" }
+        let others = (0..<100_000).map { "+\($0)" }
+        let found = [expected[0]] + others + [expected[count - 1]]
         let lines = DifferenceLine.lines(expected: expected, found: found)
         #expect(lines.filter { $0.kind != .unexpected }.map(\.text) == expected)
         #expect(lines.filter { $0.kind != .missing }.map(\.text) == found)
         #expect(lines.first?.kind == .same && lines.last?.kind == .same)
-        #expect(lines.dropFirst().prefix(49_998).allSatisfy { $0.kind == .missing })
+        #expect(lines.dropFirst().prefix(count - 2).allSatisfy { $0.kind == .missing })
     }
 
     @Test func secondsAreExact() {

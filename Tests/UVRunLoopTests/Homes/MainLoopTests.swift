@@ -16,18 +16,15 @@ import Testing
         }
     }
 
-    /// The runtime keeps the counts of an object elsewhere once something refers weakly to it.
     @Test func itsWeakAndUnownedReferencesStayValid() async {
         await #expect(processExitsWith: .success) {
             unowned let unownedLoop = UVRunLoop.main
             weak let weakLoop = UVRunLoop.main
-            let before = countWord(of: UVRunLoop.main)
             for _ in 1...1000 {
                 weak let another = weakLoop
                 precondition(another === UVRunLoop.main && unownedLoop === another)
             }
             precondition(weakLoop === UVRunLoop.main)
-            precondition(countWord(of: UVRunLoop.main) == before)
         }
     }
 }
