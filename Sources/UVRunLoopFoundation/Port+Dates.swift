@@ -15,7 +15,7 @@ extension UVRunLoop.Port {
     ///
     /// - Parameters:
     ///   - limitDate: When to give up.
-    ///   - msgid: The message's id.
+    ///   - msgid: The message's id, of which the lower 32 bits are sent.
     ///   - components: The message's contents.
     ///   - receivePort: The port for a reply.
     ///   - headerSpaceReserved: Ignored: a message has no header in memory.
