@@ -23,6 +23,50 @@ struct FoundProgramTests {
         #expect(program.disagreement(on: stage)?.description == nil)
     }
 
+    /// The next visit comes before the loop goes on.
+    @Test(arguments: Stage.allCases)
+    func aModeThatIsCommonAlreadyDoesNotEndASleep(stage: Stage) {
+        let program = Program(
+            items: [Item(.source(order: 0))],
+            actions: [
+                .add(0, .main),
+                .run(.main, limit: 1_000_000, returnsAfterSource: false),
+            ],
+            visits: [
+                Visit(at: 1_000_000, [.addCommonMode(.main)]),
+                Visit(at: 1_000_000, [.wakeUp, .remove(0, .main)]),
+            ]
+        )
+        #expect(program.disagreement(on: stage)?.description == nil)
+    }
+
+    /// It was found ready in its other mode, before the descriptor that ends the sleep.
+    @Test func aReadyPortThatJoinsDuringASleepKeepsItsPlace() {
+        let program = Program(
+            items: [
+                Item(.reader(order: 0)),
+                Item(
+                    .port(capacity: 10, order: -2),
+                    [[.send(1, 4), .write(2)], [.send(3, 5), .pass(2_000_000)]]
+                ),
+                Item(.reader(order: 4)),
+                Item(.port(capacity: 1, order: 5)),
+            ],
+            actions: [
+                .add(0, .main),
+                .add(1, .main),
+                .add(2, .first),
+                .add(3, .first),
+                .send(1, 8),
+                .run(.main, limit: 2_000_000, returnsAfterSource: false),
+                .run(.first, limit: 0, returnsAfterSource: false),
+                .run(.main, limit: 3_000_000, returnsAfterSource: false),
+            ],
+            visits: [Visit(at: 0, [.write(0), .add(2, .main)])]
+        )
+        #expect(program.disagreement(on: .virtual)?.description == nil)
+    }
+
     @Test(arguments: Stage.allCases)
     func timerOfTheBatchThatIsAddedAgainFiresInTheBatch(stage: Stage) {
         let program = Program(

@@ -56,7 +56,7 @@ extension Model {
         switch action {
         // The handler of an item that is invalidated is released on the loop's thread.
         case .wakeUp, .stop, .perform, .invalidate: true
-        case .addCommonMode(let mode): mode != .common
+        case .addCommonMode(let mode): mode != .common && !commonModes.contains(mode)
         // A custom source that joins a mode wakes the loop; one that does not changes nothing. An
         // observer that has left the loop is released at once.
         case .add(let item, _), .remove(let item, _), .setDate(let item, _),

@@ -110,7 +110,12 @@ extension Model {
         let tick = nextTick()
         latestPoll = tick
         innermost.found = []
-        innermost.latestPoll = RunPoll(time: now, pass: innermost.passes, tick: tick)
+        innermost.latestPoll = RunPoll(
+            time: now,
+            pass: innermost.passes,
+            tick: tick,
+            toldTick: mayWatch ? tick : innermost.latestPoll?.toldTick ?? 0
+        )
         for item in items.indices where isPort(item) {
             // The hang-up that has turned it off is reported to nobody.
             if items[item].port.isOff { items[item].port.isWatched = false }
@@ -195,10 +200,11 @@ extension Model {
     ///
     /// The contract leaves open whether the polls of runs that were nested between this run's poll
     /// and its event count: "after a nested run the outer one goes on exactly where it was"; and
-    /// whether one is served that has joined the mode since the poll, and that a poll of another
-    /// mode has found ready.
+    /// whether one is served that has joined the mode since the poll, or during the sleep that it
+    /// has ended, and that a poll of another mode has found ready.
     func nextPort(_ mode: ModeName) -> Int? {
         let latest = innermost.latestPoll?.tick ?? .max
+        let told = innermost.latestPoll?.toldTick ?? .max
         let all = readyPorts(mode)
         let own = all.filter {
             isPortInThisProcess($0) || items[$0].port.foundByPoll == latest
@@ -210,7 +216,7 @@ extension Model {
         // The contract leaves open which of several ports is the first when they became ready
         // before one poll.
         let joined = members[mode, default: []].filter {
-            isPort($0) && items[$0].port.foundAt != nil && items[$0].port.joinedAt > latest
+            isPort($0) && items[$0].port.foundAt != nil && items[$0].port.joinedAt > told
         }
         let candidates =
             firstOnes(of: own) + firstOnes(of: all) + lost + firstOnes(of: all + joined)

@@ -27,6 +27,8 @@ package final class Model {
         var time: Int64
         let pass: Int
         let tick: Int
+        /// The latest poll before which the kernel was told of new sources.
+        let toldTick: Int
     }
 
     struct QueuedBlock {

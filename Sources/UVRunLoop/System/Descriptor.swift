@@ -32,6 +32,16 @@ extension Descriptor {
         try Descriptor(opened: cuv_epoll_create())
     }
 
+    /// A new epoll set for a loop to watch, in non-blocking mode.
+    ///
+    /// A loop would make a blocking one non-blocking, and, to restore it, compare it with the
+    /// non-blocking eventfds, timerfds and epoll sets that are watched.
+    package static func watchedEpollSet() throws(UVError) -> Descriptor {
+        let epoll = try epollSet()
+        try accepted(cuv_set_file_flags(epoll.number, O_NONBLOCK))
+        return epoll
+    }
+
     /// A new eventfd, in non-blocking mode.
     package static func event() throws(UVError) -> Descriptor {
         try Descriptor(opened: cuv_event_create())

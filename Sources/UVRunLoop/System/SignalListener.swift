@@ -18,7 +18,7 @@ final class SignalListener: Sendable {
     init(_ signal: CInt) throws(UVError) {
         watch = try SignalWatch.take(signal)
         do {
-            let epoll = try Descriptor.epollSet()
+            let epoll = try Descriptor.watchedEpollSet()
             try accepted(cuv_epoll_add_edges(epoll.number, watch.arrivals))
             // Earlier arrivals are not for this source.
             _ = cuv_epoll_acknowledge(epoll.number, watch.pending)

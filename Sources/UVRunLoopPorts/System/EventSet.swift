@@ -23,7 +23,7 @@ struct EventSet: ~Copyable, Sendable {
     let descriptor: Descriptor
 
     init() throws(UVError) {
-        descriptor = try .epollSet()
+        descriptor = try .watchedEpollSet()
     }
 
     func add(_ number: CInt, _ events: Events, tag: UInt64) throws(UVError) {

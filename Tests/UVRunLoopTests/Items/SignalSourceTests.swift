@@ -24,6 +24,16 @@ import Testing
         await #expect(processExitsWith: .success) { withAllSignals { waitForTheMode() } }
     }
 
+    /// One that is made so would be compared with others when it is given back.
+    @Test func whatALoopWatchesIsNonBlockingFromTheBeginning() async {
+        await #expect(processExitsWith: .success) {
+            withAllSignals {
+                let source = try? UVRunLoop.SignalSource(SIGUSR1) { _, _ in }
+                precondition(source?.link.descriptor.map { isNonBlocking($0) } == true)
+            }
+        }
+    }
+
     @Test func signalsThatNoSourceCanWaitForAreRefused() async {
         await #expect(processExitsWith: .success) { withAllSignals { refuseSignals() } }
     }

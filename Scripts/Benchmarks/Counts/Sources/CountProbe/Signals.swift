@@ -18,9 +18,9 @@ extension Operation {
                 round.loop { countdown.run(count) }
             }
         },
-        Operation("signal.many", "one of 100 signalled sources, in a pass", count: 1_000) { loop in
+        Operation("signal.many", "one of 50 signalled sources, in a pass", count: 1_000) { loop in
             var sources: [UVRunLoop.Source] = []
-            for _ in 0..<100 {
+            for _ in 0..<50 {
                 let source = UVRunLoop.Source(perform: { _ in })
                 loop.add(source, forMode: .default)
                 sources.append(source)
