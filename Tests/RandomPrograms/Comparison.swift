@@ -40,7 +40,10 @@ extension Program {
         let actual = Self.withSortedMembership(Library.trace(of: self, on: stage))
         var isLeftOutPoll = false
         let expected = trace(like: actual, on: stage, omittingPolls: [])
-        guard Model.agreement(of: expected.trace, with: actual) != nil else { return nil }
+        // It may be unsettled by the choices that the library has made.
+        guard !expected.isUnsettled, Model.agreement(of: expected.trace, with: actual) != nil else {
+            return nil
+        }
         if actual.last != .hung {
             var budget = 2_000
             isLeftOutPoll = explains(actual, on: stage, omittingPolls: [], &budget)
@@ -58,14 +61,15 @@ extension Program {
         like actual: [Event],
         on stage: Stage,
         omittingPolls omitted: Set<Model.Poll>
-    ) -> (trace: [Event], optionalPasses: [(pass: Int, event: Int)]) {
+    ) -> (trace: [Event], optionalPasses: [(pass: Int, event: Int)], isUnsettled: Bool) {
         let model = Model(
             self,
             observed: actual,
             isVirtual: stage == .virtual,
             omittingPolls: omitted
         )
-        return (Self.withSortedMembership(model.trace()), model.optionalPasses)
+        let trace = Self.withSortedMembership(model.trace())
+        return (trace, model.optionalPasses, model.isUnsettled)
     }
 
     /// Whether the model does the same when it leaves out some more polls.
@@ -80,7 +84,7 @@ extension Program {
         _ budget: inout Int
     ) -> Bool {
         budget -= 1
-        let (expected, optional) = trace(like: actual, on: stage, omittingPolls: omitted)
+        let (expected, optional, _) = trace(like: actual, on: stage, omittingPolls: omitted)
         guard let common = Model.agreement(of: expected, with: actual) else { return true }
         let latest = optional.filter { $0.event <= common }.suffix(80).reversed().map(\.pass)
         for passes in Self.subsets(of: latest.prefix(6)) + Self.ranges(of: latest) {

@@ -55,7 +55,8 @@ extension Model {
     func takesNotice(of action: Action) -> Bool {
         switch action {
         // The handler of an item that is invalidated is released on the loop's thread.
-        case .wakeUp, .stop, .perform, .invalidate: true
+        case .invalidate(let item): items[item].isValid
+        case .wakeUp, .stop, .perform: true
         case .addCommonMode(let mode): mode != .common && !commonModes.contains(mode)
         // A custom source that joins a mode wakes the loop; one that does not changes nothing. An
         // observer that has left the loop is released at once.
@@ -70,8 +71,9 @@ extension Model {
 
     private func takesNotice(ofOther action: Action) -> Bool {
         switch action {
-        case .add(let item, _): isPort(item)
-        case .remove(let item, let mode): !isObserver(item) || isOnlyIn(item, mode)
+        case .add(let item, _): items[item].isValid && isPort(item)
+        case .remove(let item, let mode):
+            items[item].isValid && (!isObserver(item) || isOnlyIn(item, mode))
         default: false
         }
     }

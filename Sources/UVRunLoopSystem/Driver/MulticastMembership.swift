@@ -27,9 +27,9 @@ struct MulticastMembership {
         guard let host = IPv6Host(group) else { throw .invalidArgument }
         self.group = IPv6Host(high: host.high, low: host.low).description
         let ofGroup = try Self.name(ofScope: host.scope)
-        let given = if let interface { try Self.name(of: interface) } else { ofGroup }
-        if ofGroup != nil, given != ofGroup { throw .invalidArgument }
-        self.interface = given.map { "::%\($0)" }
+        let name = if let interface { try Self.name(of: interface) ?? ofGroup } else { ofGroup }
+        if ofGroup != nil, name != ofGroup { throw .invalidArgument }
+        self.interface = name.map { "::%\($0)" }
     }
 
     /// The name of the interface that a text stands for; `nil` for the system's choice.
