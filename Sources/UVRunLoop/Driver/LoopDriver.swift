@@ -13,8 +13,8 @@ package protocol LoopDriver: AnyObject {
     /// Polls without waiting.
     func poll()
 
-    /// Frees what was closed or cancelled since the latest poll, and makes the sources ready whose
-    /// handles have something; called by a run without a pass.
+    /// Frees what was closed or cancelled since the latest poll; called by a run without a pass.
+    /// Sources of hosted handles for which something has happened become ready.
     ///
     /// - Parameter lost: Called with each descriptor that the driver has stopped to watch.
     func reclaim(lost: (ReadyReport) -> Void)

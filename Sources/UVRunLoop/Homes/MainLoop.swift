@@ -15,7 +15,7 @@ enum MainLoop {
     /// It is never released, so its references need not be counted. The one before it is its
     /// parent's: releasing that would change kernel objects that the parent still uses.
     ///
-    /// - Parameter loop: The loop, which nobody else knows yet.
+    /// - Parameter loop: The loop.
     static func set(_ loop: UVRunLoop) {
         unsafe pointer.store(immortalize(loop), ordering: .releasing)
     }

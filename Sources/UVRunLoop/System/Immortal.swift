@@ -1,6 +1,6 @@
 internal import CUVSupport
 
-/// Keeps an object for the rest of the process, and has its references counted no more.
+/// Keeps an object for the rest of the process; its references are no longer counted.
 ///
 /// Counting takes 10 ns for each reference that is taken and dropped, and far more while several
 /// threads do it for one object. With a runtime that offers no such call, they are counted as ever.

@@ -100,7 +100,7 @@ extension UVRunLoop {
         /// Gives the descriptor back, unless the sequence goes on: a task that was cancelled leaves
         /// what is there to others.
         private func consumerGotTheEnd() {
-            // In this order: after the end no other task gets an element.
+            // In this order: after the end nothing is delivered, and a kept element is in use.
             if slot.isFinished || loop.hasEnded, !slot.isInUse { use.end() }
         }
     }

@@ -14,7 +14,7 @@ struct DifferenceLine: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Compares two lists: every element of either is one line, and the common ones are as many as
-    /// possible, unless the lists are too long to find those.
+    /// possible, unless the lists are too long to find those in time.
     static func lines(expected: [String], found: [String]) -> [DifferenceLine] {
         let start = zip(expected, found).prefix { $0 == $1 }.count
         let (missing, unexpected) = (expected[start...], found[start...])
@@ -28,14 +28,12 @@ struct DifferenceLine: Sendable, Equatable, CustomStringConvertible {
         texts.map { DifferenceLine(kind: kind, text: $0) }
     }
 
-    /// The most elements that are compared: where all differ, it takes half a second, and the time
-    /// grows with the square of their number.
+    /// The most elements of which the common ones are as many as possible: where all differ, it
+    /// takes half a second, and the time grows with the square of their number.
     private static let limit = 4_000
 
     private static func merged(_ expected: [String], _ found: [String]) -> [DifferenceLine] {
-        guard expected.count + found.count <= limit else {
-            return lines(.missing, expected[...]) + lines(.unexpected, found[...])
-        }
+        guard expected.count + found.count <= limit else { return resumed(expected, found) }
         var (missing, unexpected) = (Set<Int>(), Set<Int>())
         for change in found.difference(from: expected) {
             switch change {
@@ -60,5 +58,42 @@ struct DifferenceLine: Sendable, Equatable, CustomStringConvertible {
         }
         takeUnexpected()
         return lines
+    }
+
+    /// Goes through two lists, and after a difference on from the nearest elements that are equal.
+    private static func resumed(_ expected: [String], _ found: [String]) -> [DifferenceLine] {
+        var (missing, unexpected) = (expected[...], found[...])
+        var result: [DifferenceLine] = []
+        while let next = missing.first, let other = unexpected.first {
+            if next == other {
+                result.append(DifferenceLine(kind: .same, text: next))
+                missing.removeFirst()
+                unexpected.removeFirst()
+                continue
+            }
+            let (skipped, inserted) = distance(missing.prefix(window), unexpected.prefix(window))
+            result += lines(.missing, missing.prefix(skipped))
+            result += lines(.unexpected, unexpected.prefix(inserted))
+            missing = missing.dropFirst(skipped)
+            unexpected = unexpected.dropFirst(inserted)
+        }
+        return result + lines(.missing, missing) + lines(.unexpected, unexpected)
+    }
+
+    private static let window = 64
+
+    /// How far the nearest equal elements are from the starts of two lists; the counts if there are
+    /// none.
+    private static func distance(
+        _ one: ArraySlice<String>,
+        _ other: ArraySlice<String>
+    ) -> (Int, Int) {
+        for sum in 1..<(one.count + other.count - 1) {
+            for first in max(0, sum - other.count + 1)...min(sum, one.count - 1)
+            where one[one.startIndex + first] == other[other.startIndex + sum - first] {
+                return (first, sum - first)
+            }
+        }
+        return (one.count, other.count)
     }
 }

@@ -28,7 +28,21 @@ import Testing
         #expect(lines.filter { $0.kind != .unexpected }.map(\.text) == expected)
         #expect(lines.filter { $0.kind != .missing }.map(\.text) == found)
         #expect(lines.first?.kind == .same && lines.last?.kind == .same)
-        #expect(lines.dropFirst().prefix(count - 2).allSatisfy { $0.kind == .missing })
+        #expect(lines.dropFirst().prefix(min(count - 2, 64)).allSatisfy { $0.kind == .missing })
+    }
+
+    @Test func fewDifferencesInALongListAreFound() {
+        let expected = (0..<20_000).map { "\($0)" }
+        var found = expected
+        found[0] = "first"
+        found[19_999] = "last"
+        found.remove(at: 100)
+        found.insert(contentsOf: ["new", "newer"], at: 15_000)
+        let lines = DifferenceLine.lines(expected: expected, found: found)
+        let missing = lines.filter { $0.kind == .missing }.map(\.text)
+        let unexpected = lines.filter { $0.kind == .unexpected }.map(\.text)
+        #expect(missing == ["0", "100", "19999"])
+        #expect(unexpected == ["first", "new", "newer", "last"])
     }
 
     @Test func secondsAreExact() {
