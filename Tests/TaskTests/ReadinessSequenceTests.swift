@@ -109,21 +109,33 @@ import Testing
         #expect(!isNonBlocking(pipe.readEnd))
     }
 
-    /// It is about to read, and expects `EAGAIN`.
-    @Test func consumerWithAnElementKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {
-        let (pipe, executor, isReady, mayRun) = (Pipe(), HeldExecutor(), Signal(), Signal())
-        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
+    /// Has the loop of a new thread watch a pipe, and run for one source whenever it may.
+    private func watch(
+        _ pipe: Pipe,
+        _ mayRun: Signal,
+        hasRun: Signal,
+        runs: Int
+    ) throws -> (sequence: UVRunLoop.Readiness, thread: RunningThread) {
+        let (readiness, isReady) = (SharedBox<UVRunLoop.Readiness?>(nil), Signal())
         let thread = startThread {
             let loop = UVRunLoop.current
             readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
             isReady.send()
-            mayRun.wait()
-            let result = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
-            #expect(result == .handledSource)
+            for number in 1...runs {
+                mayRun.wait(times: number)
+                let result = loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
+                #expect(result == .handledSource)
+                hasRun.send()
+            }
         }
         isReady.wait()
-        let sequence = try #require(readiness.value)
-        let isDone = Signal()
+        return (try #require(readiness.value), thread)
+    }
+
+    /// It is about to read, and expects `EAGAIN`.
+    @Test func consumerWithAnElementKeepsTheDescriptorNonBlockingAfterTheEndOfTheLoop() throws {
+        let (pipe, executor, mayRun, isDone) = (Pipe(), HeldExecutor(), Signal(), Signal())
+        let (sequence, thread) = try watch(pipe, mayRun, hasRun: Signal(), runs: 1)
         Task(executorPreference: executor) {
             #expect(await first(of: sequence) == .readable)
             #expect(isNonBlocking(pipe.readEnd))
@@ -141,21 +153,9 @@ import Testing
 
     /// The first one was cancelled, and comes back while the second has an element.
     @Test func secondConsumerKeepsTheDescriptorNonBlockingWhenTheFirstHasGone() throws {
-        let (pipe, isReady, mayRun, hasRun) = (Pipe(), Signal(), Signal(), Signal())
-        let readiness = SharedBox<UVRunLoop.Readiness?>(nil)
-        let thread = startThread {
-            let loop = UVRunLoop.current
-            readiness.value = try? loop.readiness(of: pipe.readEnd, .readable)
-            isReady.send()
-            for number in 1...2 {
-                mayRun.wait(times: number)
-                loop.run(mode: .default, for: nil, returnAfterSourceHandled: true)
-                hasRun.send()
-            }
-        }
-        isReady.wait()
+        let (pipe, mayRun, hasRun) = (Pipe(), Signal(), Signal())
+        let (sequence, thread) = try watch(pipe, mayRun, hasRun: hasRun, runs: 2)
         pipe.write("x")
-        let sequence = try #require(readiness.value)
         let (executors, isDone) = ((0..<2).map { _ in HeldExecutor() }, Signal())
         let pauses = (0..<2).map { _ in SharedBox<CheckedContinuation<Void, Never>?>(nil) }
         let consumers = zip(executors, pauses).map { executor, pause in

@@ -57,22 +57,12 @@ struct MulticastMembership {
         defer { unsafe uv_free_interface_addresses(list, count) }
         let interfaces = unsafe UnsafeBufferPointer(start: list, count: Int(count))
         for index in interfaces.indices {
-            let address = unsafe interfaces[index].address.address6
-            guard CInt(address.sin6_family) == AF_INET6, self.host(address.sin6_addr) == host else {
-                continue
-            }
+            let raw = unsafe withUnsafeBytes(of: interfaces[index].address) { unsafe Array($0) }
+            guard case .ipv6(let own, _) = UVRunLoop.SocketAddress(RawAddress(bytes: raw)),
+                own.high == host.high, own.low == host.low
+            else { continue }
             return unsafe String(cString: interfaces[index].name)
         }
         throw UVError(rawValue: UV_ENODEV.rawValue)
-    }
-
-    private static func host(_ address: in6_addr) -> IPv6Host {
-        unsafe withUnsafeBytes(of: address) { bytes in
-            let halves = unsafe bytes.bindMemory(to: UInt64.self)
-            return unsafe IPv6Host(
-                high: UInt64(bigEndian: halves[0]),
-                low: UInt64(bigEndian: halves[1])
-            )
-        }
     }
 }

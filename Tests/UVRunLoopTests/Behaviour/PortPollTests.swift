@@ -200,15 +200,20 @@ import UVRunLoop
     }
 }
 
+/// Pipes that are ready for ever: nobody reads them.
+private func readyPipes(_ count: Int) -> [Pipe] {
+    setDescriptorLimit(2 * count + 200)
+    let pipes = (0..<count).map { _ in Pipe() }
+    for pipe in pipes { pipe.write("x") }
+    return pipes
+}
+
 private func serveManyReadyPortsOnceEach() throws {
     let count = 1_200
-    setDescriptorLimit(2 * count + 200)
     let loop = UVRunLoop.current
     var served: [CInt] = []
-    let pipes = (0..<count).map { _ in Pipe() }
+    let pipes = readyPipes(count)
     for pipe in pipes {
-        // Ready for ever: nobody reads it.
-        pipe.write("x")
         let number = pipe.readEnd
         let source = try UVRunLoop.DescriptorSource(number, events: .readable) { _, _ in
             served.append(number)
@@ -228,12 +233,10 @@ private func serveManyReadyPortsOnceEach() throws {
 
 private func invalidateSomeOfManyReadyPorts() throws {
     let count = 1_400
-    setDescriptorLimit(2 * count + 200)
     let loop = UVRunLoop.current
-    let pipes = (0..<count).map { _ in Pipe() }
+    let pipes = readyPipes(count)
     let sources = try pipes.map { pipe in
-        pipe.write("x")
-        return try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
+        try UVRunLoop.DescriptorSource(pipe.readEnd, events: .readable) { _, _ in }
     }
     for source in sources { loop.add(source, forMode: .default) }
     let polls = Counter()
