@@ -73,7 +73,10 @@ struct WatchedDescriptors {
             let status = cuv_epoll_modify(epoll, descriptor, events)
             let isGone = status == UV_ENOENT.rawValue
             try accepted(isGone ? cuv_epoll_add(epoll, descriptor, events) : status)
-            if isGone { suspects.append(descriptor) }
+            if isGone {
+                suspects.append(descriptor)
+                try BlockingFlags.renew(descriptor)
+            }
         } else {
             let status = cuv_epoll_add(epoll, descriptor, events)
             let isThere = status == UV_EEXIST.rawValue

@@ -23,6 +23,8 @@ package enum BlockingFlags {
         var count: Int
         var wasBlocking: Bool
         let file: FileNumber
+        /// Whether some uses began when the number belonged to another file.
+        var isMixed = false
     }
 
     /// The descriptors in use with one file number.
@@ -82,11 +84,12 @@ package enum BlockingFlags {
     package static func take(_ descriptor: CInt) throws(UVError) {
         if StandardDescriptors.all.contains(descriptor) { return }
         try state.withLock { state throws(UVError) in
+            let flags = try accepted(cuv_file_flags(descriptor))
             if state.uses[descriptor] != nil {
+                if flags & O_NONBLOCK == 0 { try takeAgain(descriptor, flags, &state) }
                 state.uses[descriptor]?.count += 1
                 return
             }
-            let flags = try accepted(cuv_file_flags(descriptor))
             // A file that was already non-blocking has nothing to restore: nothing is kept for the
             // many sockets of a server.
             if flags & O_NONBLOCK != 0, state.files.isEmpty { return }
@@ -96,6 +99,39 @@ package enum BlockingFlags {
             if wasBlocking { try accepted(cuv_set_file_flags(descriptor, flags | O_NONBLOCK)) }
             state.insert(descriptor, Use(count: 1, wasBlocking: wasBlocking, file: file))
         }
+    }
+
+    /// Makes a descriptor in use non-blocking if it is not, because its owner has closed it too
+    /// early and the number belongs to another file.
+    ///
+    /// - Throws: The system's error if the flags cannot be read or set.
+    package static func renew(_ descriptor: CInt) throws(UVError) {
+        if StandardDescriptors.all.contains(descriptor) { return }
+        try state.withLock { state throws(UVError) in
+            let flags = try accepted(cuv_file_flags(descriptor))
+            if flags & O_NONBLOCK == 0 { try takeAgain(descriptor, flags, &state) }
+        }
+    }
+
+    /// Makes a descriptor non-blocking once more; the uses of its number are the new file's.
+    private static func takeAgain(
+        _ descriptor: CInt,
+        _ flags: CInt,
+        _ state: inout State
+    ) throws(UVError) {
+        let file = try FileNumber(of: descriptor)
+        try accepted(cuv_set_file_flags(descriptor, flags | O_NONBLOCK))
+        let earlier = state.uses[descriptor]
+        if let earlier { state.remove(descriptor, earlier) }
+        state.insert(
+            descriptor,
+            Use(
+                count: earlier?.count ?? 1,
+                wasBlocking: true,
+                file: file,
+                isMixed: earlier != nil && earlier?.file != file
+            )
+        )
     }
 
     /// Ends one use of a descriptor.
@@ -109,10 +145,10 @@ package enum BlockingFlags {
             state.uses[descriptor]?.count -= 1
             guard let use = state.uses[descriptor], use.count == 0 else { return }
             state.remove(descriptor, use)
-            guard use.wasBlocking, isSameFile ?? ((try? FileNumber(of: descriptor)) == use.file)
-            else {
-                return
-            }
+            guard use.wasBlocking else { return }
+            // The caller's file may be another than that of later uses.
+            let isKnown = use.isMixed ? nil : isSameFile
+            guard isKnown ?? ((try? FileNumber(of: descriptor)) == use.file) else { return }
             if !state.passOn(descriptor, use) { makeBlocking(descriptor) }
         }
     }

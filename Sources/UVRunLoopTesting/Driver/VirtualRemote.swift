@@ -37,10 +37,14 @@ package final class VirtualRemote: LoopRemote {
         }
     }
 
-    /// Makes a descriptor non-blocking, unless it was; returns `false` if it is closed.
+    /// Makes a descriptor non-blocking, unless it is; returns `false` if it is closed.
     private func take(_ descriptor: CInt, _ taken: inout sending Set<CInt>) -> Bool {
         guard isOpen(descriptor) else { return false }
-        if taken.insert(descriptor).inserted { try? BlockingFlags.take(descriptor) }
+        if taken.insert(descriptor).inserted {
+            try? BlockingFlags.take(descriptor)
+        } else {
+            try? BlockingFlags.renew(descriptor)
+        }
         return true
     }
 

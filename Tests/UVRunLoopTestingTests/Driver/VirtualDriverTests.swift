@@ -58,6 +58,18 @@ import Testing
         driver.close()
     }
 
+    /// Its owner has closed the other file too early.
+    @Test func aFileThatHasGotTheNumberIsNonBlockingToo() {
+        #expect(watch(change(.readable)))
+        let other = Pipe()
+        #expect(dup2(other.readEnd, pipe.readEnd) == pipe.readEnd)
+        #expect(!isNonBlocking(pipe.readEnd))
+        #expect(watch(change(.readable, registration: 2)))
+        #expect(isNonBlocking(pipe.readEnd))
+        driver.close()
+        #expect(!isNonBlocking(pipe.readEnd))
+    }
+
     @Test func anOrderThatIsOutdatedHasNoEffect() {
         #expect(watch(change(.readable), isCurrent: false))
         #expect(reports.isEmpty)

@@ -21,6 +21,21 @@ import Testing
         }
     }
 
+    /// A handler may read until there is no more, so that source must not be served by a blocking
+    /// one.
+    @Test(arguments: [false, true])
+    func anotherSourceForTheNumberIsServedNonBlocking(onAnotherLoop: Bool) async {
+        await #expect(processExitsWith: .success) { [onAnotherLoop] in
+            inQuietProcess {
+                if onAnotherLoop {
+                    closeAndServeAgain { onAnotherThread($0) }
+                } else {
+                    closeAndServeAgain { $0() }
+                }
+            }
+        }
+    }
+
     /// Event descriptors cannot be told apart by their numbers on a device: all have the same.
     @Test func anEventDescriptorThatHasTheNumberNowKeepsItsFlag() async {
         await #expect(processExitsWith: .success) {
@@ -186,6 +201,22 @@ private func closeAndOpenAPipe() {
     _ = fcntl(others.read, F_SETFL, fcntl(others.read, F_GETFL) | O_NONBLOCK)
     source.invalidate()
     exitUnless(isNonBlocking(others.read))
+}
+
+/// Serves another pipe that has the number, while the first source is still valid.
+private func closeAndServeAgain(on thread: (@escaping @Sendable () -> Void) -> Void) {
+    let ends = openPipe()
+    let source = serve(ends.read)
+    close(ends.read)
+    let others = openPipe()
+    exitUnless(others.read == ends.read && !isNonBlocking(others.read))
+    thread {
+        let another = serve(others.read)
+        exitUnless(isNonBlocking(others.read))
+        another.invalidate()
+    }
+    source.invalidate()
+    exitUnless(!isNonBlocking(others.read))
 }
 
 private func closeAndOpenEventDescriptors() {
