@@ -4,6 +4,10 @@ import PackageDescription
 // A package of its own, so that no client of the library resolves or builds what it is tested with.
 let package = Package(
     name: "Packages",
+    products: [
+        .library(name: "FirstCopy", type: .dynamic, targets: ["FirstCopy"]),
+        .library(name: "SecondCopy", type: .dynamic, targets: ["SecondCopy"]),
+    ],
     dependencies: [
         .package(name: "UVRunLoop", path: "../..", traits: ["Service", "Metrics", "Logs"]),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
@@ -12,6 +16,9 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .target(name: "FirstCopy", dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]),
+        .target(name: "SecondCopy", dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]),
+        .executableTarget(name: "Copies", dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]),
         .executableTarget(
             name: "ServedProgram",
             dependencies: [
@@ -33,6 +40,7 @@ let package = Package(
         .testTarget(
             name: "PackageTests",
             dependencies: [
+                "Copies",
                 "Probe",
                 "ServedProgram",
                 .product(name: "UVRunLoop", package: "UVRunLoop"),

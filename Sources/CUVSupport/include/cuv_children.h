@@ -4,6 +4,10 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // The end of a child, as reported by waitid(2).
 struct cuv_end {
     int code;
@@ -41,5 +45,7 @@ int cuv_child_signal(int descriptor, int signal);
 // for it is made and ended before or after.
 void cuv_child_starts(void);
 void cuv_child_started(void);
+
+CUV_END
 
 #endif

@@ -7,6 +7,10 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Creates a timerfd.
 int cuv_timer_create(clockid_t clock);
 
@@ -23,5 +27,7 @@ int64_t cuv_coarse_time(void);
 
 // Returns how far that time may be behind, in nanoseconds.
 int64_t cuv_coarse_resolution(void);
+
+CUV_END
 
 #endif

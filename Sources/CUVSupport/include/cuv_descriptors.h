@@ -5,6 +5,10 @@
 #include <sys/epoll.h>
 #include <sys/types.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // The bits of poll(2)'s and epoll's masks, which are the same.
 enum {
     cuv_poll_in = POLLIN,
@@ -69,5 +73,7 @@ struct cuv_file {
 };
 
 int cuv_file_of(int descriptor, struct cuv_file *_Nonnull file);
+
+CUV_END
 
 #endif

@@ -1,6 +1,10 @@
 #ifndef CUV_DISPATCH_H
 #define CUV_DISPATCH_H
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Whether this process has a main queue that a run loop can serve.
 int cuv_has_main_queue(void);
 
@@ -20,5 +24,7 @@ void cuv_main_queue_clear(int descriptor);
 
 // Runs the queued blocks; blocks queued meanwhile make the descriptor readable again.
 void cuv_main_queue_drain(void);
+
+CUV_END
 
 #endif

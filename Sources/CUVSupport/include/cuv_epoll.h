@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 int cuv_epoll_create(void);
 
 // For libuv's sets: the data of an event is its descriptor.
@@ -69,5 +73,7 @@ int cuv_epoll_acknowledge(int epoll, int descriptor);
 // How many members of a set have a number, whatever files it referred to when they were added; 0 if
 // the kernel does not tell.
 int cuv_epoll_members(int epoll, int descriptor);
+
+CUV_END
 
 #endif

@@ -6,6 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 int cuv_event_create(void);
 
 // Makes an eventfd readable. Async-signal-safe.
@@ -20,5 +24,7 @@ static inline int cuv_event_signal(int descriptor) {
     errno = saved;
     return status;
 }
+
+CUV_END
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Sleeps while a word has a value, for a time in nanoseconds at most; returns 1 if the time has
 // passed, otherwise 0.
 int cuv_futex_wait(const void *_Nonnull word, uint32_t value, int64_t nanoseconds);
@@ -21,5 +25,7 @@ static inline void cuv_pause(void) {
     __asm__ volatile("isb");
 #endif
 }
+
+CUV_END
 
 #endif

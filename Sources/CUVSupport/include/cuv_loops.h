@@ -3,6 +3,9 @@
 
 // By path, so that Swift finds libuv's types only in the module CUV.
 #include "../../CUV/cuv.h"
+#include "cuv_linkage.h"
+
+CUV_BEGIN
 
 // Initialises a loop. On failure no descriptor stays open, as it does with libuv up to 1.50.
 int cuv_loop_init(uv_loop_t *_Nonnull loop);
@@ -33,5 +36,7 @@ void cuv_await_work(const uv_loop_t *_Nonnull loop, int milliseconds);
 
 // Undoes a call of uv_stop, which outside of uv_run only makes the next one return without polling.
 static inline void cuv_forget_stop(uv_loop_t *_Nonnull loop) { loop->stop_flag = 0; }
+
+CUV_END
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stddef.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Makes a block of memory larger, or makes one if there is none; what it holds may move. Ends the
 // process if there is no memory. The kernel moves large blocks by their page tables: nothing is
 // copied, and no page is touched anew.
@@ -14,5 +18,7 @@ void cuv_memory_free(void *_Nullable memory);
 static inline void cuv_memory_prefetch(const void *_Nonnull memory) {
     __builtin_prefetch(memory, 1);
 }
+
+CUV_END
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <sys/types.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Returns the value of an environment variable, or NULL.
 const char *_Nullable cuv_environment(const char *_Nonnull name);
 
@@ -28,5 +32,7 @@ void cuv_set_in_pool_work(int is_in_work);
 void cuv_thread_name(char *_Nonnull name);
 
 enum { cuv_thread_name_size = 16 };
+
+CUV_END
 
 #endif

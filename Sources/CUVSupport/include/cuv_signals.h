@@ -4,6 +4,10 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // There is one table of signals per process.
 
 enum {
@@ -42,5 +46,7 @@ int cuv_signal_open_pending(int signal);
 
 // Reads pending signals; returns how many there were.
 int cuv_signal_take_pending(int descriptor);
+
+CUV_END
 
 #endif

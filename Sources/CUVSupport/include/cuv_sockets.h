@@ -3,6 +3,10 @@
 
 #include <sys/types.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Accepts a connection on a listener, as a non-blocking socket.
 int cuv_accept(int listener);
 
@@ -17,5 +21,7 @@ int cuv_peer_credentials(int socket, struct cuv_credentials *_Nonnull credential
 
 // Creates two connected, non-blocking sockets.
 int cuv_socket_pair(int ends[_Nonnull 2]);
+
+CUV_END
 
 #endif

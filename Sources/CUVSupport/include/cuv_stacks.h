@@ -4,6 +4,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // The activity of a loop's thread, in words that this thread alone writes, by atomic stores.
 struct cuv_activity {
     const uint64_t *_Nonnull word;
@@ -38,5 +42,7 @@ void cuv_stacks_accept(void);
 int cuv_stack_capture(
     pid_t thread, uint64_t identity, struct cuv_activity activity, uint64_t expected,
     struct cuv_stack *_Nonnull stack);
+
+CUV_END
 
 #endif

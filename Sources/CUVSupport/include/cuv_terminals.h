@@ -4,6 +4,10 @@
 #include <stdint.h>
 #include <termios.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Returns the number of a terminal, which all its descriptors share: those of /dev/tty, and those of
 // the other end of a pseudo-terminal. Returns a negated errno for another kind of file.
 int64_t cuv_terminal_number(int descriptor);
@@ -32,5 +36,7 @@ int cuv_terminal_set(int descriptor, const struct termios *flags);
 // signals for keys, and a line that is written begins at the left. Does not wait for output that is
 // under way.
 int cuv_terminal_make_raw(int descriptor, const struct termios *present);
+
+CUV_END
 
 #endif

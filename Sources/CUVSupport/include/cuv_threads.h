@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 pid_t cuv_thread_id(void);
 
 // Names the calling thread; bytes after the fifteenth are cut off.
@@ -42,5 +46,7 @@ int cuv_is_thread_gone(pid_t thread);
 
 // Whether the process has no other thread than the calling one; 0 if /proc does not tell.
 int cuv_is_only_thread(void);
+
+CUV_END
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stddef.h>
 
+#include "cuv_linkage.h"
+
+CUV_BEGIN
+
 // Opens a file to write, empties it, and locks it for this process. Returns the descriptor, or a
 // negated errno: -EWOULDBLOCK if another process has the lock, -ENXIO for a named pipe that nobody
 // reads.
@@ -16,5 +20,7 @@ int cuv_append(int descriptor, const void *_Nonnull bytes, size_t count);
 
 // Writes all bytes, by cuv_write: no signal is sent if nobody reads a pipe any more.
 int cuv_write_all(int descriptor, const void *_Nonnull bytes, size_t count);
+
+CUV_END
 
 #endif

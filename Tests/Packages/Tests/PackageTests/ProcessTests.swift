@@ -50,4 +50,15 @@ import Testing
         #expect(program.rest() == ["on the main thread: true"])
         #expect(program.wait() == 0)
     }
+
+    /// Dynamic libraries contain what they are linked with, and the linker merges symbols.
+    @Test func copiesOfTheLibraryHaveLoopsOfTheirOwn() throws {
+        let libraries = ["First", "Second"].map {
+            ChildProgram.folder.appending(path: "lib\($0)Copy.so").path
+        }
+        let program = try ChildProgram("Copies", libraries)
+        let expected = ["of the program"] + Array(repeating: "of a library: 1", count: 4)
+        #expect(program.rest() == expected + ["of the program"])
+        #expect(program.wait() == 0)
+    }
 }

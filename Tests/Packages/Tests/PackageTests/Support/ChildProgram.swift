@@ -49,7 +49,7 @@ final class ChildProgram {
     }
 
     /// The programs lie beside the tests.
-    private static var folder: URL {
+    static var folder: URL {
         let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? "/proc/self/exe"
         return URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()
     }
