@@ -1,5 +1,6 @@
 #if Logs
 import Logging
+import Synchronization
 import UVRunLoop
 
 extension UVRunLoop {
@@ -7,7 +8,8 @@ extension UVRunLoop {
     ///
     /// - A handler that keeps its loop from going on, as a ``Monitor`` finds it: a warning when
     ///   that is found, and a notice when the handler has ended.
-    /// - A run in a mode that nothing was ever added to, which returns at once: a notice.
+    /// - A loop's first run in a mode that nothing was ever added to, which returns at once: a
+    ///   notice.
     /// - A descriptor that the kernel refuses to watch: a warning.
     ///
     /// > Threading: Any thread.
@@ -76,6 +78,8 @@ private final class LogTracer: LoopTracer {
 private final class LogTrack: LoopTrack {
     private let logger: Logger
     private let name: String
+    /// Those in which runs have returned at once: a program may go on to try.
+    private let unusedModes = Mutex<Set<UVRunLoop.Mode>>([])
 
     init(_ logger: Logger, _ name: String) {
         self.logger = logger
@@ -85,6 +89,7 @@ private final class LogTrack: LoopTrack {
     func record(_ event: LoopEvent) {
         switch event {
         case .modeIsUnused(let mode, _):
+            guard unusedModes.withLock({ $0.insert(mode).inserted }) else { return }
             logger.notice(
                 "A run in the mode \(mode.debugDescription) has returned at once, because nothing was ever added to it.",
                 metadata: ["loop": .string(name)]

@@ -6,7 +6,9 @@ extension UVRunLoop {
     /// Reports what all loops of the process do to swift-metrics.
     ///
     /// Each metric has the dimension `loop`, with the label that the loop has at its first event,
-    /// or else `main` or `loop`. Loops of the same label share their metrics.
+    /// or else `main` or `loop`. Loops of the same label share their metrics, which are never
+    /// destroyed, because what an ended loop has counted is still to be reported: give threads that
+    /// come and go one label, or few.
     ///
     /// | Metric | Kind | Meaning |
     /// | --- | --- | --- |

@@ -137,7 +137,7 @@ final class Recording: LoopTracer {
             write(&format)
         }
         write(format.takeClosing(processName: Self.processName))
-        file.unlock()
+        file.close()
     }
 
     private static var processName: String {

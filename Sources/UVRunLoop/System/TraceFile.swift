@@ -3,7 +3,8 @@ internal import CUVSupport
 /// The file that a recorder writes, which one process has at a time.
 struct TraceFile: ~Copyable, Sendable {
     private let path: String
-    private let descriptor: Descriptor
+    /// Only its recorder's thread writes it, and closes it; `nil` from then on.
+    private let descriptor: Guarded<Descriptor?>
 
     /// Opens and empties the file.
     ///
@@ -11,19 +12,26 @@ struct TraceFile: ~Copyable, Sendable {
     ///   zero byte.
     init(path: String) throws(UVError) {
         guard !path.utf8.contains(0) else { throw .invalidArgument }
-        descriptor = try Descriptor(opened: unsafe cuv_open_locked(path))
+        descriptor = Guarded(try Descriptor(opened: unsafe cuv_open_locked(path)))
         self.path = path
     }
 
-    /// Lets another recorder write the file; this one is done.
-    func unlock() { _ = cuv_unlock(descriptor.number) }
+    /// Closes the file; another recorder may write it.
+    ///
+    /// A forked child may have a copy of the descriptor, and with it of the lock.
+    func close() {
+        _ = cuv_unlock(number)
+        descriptor.withLock { $0 = nil }
+    }
+
+    private var number: CInt { descriptor.withLock { $0?.number ?? -1 } }
 
     /// Appends a text, or, if it cannot be written, as on a full disk, none of it.
     func write(_ text: String) throws(UVError) {
         var text = text
         let status = text.withUTF8 { bytes -> CInt in
             guard let start = bytes.baseAddress else { return 0 }
-            return unsafe cuv_append(descriptor.number, start, bytes.count)
+            return unsafe cuv_append(number, start, bytes.count)
         }
         try accepted(status)
     }

@@ -30,6 +30,19 @@ import Testing
         #expect(loop.contains { $0.name.hasSuffix(" events were dropped") })
     }
 
+    @Test func aReaderFindsTheEndOfAPipeWhenTheRecorderHasStopped() throws {
+        let folder = TemporaryFolder()
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        let reader = open(folder.path + "/pipe", O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let recorder = try UVRunLoop.Recorder(path: folder.path + "/pipe")
+        recorder.stop()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        #expect(read(reader, &buffer, buffer.count) > 0)
+        #expect(read(reader, &buffer, buffer.count) == 0)
+        withExtendedLifetime(recorder) {}
+    }
+
     @Test func aPipeThatNobodyReadsCannotBeOpened() {
         let folder = TemporaryFolder()
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)

@@ -30,22 +30,26 @@ import UVRunLoopLogs
         #expect(lines.last?.hasSuffix(", and has ended") == true)
     }
 
-    @Test func aRunInAnUnknownModeIsLogged() throws {
+    @Test func theFirstRunInAnUnknownModeIsLogged() throws {
         let messages = Messages()
         let logs = try UVRunLoop.Logs(messages.logger, hangThreshold: nil)
         let thread = try UVRunLoop.Thread(name: "typo") {
             // It returns at once, too, but because it names several modes.
             UVRunLoop.current.run(mode: .common, for: .zero)
-            UVRunLoop.current.run(mode: UVRunLoop.Mode("defualt"), for: .zero)
+            for _ in 0..<3 {
+                for mode in ["defualt", "comon"] {
+                    UVRunLoop.current.run(mode: UVRunLoop.Mode(mode), for: .zero)
+                }
+            }
         }
-        messages.await { $0.contains("defualt") }
+        messages.await { $0.contains("comon") }
         thread.stop()
         thread.join()
         logs.stop()
         #expect(
-            messages.lines.filter { $0.contains("typo") } == [
-                "notice A run in the mode defualt has returned at once, because nothing was ever added to it. [loop: typo]"
-            ]
+            messages.lines.filter { $0.contains("typo") } == ["defualt", "comon"].map {
+                "notice A run in the mode \($0) has returned at once, because nothing was ever added to it. [loop: typo]"
+            }
         )
     }
 }
