@@ -69,6 +69,8 @@ private final class LogTracer: LoopTracer {
 
     init(_ logger: Logger) { self.logger = logger }
 
+    var tracesWork: Bool { false }
+
     func beginTracing(_ loop: UVRunLoop) -> (any LoopTrack)? {
         LogTrack(logger, loop.trackName)
     }

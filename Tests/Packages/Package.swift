@@ -16,9 +16,18 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "FirstCopy", dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]),
-        .target(name: "SecondCopy", dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]),
-        .executableTarget(name: "Copies", dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]),
+        .target(
+            name: "FirstCopy",
+            dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]
+        ),
+        .target(
+            name: "SecondCopy",
+            dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]
+        ),
+        .executableTarget(
+            name: "Copies",
+            dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]
+        ),
         .executableTarget(
             name: "ServedProgram",
             dependencies: [

@@ -2,13 +2,20 @@
 package struct Callout: Sendable {
     package let kind: UVRunLoop.HandlerKind
     package let label: String?
-    /// Describes the item if it has no label, such as `DescriptorSource: descriptor 5, readable`.
-    package var detail: String?
+    private var subject = Subject.itself
     /// For a timer, how many nanoseconds after its date it was called, by the loop's clock; `nil`
     /// for a call by hand.
     package var lateness: Int64?
     /// For a timer, how many dates more than its own the call stands for.
     package var missed = 0
+
+    /// What is called, as text is made of it later, if at all: for a port's type that takes
+    /// microseconds.
+    private enum Subject {
+        case itself
+        case observer(UVRunLoop.Activities)
+        case port(any AnyObject.Type)
+    }
 
     /// Describes a call that is about to begin, on the loop's thread.
     init(
@@ -24,9 +31,19 @@ package struct Callout: Sendable {
         case let timer as UVRunLoop.Timer where !isByHand:
             lateness = max(0, loop.time - timer.nextFireDate.nanoseconds)
             missed = timer.missedFires
-        case is UVRunLoop.Observer: detail = "\(activity)"
-        case let port as any UVRunLoop.PortSource: detail = UVRunLoop.PortLink.kind(of: port)
+        case is UVRunLoop.Observer: subject = .observer(activity)
+        case let port as any UVRunLoop.PortSource: subject = .port(type(of: port))
         default: break
+        }
+    }
+
+    /// The activity that an observer is notified of, or the kind of a port, such as
+    /// `DescriptorSource`.
+    package var detail: String? {
+        switch subject {
+        case .itself: nil
+        case .observer(let activity): "\(activity)"
+        case .port(let type): UVRunLoop.PortLink.kind(type)
         }
     }
 

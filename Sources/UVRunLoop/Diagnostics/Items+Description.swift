@@ -83,7 +83,7 @@ extension UVRunLoop.Observer: CustomStringConvertible, CustomDebugStringConverti
 extension UVRunLoop.PortLink {
     /// The line of the source that has this link.
     func line(of source: any AnyObject & Sendable) -> ObjectLine {
-        var line = ObjectLine(kind: Self.kind(of: source), label: labelBox.text)
+        var line = ObjectLine(kind: Self.kind(type(of: source)), label: labelBox.text)
         if !isValid { line.facts.append("invalid") }
         if isBeingCalled { line.facts.append("being served") }
         if let descriptor {
@@ -95,10 +95,10 @@ extension UVRunLoop.PortLink {
     }
 
     /// The name of a class without its module, such as `MessagePort.Local`.
-    static func kind(of source: any AnyObject & Sendable) -> String {
+    static func kind(_ type: any AnyObject.Type) -> String {
         // For example `(extension in UVRunLoopPorts):UVRunLoop.UVRunLoop.MessagePort.Local`.
-        let type = String(reflecting: type(of: source)).prefix { $0 != "<" }
-        let parts = type.split(separator: ".")
+        let name = String(reflecting: type).prefix { $0 != "<" }
+        let parts = name.split(separator: ".")
         let library = parts.lastIndex { $0.hasSuffix("UVRunLoop") }
         return parts.dropFirst(library.map { $0 + 1 } ?? 0).joined(separator: ".")
     }

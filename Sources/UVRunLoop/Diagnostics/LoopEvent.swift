@@ -11,6 +11,9 @@ package enum LoopEvent: Sendable {
     case tookBlocks(Int)
     /// The loop has performed jobs in a row.
     case performedJobs(Int)
+
+    // What is likely to be a mistake.
+
     /// The kernel has refused to watch a descriptor.
     case refused(descriptor: CInt, at: Int64)
     /// A run returned at once in a mode that nothing was ever added to, and that has never run.

@@ -1,5 +1,9 @@
 /// Traces the loops of the process.
 package protocol LoopTracer: AnyObject, Sendable {
+    /// Whether it traces what loops do, and not only what is likely to be a mistake; always the
+    /// same. Without such a tracer, the loops keep up nothing and read no clock.
+    var tracesWork: Bool { get }
+
     /// Begins to trace a loop; called on the loop's thread.
     ///
     /// - Returns: What is notified of the loop's events; `nil` if the tracer only reads the loop's
@@ -15,6 +19,7 @@ package protocol LoopTracer: AnyObject, Sendable {
 }
 
 extension LoopTracer {
+    package var tracesWork: Bool { true }
     package func willWake(_ remote: any LoopRemote, at time: Int64) {}
     package func didWake(_ remote: any LoopRemote, from began: Int64, until ended: Int64) {}
     package func loopDidEnd(_ loop: UVRunLoop) {}

@@ -2,11 +2,12 @@ import Synchronization
 
 /// The tracers of this process's loops: monitors, recorders and the like.
 ///
-/// While nothing traces, a loop reads one word in each run, pass and sleep, before each
+/// While nothing traces what they do, a loop reads one word in each run, pass and sleep, before each
 /// notification of observers and batch of blocks and before each other call of a handler.
 package enum LoopTracing {
-    /// Zero while nothing traces; changes with every change to the tracers.
+    /// Zero while there are no tracers; changes with every change to them.
     private static let version = Atomic<UInt64>(0)
+    private static let workIsTraced = Atomic(false)
 
     private struct State {
         var tracers: [any LoopTracer] = []
@@ -15,8 +16,12 @@ package enum LoopTracing {
 
     private static let state = GuardedPerProcess { State() }
 
+    /// Whether something traces what loops do.
     @inline(__always)
-    static var isOn: Bool { version.load(ordering: .relaxed) != 0 }
+    static var isOn: Bool { workIsTraced.load(ordering: .relaxed) }
+
+    /// Whether there are tracers, be it only of mistakes.
+    static var hasTracers: Bool { currentVersion != 0 }
 
     /// Adds a tracer, for all loops of the process.
     package static func add(_ tracer: any LoopTracer) { change { $0.append(tracer) } }
@@ -39,6 +44,7 @@ package enum LoopTracing {
 
     private static func publish(_ state: State) {
         version.store(state.tracers.isEmpty ? 0 : state.serial, ordering: .relaxed)
+        workIsTraced.store(state.tracers.contains(where: \.tracesWork), ordering: .relaxed)
     }
 
     /// The tracers; a forked child has none at first.

@@ -22,7 +22,7 @@ extension UVRunLoop {
         // the sender gets it, even if the mode is empty.
         run.local.receiverBeingCalled?.handOverRoom()
         guard begin(&run, in: mode) else {
-            if LoopTracing.isOn { tracedRunWasEmpty(in: mode) }
+            if LoopTracing.hasTracers { tracedRunWasEmpty(in: mode) }
             reclaim(run.local)
             return .finished
         }

@@ -120,8 +120,10 @@ extension UVRunLoop {
                 refused.append(change.descriptor)
             }
         }
-        guard LoopTracing.isOn else { return }
-        for descriptor in refused { trace(.refused(descriptor: descriptor, at: monotonicNow())) }
+        guard LoopTracing.hasTracers else { return }
+        for descriptor in refused {
+            traceMistake(.refused(descriptor: descriptor, at: monotonicNow()))
+        }
     }
 
     /// Records the ready ports, and masks those this run cannot serve.

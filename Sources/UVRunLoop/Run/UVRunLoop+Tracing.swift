@@ -39,7 +39,7 @@ extension UVRunLoop {
         if !isInHandler { traced.activity.begin(kind.rawValue, item) }
         // The item may be released as soon as its handler has returned.
         defer { if !isInHandler { traced.activity.resume(outer) } }
-        guard !traced.tracks.isEmpty else { return body() }
+        guard !traced.workTracks.isEmpty else { return body() }
         let callout = Callout(kind, item, activity, isByHand: isByHand, in: self)
         let began = monotonicNow()
         let result = body()
@@ -107,7 +107,7 @@ extension UVRunLoop {
             engine.isClosed
                 || engine.modes.index(of: mode).map { engine.modes[$0].wasUsed } ?? false
         }
-        if !isExpected { trace(.modeIsUnused(mode, at: monotonicNow())) }
+        if !isExpected { traceMistake(.modeIsUnused(mode, at: monotonicNow())) }
     }
 
     // MARK: The tracers
@@ -137,10 +137,15 @@ extension UVRunLoop {
         return traced
     }
 
-    /// Tells the tracers of an event; to be called only while something traces.
+    /// Tells the tracers of what the loop does; to be called only while something traces that.
     @inline(never)
-    func trace(_ event: @autoclosure () -> LoopEvent) {
-        let tracks = traced.tracks
+    func trace(_ event: @autoclosure () -> LoopEvent) { tell(traced.workTracks, event) }
+
+    /// Tells the tracers of what is likely to be a mistake; to be called only while there are some.
+    @inline(never)
+    func traceMistake(_ event: @autoclosure () -> LoopEvent) { tell(traced.tracks, event) }
+
+    private func tell(_ tracks: [any LoopTrack], _ event: () -> LoopEvent) {
         guard !tracks.isEmpty else { return }
         let event = event()
         for track in tracks { track.record(event) }
@@ -150,7 +155,7 @@ extension UVRunLoop {
     /// Tells the tracers that the loop has ended, and forgets them.
     func endTracing() {
         local.here.traced = nil
-        guard LoopTracing.isOn else { return }
+        guard LoopTracing.hasTracers else { return }
         for tracer in LoopTracing.tracers { tracer.loopDidEnd(self) }
     }
 }
@@ -168,12 +173,15 @@ final class TracedLoop {
     let activity: LoopActivity
     let known: [Member]
     let tracks: [any LoopTrack]
+    /// Those that are notified of what the loop does, and not only of mistakes.
+    let workTracks: [any LoopTrack]
 
     init(version: UInt64, activity: LoopActivity, known: [Member]) {
         self.version = version
         self.activity = activity
         self.known = known
         tracks = known.compactMap(\.track)
+        workTracks = known.filter { $0.tracer?.tracesWork == true }.compactMap(\.track)
     }
 
     // Codes for what a loop does between handlers, beside those of the kinds of handlers.

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import UVRunLoop
@@ -24,6 +25,18 @@ import UVRunLoopTesting
         )
         #expect(text.contains("Loop 1 of the clock sleeps without a date, and waits for"))
         #expect(text.contains("to be readable."))
+    }
+
+    /// As with an interval timer, or a profiler; the process ends by itself if it is not trapped.
+    @Test func signalsDoNotPutTheLimitOff() async {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            getSignals(every: 300_000, times: 50)
+            try waitForADescriptor()
+        }
+        #expect(message(of: result).contains("and nobody has a date."))
     }
 
     @Test func anOpenHoldIsNamed() async {
@@ -96,6 +109,20 @@ private func waitForADescriptor() throws {
         loop.add(source, forMode: .default)
         loop.run(for: .seconds(2))
         loop.run()
+    }
+}
+
+/// Has the calling thread interrupted, and in the end the process ended with success.
+private func getSignals(every interval: useconds_t, times: Int) {
+    signal(SIGALRM) { _ in }
+    letThrough(SIGALRM)
+    let thread = pthread_self()
+    _ = startThread {
+        for _ in 0..<times {
+            usleep(interval)
+            pthread_kill(thread, SIGALRM)
+        }
+        _exit(EXIT_SUCCESS)
     }
 }
 

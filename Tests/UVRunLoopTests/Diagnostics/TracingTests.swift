@@ -124,6 +124,35 @@ import Testing
         #expect(modes == [.default, common, common, common])
     }
 
+    /// Whether there are other tracers at the moment or not.
+    @Test func aTracerOfMistakesIsToldOfNothingElse() {
+        let told = events(EventTracer(tracesWork: false)) { loop in
+            loop.perform {}
+            loop.run()
+            loop.add(UVRunLoop.Timer(after: .milliseconds(1)) { _ in })
+            loop.run()
+            loop.run(mode: UVRunLoop.Mode("of mistakes"), for: .zero)
+        }
+        #expect(told.count == 1)
+        #expect(told.contains { if case .modeIsUnused = $0 { true } else { false } })
+    }
+
+    @Test func workIsTracedAsLongAsATracerAsksForIt() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                let (ofWork, ofMistakes) = (EventTracer(), EventTracer(tracesWork: false))
+                LoopTracing.add(ofMistakes)
+                precondition(!LoopTracing.isOn && LoopTracing.hasTracers)
+                LoopTracing.add(ofWork)
+                precondition(LoopTracing.isOn)
+                LoopTracing.remove(ofWork)
+                precondition(!LoopTracing.isOn && LoopTracing.hasTracers)
+                LoopTracing.remove(ofMistakes)
+                precondition(!LoopTracing.hasTracers)
+            }
+        }
+    }
+
     @Test func aForkedChildHasTracersOfItsOwn() async {
         await #expect(processExitsWith: .success) {
             LoopTracing.add(EventTracer())
@@ -181,7 +210,10 @@ private func hangs(
 /// The events of the loop of one thread.
 private final class EventTracer: LoopTracer, LoopTrack {
     let events = SharedBox<[LoopEvent]>([])
+    let tracesWork: Bool
     private let thread = SharedBox<ThreadIdentity?>(nil)
+
+    init(tracesWork: Bool = true) { self.tracesWork = tracesWork }
 
     /// Traces the calling thread only, from now on.
     func begin() {
@@ -197,8 +229,10 @@ private final class EventTracer: LoopTracer, LoopTrack {
 }
 
 /// What a tracer is told while a body uses the loop of a new thread.
-private func events(_ body: @escaping @Sendable (UVRunLoop) -> Void) -> [LoopEvent] {
-    let tracer = EventTracer()
+private func events(
+    _ tracer: EventTracer = EventTracer(),
+    _ body: @escaping @Sendable (UVRunLoop) -> Void
+) -> [LoopEvent] {
     onAnotherThread {
         tracer.begin()
         body(UVRunLoop.current)
@@ -216,7 +250,7 @@ private struct Told {
 }
 
 private func callouts(_ body: @escaping @Sendable (UVRunLoop) -> Void) -> [Told] {
-    events(body).compactMap { event in
+    events(EventTracer(), body).compactMap { event in
         guard case .called(let call, _, _) = event else { return nil }
         return Told(
             kind: call.kind,

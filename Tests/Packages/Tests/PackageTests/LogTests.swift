@@ -47,9 +47,10 @@ import UVRunLoopLogs
         thread.join()
         logs.stop()
         #expect(
-            messages.lines.filter { $0.contains("typo") } == ["defualt", "comon"].map {
-                "notice A run in the mode \($0) has returned at once, because nothing was ever added to it. [loop: typo]"
-            }
+            messages.lines.filter { $0.contains("typo") }
+                == ["defualt", "comon"].map {
+                    "notice A run in the mode \($0) has returned at once, because nothing was ever added to it. [loop: typo]"
+                }
         )
     }
 }
