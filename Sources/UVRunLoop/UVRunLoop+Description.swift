@@ -56,9 +56,11 @@ extension UVRunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     private var tracedWords: [String] {
         guard LoopTracing.isOn, let word = identity.activity.object?.word else { return [] }
         let time = Duration.milliseconds(max(0, LoopActivity.coarseTime - word.began)).words
+        // A run that began before the tracing leaves its last activity behind.
+        let isRunning = runState.isRunning
         switch word.code {
-        case TracedLoop.sleeping: return ["sleeping for \(time)"]
-        case TracedLoop.passing: return ["between handlers for \(time)"]
+        case TracedLoop.sleeping: return isRunning ? ["sleeping for \(time)"] : []
+        case TracedLoop.passing: return isRunning ? ["between handlers for \(time)"] : []
         default:
             return HandlerKind(rawValue: word.code).map { ["in a handler (\($0)) for \(time)"] }
                 ?? []

@@ -67,7 +67,7 @@ extension UVRunLoop {
     /// Serves a port; not inlined, because its closure took 70 instructions of every event.
     @inline(never)
     func callTraced(_ delivery: borrowing Engine.Delivery, _ run: inout Run) -> ServeResult {
-        tracedCall(.port, delivery.port.object) { call(delivery, &run) }
+        tracedCall(.port, delivery.port.object, wasCalled: \.wasHandled) { call(delivery, &run) }
     }
 
     // MARK: Runs, passes and sleeps

@@ -24,6 +24,17 @@ import Testing
         #expect(told.count { $0.kind == .port } == 2_000)
     }
 
+    @Test func aPortWhoseMessagesWaitForATaskIsNotTold() {
+        let told = callouts { loop in
+            let port = UVRunLoop.Port()
+            _ = port.send(message(1), limit: .zero)
+            loop.add(port)
+            loop.run(mode: .default, for: .milliseconds(2))
+            withExtendedLifetime(port.messages) {}
+        }
+        #expect(told.isEmpty)
+    }
+
     @Test func anObserverThatIsNotCalledIsNotTold() {
         let calls = Counter()
         let told = callouts { loop in

@@ -53,6 +53,25 @@ import Testing
         }
         #expect(words.contains("running, between handlers for "), "\(words)")
     }
+
+    @Test func aLoopThatDoesNotRunPrintsNoActivityOfItsLastRun() async {
+        await #expect(processExitsWith: .success) {
+            inQuietProcess {
+                let loop = UVRunLoop.current
+                loop.label = "idle"
+                // Nothing was traced when this run began.
+                let monitor = SharedBox<UVRunLoop.Monitor?>(nil)
+                loop.add(
+                    UVRunLoop.Timer(after: .zero) { _ in
+                        monitor.value = try? UVRunLoop.Monitor(threshold: .seconds(60)) { _ in }
+                    }
+                )
+                loop.add(UVRunLoop.Timer(after: .milliseconds(2)) { _ in })
+                loop.run()
+                precondition(monitor.value != nil && "\(loop)".hasSuffix(": not running"), "\(loop)")
+            }
+        }
+    }
 }
 
 /// Performs a body while a monitor watches all loops, with a threshold that none reaches.
