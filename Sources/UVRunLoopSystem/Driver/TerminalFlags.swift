@@ -30,6 +30,9 @@ enum TerminalFlags {
         let first: termios
         /// Those that this handle found, unless it has put them back.
         var found: termios?
+        /// Those from before all handles that were raw then, which is what the last of them puts
+        /// back.
+        var base: termios
 
         /// Whether a number is that of this terminal; kernels that tell none keep them apart.
         func isSame(as number: Int64) -> Bool { number >= 0 && number == self.number }
@@ -61,10 +64,18 @@ enum TerminalFlags {
         let number = cuv_terminal_number(descriptor)
         // The terminal may be in raw mode since.
         let first = kept.values.first { $0.isSame(as: number) }?.first ?? flags
-        var terminal = kept[descriptor] ?? Terminal(number: number, first: first)
+        var terminal = kept[descriptor] ?? Terminal(number: number, first: first, base: flags)
         // In its raw mode the handle has found nothing new, even if other code has changed it.
-        terminal.found = terminal.found ?? flags
+        if terminal.found == nil {
+            terminal.found = flags
+            terminal.base = rawTerminal(number, in: kept)?.base ?? flags
+        }
         kept[descriptor] = terminal
+    }
+
+    /// The terminal as one of the handles has kept it that have made it raw.
+    private static func rawTerminal(_ number: Int64, in kept: [CInt: Terminal]) -> Terminal? {
+        kept.values.first { $0.found != nil && $0.isSame(as: number) }
     }
 
     /// Whether a handle has made its terminal raw.
@@ -77,9 +88,13 @@ enum TerminalFlags {
     /// - Throws: As ``makeRaw(_:)``.
     static func makeNormal(_ descriptor: CInt) throws(UVError) {
         try change { kept in
-            guard let flags = kept[descriptor]?.found else { return 0 }
-            let status = set(flags, of: descriptor)
-            if status == 0 { kept[descriptor]?.found = nil }
+            guard var terminal = kept[descriptor], let flags = terminal.found else { return 0 }
+            terminal.found = nil
+            var others = kept
+            others[descriptor] = terminal
+            let isLast = rawTerminal(terminal.number, in: others) == nil
+            let status = set(isLast ? terminal.base : flags, of: descriptor)
+            if status == 0 { kept = others }
             return status
         }
     }

@@ -39,7 +39,8 @@ extension UVRunLoop {
         ///   ``SystemError/Code/inBackground``.
         public func setRaw() throws(SystemError) { try set(isRaw: true) }
 
-        /// Puts the mode back to that from before.
+        /// Puts the mode back to that from before; of several objects that have made one terminal
+        /// raw, the last to that from before all of them.
         ///
         /// - Throws: As ``setRaw()``.
         public func setNormal() throws(SystemError) { try set(isRaw: false) }

@@ -140,6 +140,25 @@ private typealias Terminal = UVRunLoop.Terminal
         }
     }
 
+    /// The second of them has found the raw mode of the first.
+    @Test(arguments: [[0, 1], [1, 0]])
+    func theLastOfTwoThatIsSetNormalLeavesTheModeFromBeforeBoth(order: [Int]) throws {
+        try withLoop { _ in
+            let pair = TerminalPair()
+            let terminals = try [pair.terminal, pair.other].map { try Terminal(descriptor: $0) }
+            for terminal in terminals { try terminal.setRaw() }
+            for number in order { try terminals[number].setNormal() }
+            #expect(pair.echoes)
+            // Other code may change the mode then.
+            pair.change { $0.c_lflag &= ~tcflag_t(ECHO) }
+            try terminals[0].setRaw()
+            try terminals[0].setNormal()
+            #expect(!pair.echoes)
+            for terminal in terminals { terminal.close() }
+            #expect(pair.echoes)
+        }
+    }
+
     @Test func aModeThatOtherCodeHasChangedIsSetAnew() throws {
         try withLoop { _ in
             let pair = TerminalPair()
