@@ -109,11 +109,11 @@ struct Lock: ~Copyable, Sendable {
 ///
 /// Reading a word takes its cache line from the thread that works on it: reading it after every
 /// pause, two threads that shared a lock got half as much done as one. And whoever gets the lock
-/// fetches what is behind it: a first interval as long as some critical sections lets the other
-/// thread do several meanwhile. With one of 4 pauses, calls of eight threads took up to three times
-/// as long.
+/// fetches what is behind it. The first interval is as long as dozens of critical sections, so the
+/// other thread does many meanwhile. With 32 pauses instead of 128, eight threads that made, added
+/// and invalidated timers took 550 ns of CPU time for each instead of 400, and one takes 160.
 struct Backoff {
-    private var pauses = 32
+    private var pauses = 128
     private static let most = 256
 
     /// Spins for a while; returns `false` when it is time to sleep.

@@ -12,13 +12,15 @@ extension UVRunLoop.VirtualClock {
     /// - Returns: What is ready.
     func sleep(_ number: Int, until date: Int64?, nestingLevel: Int) -> [ReadyReport] {
         state.withLock { $0.fallAsleep(number, until: date, nestingLevel: nestingLevel) }
-        var quiet: Quiet?
+        var quiet: QuietTime?
         while true {
             let (step, activity) = state.withLock { ($0.step(of: number), $0.activity) }
             switch step {
             case .wakeUp(let ready): return ready
             case .block(let set):
-                if quiet?.activity != activity { quiet = Quiet(activity: activity, limit: limit) }
+                if quiet?.activity != activity {
+                    quiet = QuietTime(activity: activity, limit: limit)
+                }
                 if let quiet { block(set, during: quiet) }
             case .carryOut(let plan): carryOut(plan)
             case .finish(let action):
@@ -28,25 +30,8 @@ extension UVRunLoop.VirtualClock {
         }
     }
 
-    /// A time in which nothing happens on the clock.
-    private struct Quiet {
-        let activity: UInt64
-        /// When it has lasted for the limit; `nil` without one.
-        private let end: Int64?
-
-        init(activity: UInt64, limit: Duration?) {
-            self.activity = activity
-            end = limit.map { monotonicNow().addingSaturating(max($0.nanosecondsRoundedUp, 0)) }
-        }
-
-        /// What is left of the limit, for poll(2), which counts in milliseconds; negative for ever.
-        var milliseconds: CInt {
-            end.map { CInt(clamping: max(($0 - monotonicNow() + 999_999) / 1_000_000, 0)) } ?? -1
-        }
-    }
-
     /// Waits for one of the descriptors or a signal; traps if nothing has happened for the limit.
-    private func block(_ set: PollSet, during quiet: Quiet) {
+    private func block(_ set: PollSet, during quiet: QuietTime) {
         var set = set
         guard !set.poll(milliseconds: quiet.milliseconds), limit != nil else { return }
         let sentence = state.withLock { $0.activity == quiet.activity ? $0.sentence : nil }

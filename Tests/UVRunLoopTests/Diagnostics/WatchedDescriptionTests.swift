@@ -68,7 +68,10 @@ import Testing
                 )
                 loop.add(UVRunLoop.Timer(after: .milliseconds(2)) { _ in })
                 loop.run()
-                precondition(monitor.value != nil && "\(loop)".hasSuffix(": not running"), "\(loop)")
+                precondition(
+                    monitor.value != nil && "\(loop)".hasSuffix(": not running"),
+                    "\(loop)"
+                )
             }
         }
     }
