@@ -5,8 +5,8 @@ import PackageDescription
 let package = Package(
     name: "Packages",
     products: [
-        .library(name: "FirstCopy", type: .dynamic, targets: ["FirstCopy"]),
-        .library(name: "SecondCopy", type: .dynamic, targets: ["SecondCopy"]),
+        .library(name: "FirstCopy", type: .dynamic, targets: ["Copy"]),
+        .library(name: "SecondCopy", type: .dynamic, targets: ["Copy"]),
     ],
     dependencies: [
         .package(name: "UVRunLoop", path: "../..", traits: ["Service", "Metrics", "Logs"]),
@@ -17,11 +17,7 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "FirstCopy",
-            dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]
-        ),
-        .target(
-            name: "SecondCopy",
+            name: "Copy",
             dependencies: [.product(name: "UVRunLoop", package: "UVRunLoop")]
         ),
         .executableTarget(

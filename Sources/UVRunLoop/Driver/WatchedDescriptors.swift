@@ -75,7 +75,7 @@ struct WatchedDescriptors {
             try accepted(isGone ? cuv_epoll_add(epoll, descriptor, events) : status)
             if isGone {
                 suspects.append(descriptor)
-                try BlockingFlags.renew(descriptor)
+                try BlockingFlags.renew(descriptor, isAnother: true)
             }
         } else {
             let status = cuv_epoll_add(epoll, descriptor, events)

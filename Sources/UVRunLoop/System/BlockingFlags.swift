@@ -23,8 +23,8 @@ package enum BlockingFlags {
         var count: Int
         var wasBlocking: Bool
         let file: FileNumber
-        /// Whether some uses began when the number belonged to another file.
-        var isMixed = false
+        /// Whether some uses may have begun when the number belonged to another file.
+        let isMixed: Bool
     }
 
     /// The descriptors in use with one file number.
@@ -82,56 +82,50 @@ package enum BlockingFlags {
     ///
     /// - Throws: The system's error if the flags cannot be read or set.
     package static func take(_ descriptor: CInt) throws(UVError) {
+        try use(descriptor, adding: 1)
+    }
+
+    /// Has the uses of a number be those of the file that has it now, because the owner may have
+    /// closed the descriptor too early.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor.
+    ///   - isAnother: Whether it is known to be another file; event descriptors, for example, have
+    ///     one file number.
+    /// - Throws: The system's error if the flags cannot be read or set.
+    package static func renew(_ descriptor: CInt, isAnother: Bool = false) throws(UVError) {
+        try use(descriptor, adding: 0, isAnother: isAnother)
+    }
+
+    private static func use(
+        _ descriptor: CInt,
+        adding added: Int,
+        isAnother: Bool = false
+    ) throws(UVError) {
         if StandardDescriptors.all.contains(descriptor) { return }
         try state.withLock { state throws(UVError) in
             let flags = try accepted(cuv_file_flags(descriptor))
-            if state.uses[descriptor] != nil {
-                if flags & O_NONBLOCK == 0 { try takeAgain(descriptor, flags, &state) }
-                state.uses[descriptor]?.count += 1
-                return
-            }
+            let wasBlocking = flags & O_NONBLOCK == 0
+            let earlier = state.uses[descriptor]
             // A file that was already non-blocking has nothing to restore: nothing is kept for the
             // many sockets of a server.
-            if flags & O_NONBLOCK != 0, state.files.isEmpty { return }
+            if !wasBlocking, earlier == nil, state.files.isEmpty { return }
             let file = try FileNumber(of: descriptor)
-            let wasBlocking = flags & O_NONBLOCK == 0
-            if !wasBlocking, state.files[file] == nil { return }
+            if !wasBlocking, !isAnother, earlier?.file == file {
+                state.uses[descriptor]?.count += added
+                return
+            }
             if wasBlocking { try accepted(cuv_set_file_flags(descriptor, flags | O_NONBLOCK)) }
-            state.insert(descriptor, Use(count: 1, wasBlocking: wasBlocking, file: file))
-        }
-    }
-
-    /// Makes a descriptor in use non-blocking if it is not, because its owner has closed it too
-    /// early and the number belongs to another file.
-    ///
-    /// - Throws: The system's error if the flags cannot be read or set.
-    package static func renew(_ descriptor: CInt) throws(UVError) {
-        if StandardDescriptors.all.contains(descriptor) { return }
-        try state.withLock { state throws(UVError) in
-            let flags = try accepted(cuv_file_flags(descriptor))
-            if flags & O_NONBLOCK == 0 { try takeAgain(descriptor, flags, &state) }
-        }
-    }
-
-    /// Makes a descriptor non-blocking once more; the uses of its number are the new file's.
-    private static func takeAgain(
-        _ descriptor: CInt,
-        _ flags: CInt,
-        _ state: inout State
-    ) throws(UVError) {
-        let file = try FileNumber(of: descriptor)
-        try accepted(cuv_set_file_flags(descriptor, flags | O_NONBLOCK))
-        let earlier = state.uses[descriptor]
-        if let earlier { state.remove(descriptor, earlier) }
-        state.insert(
-            descriptor,
-            Use(
-                count: earlier?.count ?? 1,
-                wasBlocking: true,
+            if let earlier { state.remove(descriptor, earlier) }
+            if !wasBlocking, state.files[file] == nil { return }
+            let use = Use(
+                count: earlier.map { $0.count + added } ?? 1,
+                wasBlocking: wasBlocking,
                 file: file,
-                isMixed: earlier != nil && earlier?.file != file
+                isMixed: earlier != nil
             )
-        )
+            state.insert(descriptor, use)
+        }
     }
 
     /// Ends one use of a descriptor.

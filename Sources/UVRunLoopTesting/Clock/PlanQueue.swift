@@ -6,8 +6,7 @@ struct Plan: Sendable {
 
 /// Plans in the order of their dates; of equal dates, the one that was made first.
 struct PlanQueue {
-    /// A slice, from which the first is taken without moving the others.
-    private var plans: ArraySlice<Plan> = []
+    private var plans: [Plan] = []
 
     /// The date of the first plan.
     var soonest: Int64? { plans.first?.date }
@@ -33,11 +32,11 @@ struct PlanQueue {
     /// Takes the first plan, if its date is this one or an earlier one.
     mutating func takeFirst(until date: Int64) -> Plan? {
         guard let first = plans.first, first.date <= date else { return nil }
-        return plans.popFirst()
+        return plans.removeFirst()
     }
 
     mutating func takeAll() -> [Plan] {
         defer { plans = [] }
-        return Array(plans)
+        return plans
     }
 }

@@ -32,7 +32,18 @@ import Testing
         #expect(log.entries == ["seven"])
     }
 
-    /// Plans that were carried out leave room at the front.
+    /// What it captures may be awaited.
+    @Test func aPlanThatWasCarriedOutIsReleased() {
+        var queue = PlanQueue()
+        for number in 0..<2 {
+            let end = Farewell { [log] in log.note("\(number)") }
+            queue.insert(at: Int64(number)) { withExtendedLifetime(end) {} }
+        }
+        #expect(takeFirst(of: &queue, until: 0))
+        #expect(log.entries == ["0"])
+    }
+
+    /// Plans that were carried out leave no gap.
     @Test func insertionsBetweenTakingsComeInOrder() {
         var generator = SeededGenerator(seed: 1)
         var queue = PlanQueue()

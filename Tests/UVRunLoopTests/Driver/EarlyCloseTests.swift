@@ -23,14 +23,17 @@ import Testing
 
     /// A handler may read until there is no more, so that source must not be served by a blocking
     /// one.
-    @Test(arguments: [false, true])
-    func anotherSourceForTheNumberIsServedNonBlocking(onAnotherLoop: Bool) async {
-        await #expect(processExitsWith: .success) { [onAnotherLoop] in
+    @Test(arguments: [false, true], [false, true])
+    func anotherSourceForTheNumberIsServedNonBlocking(
+        isEvent: Bool,
+        onAnotherLoop: Bool
+    ) async {
+        await #expect(processExitsWith: .success) { [isEvent, onAnotherLoop] in
             inQuietProcess {
-                if onAnotherLoop {
-                    closeAndServeAgain { onAnotherThread($0) }
-                } else {
-                    closeAndServeAgain { $0() }
+                for isBlocking in [true, false] {
+                    closeAndServeAgain(isEvent: isEvent, isBlocking: isBlocking) { body in
+                        if onAnotherLoop { onAnotherThread(body) } else { body() }
+                    }
                 }
             }
         }
@@ -203,20 +206,31 @@ private func closeAndOpenAPipe() {
     exitUnless(isNonBlocking(others.read))
 }
 
-/// Serves another pipe that has the number, while the first source is still valid.
-private func closeAndServeAgain(on thread: (@escaping @Sendable () -> Void) -> Void) {
-    let ends = openPipe()
-    let source = serve(ends.read)
-    close(ends.read)
-    let others = openPipe()
-    exitUnless(others.read == ends.read && !isNonBlocking(others.read))
+/// Serves another file that has the number, while the first source is still valid.
+private func closeAndServeAgain(
+    isEvent: Bool,
+    isBlocking: Bool,
+    on thread: (@escaping @Sendable () -> Void) -> Void
+) {
+    func open() -> CInt { isEvent ? cuv_event_create() : openPipe().read }
+    func set(_ descriptor: CInt, isBlocking: Bool) {
+        let flags = fcntl(descriptor, F_GETFL) & ~O_NONBLOCK
+        _ = fcntl(descriptor, F_SETFL, isBlocking ? flags : flags | O_NONBLOCK)
+    }
+    let first = open()
+    set(first, isBlocking: true)
+    let source = serve(first)
+    close(first)
+    let second = open()
+    exitUnless(second == first)
+    set(second, isBlocking: isBlocking)
     thread {
-        let another = serve(others.read)
-        exitUnless(isNonBlocking(others.read))
+        let another = serve(second)
+        exitUnless(isNonBlocking(second))
         another.invalidate()
     }
     source.invalidate()
-    exitUnless(!isNonBlocking(others.read))
+    exitUnless(isNonBlocking(second) != isBlocking)
 }
 
 private func closeAndOpenEventDescriptors() {
