@@ -28,14 +28,17 @@ enum TerminalFlags {
         let number: Int64
         /// Those that the first handle found.
         let first: termios
-        /// Those that this handle found, unless it has put them back.
-        var found: termios?
-        /// Those from before all handles that were raw then, which is what the last of them puts
-        /// back.
-        var base: termios
+        /// What this handle found, unless it has put that back.
+        var found: Found?
 
         /// Whether a number is that of this terminal; kernels that tell none keep them apart.
         func isSame(as number: Int64) -> Bool { number >= 0 && number == self.number }
+    }
+
+    private struct Found {
+        let flags: termios
+        /// Those from before all handles that were raw then, which the last of them puts back.
+        let base: termios
     }
 
     private static let registration: Void = {
@@ -64,18 +67,17 @@ enum TerminalFlags {
         let number = cuv_terminal_number(descriptor)
         // The terminal may be in raw mode since.
         let first = kept.values.first { $0.isSame(as: number) }?.first ?? flags
-        var terminal = kept[descriptor] ?? Terminal(number: number, first: first, base: flags)
+        var terminal = kept[descriptor] ?? Terminal(number: number, first: first)
         // In its raw mode the handle has found nothing new, even if other code has changed it.
         if terminal.found == nil {
-            terminal.found = flags
-            terminal.base = rawTerminal(number, in: kept)?.base ?? flags
+            terminal.found = Found(flags: flags, base: found(of: number, in: kept)?.base ?? flags)
         }
         kept[descriptor] = terminal
     }
 
-    /// The terminal as one of the handles has kept it that have made it raw.
-    private static func rawTerminal(_ number: Int64, in kept: [CInt: Terminal]) -> Terminal? {
-        kept.values.first { $0.found != nil && $0.isSame(as: number) }
+    /// What one of the handles has found that have made a terminal raw.
+    private static func found(of number: Int64, in kept: [CInt: Terminal]) -> Found? {
+        kept.values.first { $0.found != nil && $0.isSame(as: number) }?.found
     }
 
     /// Whether a handle has made its terminal raw.
@@ -88,13 +90,11 @@ enum TerminalFlags {
     /// - Throws: As ``makeRaw(_:)``.
     static func makeNormal(_ descriptor: CInt) throws(UVError) {
         try change { kept in
-            guard var terminal = kept[descriptor], let flags = terminal.found else { return 0 }
-            terminal.found = nil
-            var others = kept
-            others[descriptor] = terminal
-            let isLast = rawTerminal(terminal.number, in: others) == nil
-            let status = set(isLast ? terminal.base : flags, of: descriptor)
-            if status == 0 { kept = others }
+            guard let terminal = kept[descriptor], let own = terminal.found else { return 0 }
+            let others = kept.filter { $0.key != descriptor }
+            let isLast = found(of: terminal.number, in: others) == nil
+            let status = set(isLast ? own.base : own.flags, of: descriptor)
+            if status == 0 { kept[descriptor]?.found = nil }
             return status
         }
     }
